@@ -79,7 +79,8 @@ export class Load {
       for (; sent < due; sent += 1) {
         if (queue.length === 0) queue = [...this.#inFlight];
         const requestId = queue.pop();
-        if (requestId !== undefined) this.#track(this.#look(requestId, startedAtMs + (sent / detailsPerSecond) * 1000));
+        if (requestId !== undefined)
+          this.#track(this.#query(requestId, startedAtMs + (sent / detailsPerSecond) * 1000));
       }
       fewestInFlight = Math.min(fewestInFlight, this.#inFlight.size);
       mostInFlight = Math.max(mostInFlight, this.#inFlight.size);
@@ -109,11 +110,11 @@ export class Load {
     void work.finally(() => this.#open.delete(work));
   }
 
-  async #look(requestId: string, dueAtMs: number): Promise<void> {
+  async #query(requestId: string, dueAtMs: number): Promise<void> {
     const detail = await this.#ask('GET', `/detail?requestId=${requestId}`, dueAtMs, this.#details);
     const status = textAt(detail, 'data', 'status');
     if (status === 'Failed' || status === 'Canceled') this.#fail(`a task ended ${status}`);
-    // Several looks may be under way when a task ends; the first to tell replaces it.
+    // Several queries may be under way when a task ends; the first to tell replaces it.
     if (!['Success', 'Failed', 'Canceled'].includes(status) || !this.#inFlight.delete(requestId)) return;
     this.#tasksEnded += 1;
     await this.#create();

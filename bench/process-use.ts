@@ -9,7 +9,7 @@ export interface ProcessUse {
   readonly cpuSeconds: number;
 }
 
-/** Looks at a process, by `ps`. */
+/** Measures a process, by `ps`. */
 export async function processUse(pid: number): Promise<ProcessUse> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=,cputimes=', '-p', String(pid)]);
   const [rssKib = Number.NaN, cpuSeconds = Number.NaN] = stdout.trim().split(/\s+/).map(Number);
@@ -31,7 +31,7 @@ export interface MeteredUse {
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Looks at a process once a second. */
+/** Measures a process once a second. */
 export class ProcessMeter {
   readonly #pid: number;
   #first: ProcessUse = { rssBytes: 0, cpuSeconds: 0 };
@@ -45,18 +45,18 @@ export class ProcessMeter {
   async start(): Promise<void> {
     this.#first = await processUse(this.#pid);
     this.#timer = setInterval(() => {
-      void this.#look();
+      void this.#measure();
     }, LOOK_EVERY_MS);
   }
 
   async stop(): Promise<MeteredUse> {
     clearInterval(this.#timer);
-    const { cpuSeconds } = await this.#look();
+    const { cpuSeconds } = await this.#measure();
     const { rssBytes } = this.#first;
     return { cpuSeconds: cpuSeconds - this.#first.cpuSeconds, idleBytes: rssBytes, mostBytes: this.#mostBytes };
   }
 
-  async #look(): Promise<ProcessUse> {
+  async #measure(): Promise<ProcessUse> {
     const use = await processUse(this.#pid);
     this.#mostBytes = Math.max(this.#mostBytes, use.rssBytes);
     return use;

@@ -24,11 +24,11 @@ async function main(): Promise<void> {
   const idleBytes = process.memoryUsage.rss();
   const idleCpu = process.cpuUsage();
   let peakBytes = idleBytes;
-  const look = setInterval(() => {
+  const timer = setInterval(() => {
     peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
   }, 10);
   const seconds = await move(Number(bytes));
-  clearInterval(look);
+  clearInterval(timer);
   const { user, system } = process.cpuUsage(idleCpu);
   const cpuSeconds = (user + system) / 1e6;
   process.stdout.write(`${JSON.stringify({ idleBytes, peakBytes, seconds, cpuSeconds })}\n`);

@@ -21,7 +21,7 @@ export interface LedgerEntry {
   status: number | null;
 }
 
-/** Restricts a look into the ledger; every given field must be equal. */
+/** Which entries of the ledger are meant; every given field must be equal. */
 export type LedgerFilter = Partial<
   Pick<LedgerEntry, 'endpoint' | 'requestId' | 'correlation' | 'webAppId' | 'accountId' | 'objectKey' | 'status'>
 >;

@@ -12,9 +12,9 @@ import { packageVersion } from './config/package-version';
 import type { WorkerConfig } from './config/worker-config';
 import { errorCode, errorMessage } from './domain/text';
 import { ServiceClient, UnauthorizedError } from './service';
-import { type Archive, findArchiveIdentity, readArchiveIdentity } from './storage/archive/archive';
-import { ArchiveError } from './storage/errors';
-import { keyGauge } from './worker-request-log';
+import type { Archive } from './storage/archive/archive';
+import { readArchiveIdentity, requireArchiveOfTasks } from './storage/archive/archive-identity';
+import { keyGauge } from './worker-telemetry';
 
 /** A worker that has started. */
 interface StartedWorker {
@@ -49,14 +49,13 @@ export async function identifyArchive(
   logger: Logger,
 ): Promise<string> {
   const { location } = archive;
-  const id = await findArchiveIdentity(archive);
-  const ask = () => findOtherArchive(client, taskQueue, { id, replaces });
-  const other = await client.connection.withDeadline(Date.now() + askArchiveTimeoutMs, ask).catch((error: unknown) => {
-    logger.warn({ err: error, archive: location }, 'which archive the tasks have could not be asked');
-    return undefined;
+  const id = await requireArchiveOfTasks(archive, async (known) => {
+    const ask = () => findOtherArchive(client, taskQueue, { id: known, replaces });
+    return await client.connection.withDeadline(Date.now() + askArchiveTimeoutMs, ask).catch((error: unknown) => {
+      logger.warn({ err: error, archive: location }, 'which archive the tasks have could not be asked');
+      return undefined;
+    });
   });
-  // Nothing is written before: a folder whose disk is not mounted stays empty.
-  if (other !== undefined) throw new ArchiveError('ARCHIVE_UNUSABLE', `${location}: ${other.found}. ${other.remedy}`);
   if (id === null) {
     const words =
       'this archive is new: it has no id and no create record; if it should, correct LONGHAUL_ARCHIVE, mount its disk, or copy its hidden files, too';

@@ -13,7 +13,7 @@ export interface ProgressStream {
   write(text: string): boolean;
 }
 
-/** Pauses between two looks at the phase: a terminal shows one live line, anything else gets a plain line each time. */
+/** Pauses between two reads of the phase: a terminal shows one live line, anything else gets a plain line each time. */
 export interface ProgressPace {
   /** @default 1000 */
   readonly terminalMs?: number;

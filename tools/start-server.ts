@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SupervisedProcess } from './supervise';
 import { ToolError } from './tool-error';
 
-const lookEveryMs = 25;
-const oneLookMs = 5000;
+const probeEveryMs = 25;
+const oneProbeMs = 5000;
 const lastLines = 15;
 /** A part of Temporal's that cannot listen panics, because it serves no listener, before it says why. */
 const portTaken = /address already in use|EADDRINUSE|grpc\.\(\*Server\)\.Serve\(\S+, \{0x0, 0x0\}\)/i;
@@ -50,8 +50,8 @@ export async function untilReady(server: SupervisedProcess, options: ReadyOption
   let cause: unknown;
   while (server.isRunning()) {
     try {
-      const look = probe(AbortSignal.any([over.signal, AbortSignal.timeout(Math.min(oneLookMs, withinMs))]));
-      if (await Promise.race([look, ended])) return;
+      const answer = probe(AbortSignal.any([over.signal, AbortSignal.timeout(Math.min(oneProbeMs, withinMs))]));
+      if (await Promise.race([answer, ended])) return;
     } catch (error) {
       cause = error;
     }
@@ -59,7 +59,7 @@ export async function untilReady(server: SupervisedProcess, options: ReadyOption
       await server.stop();
       throw new ServerStartError(`${name} did not answer within ${withinMs / 1000} s`, server.output(), { cause });
     }
-    await delay(lookEveryMs);
+    await delay(probeEveryMs);
   }
   const { code, signal } = await server.ended;
   throw new ServerStartError(`${name} ended at its start with ${signal ?? `code ${code ?? '?'}`}`, server.output());

@@ -11,7 +11,7 @@ import { ToolError } from './tool-error';
 const typeCodes = { Keyword: 2, KeywordList: 7 } as const;
 
 const visibleWithinMs = 30_000;
-const lookEveryMs = 50;
+const askEveryMs = 50;
 
 /**
  * Registers a namespace with Longhaul's search attributes on a running server and returns when they are usable. Tests
@@ -20,7 +20,7 @@ const lookEveryMs = 50;
 export async function createNamespace(address: string, name: string): Promise<void> {
   const connection = await connectTemporal(address);
   try {
-    // Not preceded by a look whether it exists: the server would remember "not found" for a second.
+    // Not preceded by a question whether it exists: the server would remember "not found" for a second.
     await register(connection, name);
     await ensureAttributes(connection, name);
   } finally {
@@ -109,6 +109,6 @@ async function until<T>(what: string, attempt: () => Promise<T>): Promise<T> {
       if (code !== grpcStatus.NOT_FOUND && code !== grpcStatus.INVALID_ARGUMENT) throw error;
       if (Date.now() > deadline) throw new ToolError(`Temporal did not show ${what} in time.`, { cause: error });
     }
-    await delay(lookEveryMs);
+    await delay(askEveryMs);
   }
 }

@@ -7,7 +7,7 @@ import { formatDuration } from '../domain/time';
 import { errorMessage } from '../domain/text';
 import type { CreateTaskAsyncOptions, CreateTaskRequest, ServiceClient } from '../service';
 import type { CreateLimiter } from '../service/create-limiter';
-import type { ArchiveIdentity } from '../storage/archive/archive';
+import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { type AccountKey, accountKey, type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
 import { callbackOptions, sendCreate, toCreateRequest } from './create-request';
 import { CreateRecordFile } from './create-record';

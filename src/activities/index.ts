@@ -1,5 +1,5 @@
 import type { Activities } from '../contract/activities';
-import { ArchiveIdentity } from '../storage/archive/archive';
+import { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { accountKey, AccountPatience } from './accounts';
 import { archiveOutputs } from './archive-outputs';
 import { checkAdoption, sendVerb } from './task-requests';

@@ -20,7 +20,7 @@ export const noOutputLimits: OutputLimits = {
 };
 
 /** The free space is checked again after so many bytes of an output. */
-const lookEveryBytes = 16 * 1024 * 1024;
+const checkEveryBytes = 16 * 1024 * 1024;
 
 /** An output on its way. */
 export interface RunningTransfer {
@@ -62,15 +62,15 @@ export class OutputAllowance {
 
   /** A watch over one output that comes: calls `stop` with the error when it has become too much. */
   watch(output: Output, stop: (error: Error) => void): (bytes: number) => void {
-    let lookAtBytes = lookEveryBytes;
+    let checkAtBytes = checkEveryBytes;
     return (bytes) => {
       try {
         this.#checkLimits(output, bytes);
       } catch (error) {
         stop(error as Error);
       }
-      if (bytes < lookAtBytes) return;
-      lookAtBytes = bytes + lookEveryBytes;
+      if (bytes < checkAtBytes) return;
+      checkAtBytes = bytes + checkEveryBytes;
       this.#checkRoom(output, 0).catch((error: unknown) => {
         output.atLeastBytes = bytes;
         stop(error as Error);

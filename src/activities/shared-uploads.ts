@@ -4,7 +4,8 @@ import type { CommittedInput } from '../contract/activities';
 import { errorMessage } from '../domain/text';
 import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../formats/upload-record';
 import type { ServiceClient } from '../service';
-import { commitObject, type UploadedObject } from '../service/file-upload';
+import { commitObject } from '../service/file-upload';
+import type { UploadedObject } from '../service/upload-credentials';
 import type { Archive } from '../storage/archive/archive';
 import { toApplicationFailure } from './to-application-failure';
 

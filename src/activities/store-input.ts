@@ -8,7 +8,7 @@ import type {
   StoreInputInput,
 } from '../contract/activities';
 import { isRecord } from '../domain/json';
-import { putFile, type PutOptions, type UploadedObject } from '../service/file-upload';
+import { type UploadedObject, type UploadOptions, uploadWithFreshToken } from '../service/upload-credentials';
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import { openSource } from '../storage/input/open-source';
@@ -54,7 +54,13 @@ export async function storeInput(
       const attempt = { isSent: false };
       const put = async (): Promise<UploadedObject & Measure> => {
         attempt.isSent = true;
-        return await putFile(service, source, { rule, minimumRate, signal, onProgress, ...traced(dependencies) });
+        return await uploadWithFreshToken(service, source, {
+          rule,
+          minimumRate,
+          signal,
+          onProgress,
+          ...traced(dependencies),
+        });
       };
       if (!isShared) return await commit(false, await put());
       const measure = await hashOpenFile(opened, sizeBytes, signal);
@@ -77,7 +83,7 @@ export async function storeInput(
 }
 
 /** The transfer as a span of its own, where traces are kept. */
-function traced({ traces }: ActivityDependencies): Pick<PutOptions, 'transfer'> {
+function traced({ traces }: ActivityDependencies): Pick<UploadOptions, 'transfer'> {
   return traces === undefined ? {} : { transfer: (host, send) => traces.transfer('upload', host, send) };
 }
 

@@ -1,9 +1,11 @@
-import type { Client } from '@temporalio/client';
+import { Client } from '@temporalio/client';
+import type { TemporalConnection } from '../config/temporal-connection';
 import { searchAttributes } from '../contract/search-attributes';
 import { archiveOf, shortArchiveId } from '../contract/worker-identity';
-import { listWorkflows } from './workflow-info';
+import { connectTemporal } from './connect-temporal';
+import { listWorkflows } from './list-workflows';
 
-/** Of so many of its last events it is looked which worker they are of. */
+/** So many of its last events are searched for that of a worker. */
 const lastEvents = 30;
 
 /** That the tasks of a queue were worked on with another archive, and what to do. */
@@ -40,6 +42,17 @@ export async function findOtherArchive(
     };
   }
   return undefined;
+}
+
+/** The same by a connection of its own. Throws where Temporal does not answer. */
+export async function askForOtherArchive(
+  temporal: TemporalConnection,
+  taskQueue: string,
+  archive: KnownArchive,
+): Promise<OtherArchive | undefined> {
+  const connection = await connectTemporal(temporal);
+  const client = new Client({ connection, namespace: temporal.namespace });
+  return await findOtherArchive(client, taskQueue, archive).finally(() => connection.close());
 }
 
 async function archiveOfRun(client: Client, workflowId: string, runId: string): Promise<string | undefined> {

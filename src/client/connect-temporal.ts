@@ -93,7 +93,7 @@ export async function connectTemporal(temporal: TemporalConnection, sources?: Co
   }
 }
 
-/** What a failure to connect is thrown as: with its cause where a second look tells it, else in the SDK's words. */
+/** What a failure to connect is thrown as: with its cause where it can be found out, else in the SDK's words. */
 export async function unreachable(
   temporal: TemporalConnection,
   words: string,

@@ -14,7 +14,8 @@ import {
   registerSearchAttributes,
   searchAttributeGaps,
 } from './search-attribute-check';
-import { listWorkflows, stuckFilter, stuckRemedy } from './workflow-info';
+import { listWorkflows } from './list-workflows';
+import { stuckFilter, stuckRemedy } from './workflow-info';
 import { readPollers } from './queue-pollers';
 import { toClientError } from './temporal-access';
 import {

@@ -9,7 +9,7 @@ const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTTING_DOWN, WORKER_STATUS_SHUTDO
 const pollerIsGoneAfterMs = 90_000;
 /** Of a worker that asked longer ago than this, the words say that it may have been killed since. */
 const isSureMs = 10_000;
-/** Of so many workers of a queue it is looked whether they said that they stop. */
+/** Of so many workers of a queue it is read whether they said that they stop. */
 const maxWorkers = 1_000;
 
 /** Of Temporal's service, what knows which workers said that they stop. */

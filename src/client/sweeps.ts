@@ -20,7 +20,8 @@ import { isRecord } from '../domain/json';
 import { errorMessage, showValue } from '../domain/text';
 import { InputInvalidError, ReplyInvalidError, SweepFailedError, UnknownTaskError } from './errors';
 import { abortable, askTemporal, type TemporalAccess, translating, workflowUrl } from './temporal-access';
-import { listWorkflows, type WorkflowInfo } from './workflow-info';
+import { listWorkflows } from './list-workflows';
+import type { WorkflowInfo } from './workflow-info';
 
 /** The Schedule of a task queue's sweeps. */
 export interface InstalledSweep {

@@ -1,7 +1,7 @@
 import type { Client, WorkflowService } from '@temporalio/client';
 import { status } from '@grpc/grpc-js';
 import { temporal } from '@temporalio/proto';
-import { listWorkflows } from './workflow-info';
+import { listWorkflows } from './list-workflows';
 
 const { WORKER_VERSIONING_MODE_VERSIONED } = temporal.api.enums.v1.WorkerVersioningMode;
 

@@ -89,25 +89,6 @@ function isNotFound(error: unknown): error is Error & { readonly details: string
   return error.code === grpcStatus.NOT_FOUND && !/namespace/i.test(error.details);
 }
 
-/** Lists workflows, newest first, a page at a time. Throws errors of gRPC. */
-export async function* listWorkflows(
-  { workflowService, options }: Client,
-  query: string,
-  pageSize: number,
-): AsyncGenerator<WorkflowInfo> {
-  let nextPageToken: Uint8Array = new Uint8Array();
-  do {
-    const page = await workflowService.listWorkflowExecutions({
-      namespace: options.namespace,
-      query,
-      pageSize,
-      nextPageToken,
-    });
-    for (const raw of page.executions) yield workflowInfo(raw);
-    ({ nextPageToken } = page);
-  } while (nextPageToken.length > 0);
-}
-
 /** Decodes one payload; what cannot be decoded becomes an {@link Undecodable}. */
 export async function decodedPayload(client: Client, payload: Payload): Promise<unknown> {
   const { payloadConverter, payloadCodecs } = client.options.loadedDataConverter;
@@ -146,7 +127,8 @@ export async function decodedFailureMessage(client: Client, failure: Failure): P
   return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : message;
 }
 
-function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
+/** Reads what Temporal says of a workflow in a list or a description. */
+export function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
   let problems: readonly string[] = [];

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { askForOtherArchive } from '../client/archive-of-tasks';
 import { diagnose, type Finding } from '../client/diagnose';
 import { loadClientConfig, type StagingConfig } from '../config/client-config';
 import { ConfigError } from '../config/environment';
@@ -6,7 +7,6 @@ import { loadTemporalConnection, type TemporalConnection } from '../config/tempo
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { errorMessage, printableLine } from '../domain/text';
-import { askForOtherArchive } from './archive-check';
 import { type CommandContext, type ConnectionOptions, printJson } from './command-context';
 import { exitCodes } from './exit-code';
 import { taskQueueOption } from './shared-options';

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { askForOtherArchive } from '../client/archive-of-tasks';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
@@ -56,14 +57,17 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
   const temporal = loadTemporalConnection(context.env);
   // Loaded on demand: the service client and the storage would slow the start of every other command.
   const { withWorkerSide } = await import('./worker-side.js');
-  const { requireArchiveOfTasks } = await import('./archive-check.js');
+  const { requireArchiveOfTasks } = await import('../storage/archive/archive-identity.js');
   const { reconcile } = await import('../reconcile/reconcile.js');
   const onProgress = (words: string): void => {
     context.stderr.write(`${words}\n`);
   };
   await withLonghaul(context, options, async (longhaul) => {
     const { safe, findings } = await withWorkerSide(config, async (parts) => {
-      await requireArchiveOfTasks(parts.archive, config.replacesArchive, temporal, taskQueue ?? workflowTaskQueue);
+      await requireArchiveOfTasks(parts.archive, (id) => {
+        const known = { id, replaces: config.replacesArchive };
+        return askForOtherArchive(temporal, taskQueue ?? workflowTaskQueue, known);
+      });
       return await reconcile(
         { ...parts, longhaul },
         { requestIds, account, sinceMs: since, taskQueue, verify, settlements, onProgress },

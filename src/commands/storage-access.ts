@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/environment';
 import { loadArchivePlace, type StagingConfig } from '../config/client-config';
-import { type Archive, findArchiveIdentity } from '../storage/archive/archive';
+import type { Archive } from '../storage/archive/archive';
+import { findArchiveIdentity } from '../storage/archive/archive-identity';
 import { openArchive } from '../storage/archive/open-archive';
 import { ArchiveError, StagingError } from '../storage/errors';
 import { createArchiveClient } from '../storage/s3/s3-client';

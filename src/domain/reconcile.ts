@@ -210,7 +210,7 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
   const ids = near.length === 0 ? [null] : near;
   const when = sentAtMs === null ? '' : ` at ${formatMoment(sentAtMs)}`;
   const like = near.length === 0 ? '' : ' The list names a task that may be it and is not known here.';
-  const look = `Create ${createNumber} was sent${when}, and it is not known whether it made a task: look in the service’s own list, for one of that time or later, once the service answers as it should.${like}`;
+  const words = `Create ${createNumber} was sent${when}, and it is not known whether it made a task: look in the service’s own list, for one of that time or later, once the service answers as it should.${like}`;
   const remedies: readonly Remedy[] =
     openStatus === null
       ? [
@@ -224,7 +224,7 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
         ];
   const state = openStatus === null ? 'Its workflow is over.' : 'Its workflow waits for a person.';
   const about = { requestId: null, workflowId, account: null };
-  return { finding: finding(about, 'uncertain', `${look} ${state}`, remedies) };
+  return { finding: finding(about, 'uncertain', `${words} ${state}`, remedies) };
 }
 
 /**

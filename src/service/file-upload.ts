@@ -1,67 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
-import { addressHost } from '../domain/uri';
-import type { ConnectionRule } from '../storage/connection-rule';
-import type { Measure } from '../storage/hash';
 import { openFolderSource } from '../storage/input/folder-source';
 import { createFail, maxFileBytes, type OpenedSource, plainFileName, spoolSource } from '../storage/input/input-source';
 import { lookUpContentType } from '../storage/local-file';
-import type { MinimumRate } from '../storage/minimum-rate';
 import { spoolFolder } from '../storage/spool';
-import { uploadInput } from '../storage/upload';
 import { ServiceArgumentError } from './errors';
-import { type InputResource, type InputResourcePage, resourceOfUpload } from './input-resource';
-import type { UploadToken } from './upload-token';
-
-/** What an upload asks of the service; a `ServiceClient` is one. */
-export interface UploadService {
-  getUploadToken(fileName: string, options?: Abortable): Promise<UploadToken>;
-  commitInput(object: UploadedObject, options?: Abortable): Promise<InputResource>;
-  listInputs(filter: { readonly objectKey: string }, options?: Abortable): Promise<InputResourcePage>;
-}
-
-interface Abortable {
-  readonly signal?: AbortSignal;
-}
-
-/** An object that was uploaded with the credentials of a token. */
-export interface UploadedObject {
-  readonly objectKey: string;
-  /** The original file name. */
-  readonly name: string;
-}
-
-/** How an open file is uploaded. */
-export interface PutOptions {
-  /** Where the endpoint of the token may be. */
-  readonly rule: ConnectionRule;
-  readonly signal?: AbortSignal;
-  /** Called often, with the bytes sent so far. */
-  readonly onProgress?: (bytes: number) => void;
-  /** The least rate; slower uploads are given up. Absent: any. */
-  readonly minimumRate?: MinimumRate | undefined;
-  /** Wraps the transfer to this host, such as to trace it. */
-  readonly transfer?: <Result>(host: string, send: () => Promise<Result>) => Promise<Result>;
-}
-
-/**
- * Takes a fresh token and puts the file where it says (specification, section 4.6). What an attempt that failed has
- * uploaded costs nothing; another one takes another token, and so another key.
- *
- * @throws ServiceError, UploadError, or the abort reason of the signal.
- */
-export async function putFile(
-  service: Pick<UploadService, 'getUploadToken'>,
-  { name, file, sizeBytes, contentType }: OpenedSource,
-  { transfer = (_host, send) => send(), ...options }: PutOptions,
-): Promise<UploadedObject & Measure> {
-  const { signal } = options;
-  const token = await service.getUploadToken(name, signal === undefined ? {} : { signal });
-  const send = () => uploadInput({ ...options, token, file, sizeBytes, contentType });
-  const uploaded = await transfer(addressHost(token.endpoint), send);
-  return { objectKey: token.objectKey, name, ...uploaded };
-}
+import { type InputResource, resourceOfUpload } from './input-resource';
+import {
+  type UploadedObject,
+  type UploadOptions,
+  type UploadService,
+  uploadWithFreshToken,
+} from './upload-credentials';
 
 /**
  * Makes an uploaded object an input resource (specification, section 4.7). Whether a commit may be repeated is not
@@ -105,14 +56,14 @@ export interface UploadedFile extends InputResource {
 export async function uploadFile(
   service: UploadService,
   source: UploadSource,
-  { name, ...options }: UploadFileOptions & Pick<PutOptions, 'rule'>,
+  { name, ...options }: UploadFileOptions & Pick<UploadOptions, 'rule'>,
 ): Promise<UploadedFile> {
   const { signal } = options;
   signal?.throwIfAborted();
   const opened = await openUpload(source, name, signal);
   try {
     const named = name === undefined ? opened : { ...opened, name, contentType: lookUpContentType(name) };
-    const { objectKey, bytes, sha256 } = await putFile(service, named, options);
+    const { objectKey, bytes, sha256 } = await uploadWithFreshToken(service, named, options);
     const resource = await service.commitInput({ name: named.name, objectKey }, signal === undefined ? {} : { signal });
     return { ...resource, objectKey, bytes, sha256 };
   } finally {

@@ -36,10 +36,10 @@ export async function checkThroughClient(clause: Clause, context: ClientContext)
 
 /** What a service does where the specification is silent; undefined where that cannot be seen. */
 export async function lookAtOpenPoint(point: OpenPoint, context: ServiceContext): Promise<string | undefined> {
-  const { look, needs = [] } = point;
-  if (look === undefined || missingNeed(needs, context.target) !== undefined) return undefined;
+  const { observe, needs = [] } = point;
+  if (observe === undefined || missingNeed(needs, context.target) !== undefined) return undefined;
   try {
-    return context.secrets.redact(await look(context));
+    return context.secrets.redact(await observe(context));
   } catch (error) {
     return context.secrets.redact(`could not be seen: ${messageOf(error)}`);
   }

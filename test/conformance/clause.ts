@@ -49,8 +49,8 @@ export interface OpenPoint {
   readonly decision: string;
   readonly needs?: readonly Need[];
   /** What the service does, in a few words; absent where it cannot be seen from outside. */
-  readonly look?: (service: ServiceContext) => Promise<string>;
-  /** What `look` finds at a service that does as decided. */
+  readonly observe?: (service: ServiceContext) => Promise<string>;
+  /** What `observe` finds at a service that does as decided. */
   readonly decided?: string;
 }
 

@@ -10,7 +10,7 @@ import type {
   UploadToken,
 } from '../../src/service';
 import type { CallbackSink } from './callback-sink';
-import { isTerminal, lookUntil } from './follow-task';
+import { isTerminal, pollUntil } from './follow-task';
 import { once, oncePerKey } from './once';
 import { sampleFile, type FileKind, type SampleFile } from './sample-files';
 import { putObject, type PutOutcome } from './storage-put';
@@ -18,8 +18,8 @@ import type { AppRun, Target } from './target';
 import { CALLBACK_TOKEN, ECHOED } from './task-journeys';
 import { NotCheckable } from './verdict';
 
-/** One look at a task through the client. */
-export interface ClientLook {
+/** One poll of a task through the client. */
+export interface ClientPoll {
   readonly detail: TaskDetail;
   readonly outputs: TaskOutputs;
 }
@@ -86,24 +86,24 @@ export class ClientJourneys {
     const requestId = requestIdOf(await this.#client.createTask(await this.#request(this.#target.slowApp)));
     const seen = await this.#until(requestId, ({ detail }) => detail.status === 'Running' || isTerminal(detail.status));
     await this.#client.interruptTask(requestId);
-    const looks = await this.#until(requestId, ({ detail }) => isTerminal(detail.status));
-    return { before: seen.at(-1)?.detail.status, end: looks.at(-1)?.detail.status };
+    const polls = await this.#until(requestId, ({ detail }) => isTerminal(detail.status));
+    return { before: seen.at(-1)?.detail.status, end: polls.at(-1)?.detail.status };
   });
 
-  async #follow(created: CreateOutcome): Promise<{ requestId: string; looks: readonly ClientLook[]; end: ClientLook }> {
+  async #follow(created: CreateOutcome): Promise<{ requestId: string; polls: readonly ClientPoll[]; end: ClientPoll }> {
     const requestId = requestIdOf(created);
-    const looks = await this.#until(requestId, ({ detail }) => isTerminal(detail.status));
-    const end = looks.at(-1);
+    const polls = await this.#until(requestId, ({ detail }) => isTerminal(detail.status));
+    const end = polls.at(-1);
     if (end === undefined) throw new NotCheckable('the task was never seen');
-    return { requestId, looks, end };
+    return { requestId, polls, end };
   }
 
-  #until(requestId: string, isOver: (look: ClientLook) => boolean): Promise<readonly ClientLook[]> {
-    const look = async (): Promise<ClientLook> => ({
+  #until(requestId: string, isOver: (poll: ClientPoll) => boolean): Promise<readonly ClientPoll[]> {
+    const poll = async (): Promise<ClientPoll> => ({
       detail: await this.#client.getTask(requestId),
       outputs: await this.#client.getOutputs(requestId),
     });
-    return lookUntil(look, isOver, this.#target.pace);
+    return pollUntil(poll, isOver, this.#target.pace);
   }
 
   async #request(app: AppRun | undefined): Promise<CreateTaskRequest> {

@@ -8,21 +8,21 @@ export const STATES = ['Queuing', 'Preparing', 'Running', 'Success', 'Failed', '
 const TERMINAL_STATES = ['Success', 'Failed', 'Canceled'];
 
 /**
- * Looks at a task again and again until `isOver`, at the given pace, and returns every look.
+ * Polls a task until `isOver`, at the given pace, and returns what each poll found.
  *
  * @throws NotCheckable when that takes too long.
  */
-export async function lookUntil<Look>(
-  look: () => Promise<Look>,
-  isOver: (look: Look) => boolean,
+export async function pollUntil<Poll>(
+  poll: () => Promise<Poll>,
+  isOver: (poll: Poll) => boolean,
   { pollEveryMs, taskWithinMs }: Pace,
-): Promise<readonly Look[]> {
-  const looks: Look[] = [];
+): Promise<readonly Poll[]> {
+  const polls: Poll[] = [];
   const deadline = Date.now() + taskWithinMs;
   for (;;) {
-    const seen = await look();
-    looks.push(seen);
-    if (isOver(seen)) return looks;
+    const seen = await poll();
+    polls.push(seen);
+    if (isOver(seen)) return polls;
     if (Date.now() > deadline) throw new NotCheckable(`the task did not get there within ${taskWithinMs} ms`);
     await delay(pollEveryMs);
   }

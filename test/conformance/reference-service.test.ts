@@ -42,7 +42,7 @@ describe('through the client', () => {
 });
 
 describe('what the specification leaves open', () => {
-  const visible = openPoints.filter(({ look }) => look !== undefined);
+  const visible = openPoints.filter(({ observe }) => observe !== undefined);
 
   it.each(
     visible.map((point): [string, OpenPoint] => [`§${point.section} ${point.question}: ${point.decision}`, point]),

@@ -6,7 +6,7 @@ export interface AppRun {
 
 /** How fast things go at a service. */
 export interface Pace {
-  /** Between two looks at a task. @default 1000, as section 8 recommends */
+  /** Between two polls of a task. @default 1000, as section 8 recommends */
   readonly pollEveryMs: number;
   /** Longest that a task may take. */
   readonly taskWithinMs: number;

@@ -2,28 +2,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dataOf, describe, fieldsOf, isAccepted, itemsOf, textOf } from './answers';
 import type { CallbackSink, Inbox } from './callback-sink';
 import { createBody, type CreateBodyOptions } from './create-body';
-import { isTerminal, lookUntil } from './follow-task';
+import { isTerminal, pollUntil } from './follow-task';
 import { once } from './once';
 import type { Answer, Ask, Download, PlainHttp } from './plain-http';
 import { canReceive, type Target } from './target';
 import { LATE_MS, type UploadJourneys } from './upload-journeys';
 import { NotCheckable } from './verdict';
 
-/** One look at a task: its detail, and its outputs just after. */
-export interface Look {
+/** One poll of a task: its detail, and its outputs just after. */
+export interface Poll {
   readonly atMs: number;
   readonly status: string;
   readonly detail: Answer;
   readonly outputs: Answer;
 }
 
-/** A task from its create to its end; the last look is the one at its end. */
+/** A task from its create to its end; the last poll is the one at its end. */
 export interface FollowedTask {
   readonly created: Answer;
   readonly requestId: string;
   readonly createdAtMs: number;
-  readonly looks: readonly Look[];
-  readonly end: Look;
+  readonly polls: readonly Poll[];
+  readonly end: Poll;
 }
 
 /** An answer to cancel or interrupt, with the task's state before and after. */
@@ -38,7 +38,7 @@ export const CALLBACK_TOKEN = 'Bearer conformance-callback-token';
 export const REPEATED = { 'X-Svc-Task-Tag': ['first', 'second', 'first'] };
 export const ECHOED = { 'X-Svc-Task-Correlation': 'conformance: photo/1', 'X-Svc-Task-Note': 'Kept  As-It=Is; ok' };
 
-const SETTLE_LOOKS = 3;
+const SETTLE_POLLS = 3;
 /** A stop that takes longer is not forced. */
 const FORCED_WITHIN_MS = 10_000;
 
@@ -143,24 +143,24 @@ export class TaskJourneys {
     const requestId = requestIdOf(await this.#create(asynchronously, { app: this.#target.slowApp }));
     const first = await this.#stop('cancel', requestId);
     const second = await this.#stop('cancel', requestId);
-    return { requestId, first, second, end: await this.#look(requestId) };
+    return { requestId, first, second, end: await this.#poll(requestId) };
   });
 
   /** A task of the slow app: interrupted while it is queued, canceled while it runs, then interrupted. */
   readonly interrupted = once(async () => {
     const requestId = requestIdOf(await this.#create(asynchronously, { app: this.#target.slowApp }));
     const whileQueued = await this.#stop('interrupt', requestId);
-    const looks = await this.#until(requestId, ({ status }) => status === 'Running' || isTerminal(status));
+    const polls = await this.#until(requestId, ({ status }) => status === 'Running' || isTerminal(status));
     const canceled = await this.#stop('cancel', requestId);
-    const running = await this.#look(requestId);
+    const running = await this.#poll(requestId);
     await delay(1_100);
-    const later = await this.#look(requestId);
+    const later = await this.#poll(requestId);
     const misnamed = await this.#http.ask('interrupt', { query: { requestid: requestId } });
     const answer = await this.#ask('interrupt', requestId);
     const deadline = Date.now() + FORCED_WITHIN_MS;
-    const isOver = ({ status }: Look): boolean => isTerminal(status) || Date.now() > deadline;
+    const isOver = ({ status }: Poll): boolean => isTerminal(status) || Date.now() > deadline;
     const end = (await this.#until(requestId, isOver)).at(-1) ?? later;
-    return { requestId, whileQueued, looks, canceled, running, later, misnamed, answer, end };
+    return { requestId, whileQueued, polls, canceled, running, later, misnamed, answer, end };
   });
 
   /** Interrupt and cancel of a task that has succeeded. */
@@ -173,8 +173,8 @@ export class TaskJourneys {
   readonly statesAfterEnd = once(async () => {
     const { requestId } = await this.followed();
     const states: string[] = [];
-    for (let look = 0; look < SETTLE_LOOKS; look += 1) {
-      states.push((await this.#look(requestId)).status);
+    for (let poll = 0; poll < SETTLE_POLLS; poll += 1) {
+      states.push((await this.#poll(requestId)).status);
       await delay(this.#target.pace.pollEveryMs);
     }
     return states;
@@ -187,10 +187,10 @@ export class TaskJourneys {
   async #follow(created: Answer): Promise<FollowedTask> {
     const createdAtMs = Date.now();
     const requestId = requestIdOf(created);
-    const looks = await this.#until(requestId, ({ status }) => isTerminal(status));
-    const end = looks.at(-1);
+    const polls = await this.#until(requestId, ({ status }) => isTerminal(status));
+    const end = polls.at(-1);
     if (end === undefined) throw new NotCheckable('the task was never seen');
-    return { created, requestId, createdAtMs, looks, end };
+    return { created, requestId, createdAtMs, polls, end };
   }
 
   get #graceMs(): number {
@@ -198,11 +198,11 @@ export class TaskJourneys {
     return 2 * callbackRetryMs + callbackTimeoutMs + 5_000;
   }
 
-  #until(requestId: string, isOver: (look: Look) => boolean): Promise<readonly Look[]> {
-    return lookUntil(() => this.#look(requestId), isOver, this.#target.pace);
+  #until(requestId: string, isOver: (poll: Poll) => boolean): Promise<readonly Poll[]> {
+    return pollUntil(() => this.#poll(requestId), isOver, this.#target.pace);
   }
 
-  async #look(requestId: string): Promise<Look> {
+  async #poll(requestId: string): Promise<Poll> {
     const detail = await this.#ask('detail', requestId);
     const atMs = Date.now();
     const outputs = await this.#ask('outputs', requestId);
@@ -210,9 +210,9 @@ export class TaskJourneys {
   }
 
   async #stop(verb: 'cancel' | 'interrupt', requestId: string): Promise<Stop> {
-    const before = (await this.#look(requestId)).status;
+    const before = (await this.#poll(requestId)).status;
     const answer = await this.#ask(verb, requestId);
-    return { before, answer, after: (await this.#look(requestId)).status };
+    return { before, answer, after: (await this.#poll(requestId)).status };
   }
 
   #ask(name: 'detail' | 'outputs' | 'cancel' | 'interrupt', requestId: string): Promise<Answer> {

@@ -22,7 +22,7 @@ const courier = 11;
 const contactSheet = 4;
 const fileBytes = 4 * 1024 * 1024;
 const tuning: Partial<TaskTuning> = { poll: { minMs: 100, maxMs: 200 }, retryMaxMs: 200 };
-const lookOften = { everyMs: 20 };
+const checkOften = { everyMs: 20 };
 
 let stack: ProcessStack;
 let sha256: string;
@@ -41,7 +41,7 @@ async function startHeld(): Promise<{ task: TaskHandle; requestId: string }> {
   stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
   const inputs = { '1:LoadFile.file': { file: 'film.mp4' } };
   const task = await stack.longhaul.start({ key: randomUUID(), webAppId: courier, inputs, tuning });
-  const requestId = await eventually(async () => (await task.status()).requestId ?? '', lookOften);
+  const requestId = await eventually(async () => (await task.status()).requestId ?? '', checkOften);
   return { task, requestId };
 }
 
@@ -52,7 +52,7 @@ async function troubleOf(task: TaskHandle): Promise<string> {
       const { status, retrying } = await task.status();
       return status === 'Archiving' && retrying.some(({ attempt }) => attempt > 2);
     },
-    { ...lookOften, what: 'a second attempt to archive' },
+    { ...checkOften, what: 'a second attempt to archive' },
   );
   return (await stack.run('status', task.workflowId)).stdout;
 }
@@ -150,11 +150,11 @@ describe('an archive in a bucket', () => {
       fault: { kind: 'holdRequest', afterBytes: 1_000 },
     });
     const task = await startSheet();
-    await eventually(() => ambush.metCount > 0, { ...lookOften, what: 'the second output on its way' });
+    await eventually(() => ambush.metCount > 0, { ...checkOften, what: 'the second output on its way' });
     const requestId = (await task.status()).requestId ?? '';
     const first = `drafts/${requestId}/0.png`;
     await eventually(async () => (await listed(archive, `drafts/${requestId}`)).includes(first), {
-      ...lookOften,
+      ...checkOften,
       what: 'the first output',
     });
     const before = writtenAt(first);

@@ -176,7 +176,7 @@ describe('a service that cannot be reached', () => {
 });
 
 describe('an archive that can no longer be written', () => {
-  it('is waited for before anything is paid, and the task goes on when it is mended', async () => {
+  it('is waited for before anything is paid, and the task goes on when it is corrected', async () => {
     const key = randomUUID();
     const before = paidCreates();
     renameSync(stack.archive, `${stack.archive}-away`);

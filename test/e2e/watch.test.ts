@@ -72,7 +72,7 @@ describe(`${crowd} tasks that one worker watches by activity`, () => {
     const sinceMs = Date.now();
     process.kill(worker.pid, 'SIGTERM');
     expect(await worker.ended).toEqual({ code: 0, signal: null });
-    // A create on its way would be heard out for a minute; a watch gives way at once.
+    // A create on its way would be waited for, for a minute; a watch gives way at once.
     expect(Date.now() - sinceMs).toBeLessThan(30_000);
     worker = await stack.startWorker();
 

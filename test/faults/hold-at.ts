@@ -8,7 +8,7 @@ import { TaskUnderFire } from './task-under-fire';
 const heldAfterBytes = 64 * 1024;
 /** How long the service takes to answer a create or a cancel, so that a strike comes before. */
 const answerAfterMs = 6_000;
-const lookOften = { everyMs: 20 };
+const checkOften = { everyMs: 20 };
 const late: ScenarioInput = { name: 'stall', ms: answerAfterMs };
 
 /**
@@ -32,7 +32,7 @@ const bringTo: Record<Step, (stack: FaultStack, task: TaskUnderFire) => Promise<
     const fault = { kind: 'holdRequest', afterBytes: heldAfterBytes } as const;
     const held = storageNetwork.ambush({ markers: ['PUT ', task.key], fault });
     await task.start();
-    await eventually(() => held.metCount === 1, { ...lookOften, what: 'the upload to begin' });
+    await eventually(() => held.metCount === 1, { ...checkOften, what: 'the upload to begin' });
   },
   create: async ({ parts: { service } }, task) => {
     service.scenarios.add({ endpoint: 'create', scenario: late, correlation: task.workflowId });
@@ -45,20 +45,20 @@ const bringTo: Record<Step, (stack: FaultStack, task: TaskUnderFire) => Promise<
     const requestId = await startHeld(stack, task);
     stack.parts.service.scenarios.add({ endpoint: 'cancel', scenario: late, requestId });
     await task.handle.stop();
-    await eventually(() => task.asked('cancel') === 1, { ...lookOften, what: 'the cancel to be sent' });
+    await eventually(() => task.asked('cancel') === 1, { ...checkOften, what: 'the cancel to be sent' });
   },
   archive: async (stack, task) => {
     const requestId = await startHeld(stack, task);
     const fault = { kind: 'holdAnswer', afterBytes: heldAfterBytes } as const;
     const held = stack.storageNetwork.ambush({ markers: [`/${requestId}/`, 'X-Amz-Signature='], fault });
     stack.parts.service.release(requestId);
-    await eventually(() => held.metCount === 1, { ...lookOften, what: 'the output to be fetched' });
+    await eventually(() => held.metCount === 1, { ...checkOften, what: 'the output to be fetched' });
   },
 };
 
 async function bringToWatch(stack: FaultStack, task: TaskUnderFire): Promise<void> {
   await startHeld(stack, task);
-  await eventually(() => task.asked('detail') >= 2, { ...lookOften, what: 'the watch to look' });
+  await eventually(() => task.asked('detail') >= 2, { ...checkOften, what: 'the watch to look' });
 }
 
 /** How a task of this step's cell is watched. */
@@ -74,5 +74,5 @@ export async function startHeld({ parts: { service } }: FaultStack, task: TaskUn
 }
 
 async function created(task: TaskUnderFire): Promise<string> {
-  return (await eventually(() => task.requestId, { ...lookOften, what: `the create of ${task.key}` })) ?? '';
+  return (await eventually(() => task.requestId, { ...checkOften, what: `the create of ${task.key}` })) ?? '';
 }

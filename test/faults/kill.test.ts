@@ -16,7 +16,7 @@ import { ProcessStack } from '../support/process-stack';
 const courier = 11;
 const fileBytes = 1024 * 1024;
 const tuning: Partial<TaskTuning> = { poll: { minMs: 150, maxMs: 250 }, retryMaxMs: 200, createTimeoutMs: 20_000 };
-const lookOften = { everyMs: 10 };
+const checkOften = { everyMs: 10 };
 
 let stack: ProcessStack;
 let worker: SupervisedProcess;
@@ -112,11 +112,11 @@ describe('a worker that is killed', () => {
     orderCreate({ name: 'hold' });
     const task = await startTask();
     for (const polls of [4, 8]) {
-      await eventually(() => traces.entries('detail').length >= polls, lookOften);
+      await eventually(() => traces.entries('detail').length >= polls, checkOften);
       await killWorker();
       await restartWorker();
     }
-    await eventually(() => traces.entries('detail').length >= 12, lookOften);
+    await eventually(() => traces.entries('detail').length >= 12, checkOften);
     stack.service.release(traces.createdId());
 
     await expectOneWholeTask(traces, task);
@@ -126,7 +126,7 @@ describe('a worker that is killed', () => {
     const traces = new Traces();
     orderCreate({ name: 'stall' });
     const task = await startTask({ createTimeoutMs: 4_000 });
-    await eventually(() => traces.createdId() !== '', lookOften);
+    await eventually(() => traces.createdId() !== '', checkOften);
     await killWorker();
     await restartWorker();
     await whenStatusIs(task, 'CreateUncertain');
@@ -142,7 +142,10 @@ describe('a worker that is killed', () => {
   it('right after the create was answered: it is known or visibly uncertain, and never sent again', async () => {
     const traces = new Traces();
     const task = await startTask({ createTimeoutMs: 4_000 });
-    await eventually(() => traces.entries('create').some(({ status }) => status === 202), { ...lookOften, everyMs: 1 });
+    await eventually(() => traces.entries('create').some(({ status }) => status === 202), {
+      ...checkOften,
+      everyMs: 1,
+    });
     await killWorker();
     await restartWorker();
     if ((await statusPastCreate(task)) === 'CreateUncertain') await task.adopt(traces.createdId());
@@ -152,7 +155,7 @@ describe('a worker that is killed', () => {
 });
 
 async function whenStatusIs(task: TaskHandle, status: LonghaulStatus): Promise<void> {
-  await eventually(async () => (await task.status()).status === status, { ...lookOften, what: `status ${status}` });
+  await eventually(async () => (await task.status()).status === status, { ...checkOften, what: `status ${status}` });
 }
 
 /** How the task stands once it is past its create. */
@@ -161,6 +164,6 @@ async function statusPastCreate(task: TaskHandle): Promise<string> {
   await eventually(async () => {
     ({ status } = await task.status());
     return !['PreparingInputs', 'Creating'].includes(status);
-  }, lookOften);
+  }, checkOften);
   return status;
 }

@@ -7,11 +7,11 @@ import type { TaskUnderFire } from './task-under-fire';
 const patience = { withinMs: 90_000, everyMs: 200 };
 
 /**
- * Follows a task to its end, and does what a person has to do on the way, once what is wrong is mended. Returns the
+ * Follows a task to its end, and does what a person has to do on the way, once what is wrong is repaired. Returns the
  * status it ended with.
  */
-export async function settle(task: TaskUnderFire, ending: Ending, mend = (): void => undefined): Promise<string> {
-  await persons[ending]?.(task, mend);
+export async function settle(task: TaskUnderFire, ending: Ending, repair = (): void => undefined): Promise<string> {
+  await persons[ending]?.(task, repair);
   return await statusAtTheEnd(task);
 }
 
@@ -21,7 +21,7 @@ export function statusOf(ending: Ending): 'Success' | 'Canceled' {
 }
 
 /** What a person does, once they see that it is needed. */
-const persons: Partial<Record<Ending, (task: TaskUnderFire, mend: () => void) => Promise<unknown>>> = {
+const persons: Partial<Record<Ending, (task: TaskUnderFire, repair: () => void) => Promise<unknown>>> = {
   adopted: async (task) => {
     await visibly('CreateUncertain', task);
     await task.handle.adopt(task.requestId ?? '');
@@ -30,9 +30,9 @@ const persons: Partial<Record<Ending, (task: TaskUnderFire, mend: () => void) =>
     await visibly('CreateUncertain', task);
     await task.handle.recreate();
   },
-  rearchived: async (task, mend) => {
+  rearchived: async (task, repair) => {
     await visibly('ArchiveIncomplete', task);
-    mend();
+    repair();
     await task.handle.rearchive();
   },
   startedAgain: (task) => task.start(true),
@@ -57,11 +57,11 @@ export async function untilView(
   isReached: (view: TaskView) => boolean,
 ): Promise<TaskView> {
   let last: TaskView | undefined;
-  const look = async (): Promise<TaskView | undefined> => {
+  const reached = async (): Promise<TaskView | undefined> => {
     last = await task.handle.status();
     return isReached(last) ? last : undefined;
   };
-  const found = await eventually(look, patience).catch((error: unknown) => {
+  const found = await eventually(reached, patience).catch((error: unknown) => {
     throw new Error(`waited in vain for ${what}: ${JSON.stringify(last)}`, { cause: error });
   });
   if (found === undefined) throw new Error('No view was found.');

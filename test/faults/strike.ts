@@ -11,7 +11,7 @@ export type Strike = keyof typeof strikes;
 /** The tasks that a strike hits, each in the middle of its step. */
 export type StruckTasks = Partial<Record<Step, TaskUnderFire>>;
 
-/** Strikes, lets go what was held, and mends what does not mend itself. */
+/** Strikes, lets go what was held, and repairs what does not recover by itself. */
 export async function strike(what: Strike, stack: FaultStack, tasks: StruckTasks): Promise<void> {
   const all = Object.values(tasks);
   const goOn = (): void => {

@@ -131,16 +131,16 @@ describe('a batch that waits', () => {
   );
 
   it.concurrent.each(['because it is paused', 'for its rows'])(
-    '%s looks at its rows more and more rarely',
+    '%s polls its rows more and more rarely',
     async (how) => {
       const batch = batchOf(2, { concurrency: 1, tuning: { ...fastBatchTuning, pollEveryMs: 100 } });
       await environment.withBatch(batch.activities, batch.input, async (run) => {
         await eventually(() => batch.running.size === 1);
         if (how === 'because it is paused') await run.executeUpdate('pause');
-        await eventually(() => batch.looks.calls >= 6);
+        await eventually(() => batch.rowPolls.calls >= 6);
         const sinceMs = Date.now();
-        const calls = batch.looks.calls;
-        await eventually(() => batch.looks.calls >= calls + 2);
+        const calls = batch.rowPolls.calls;
+        await eventually(() => batch.rowPolls.calls >= calls + 2);
         // One whole pause at least, of fifteen times as long as the first.
         expect(Date.now() - sinceMs).toBeGreaterThan(1_400);
         await stopWithinAMinute(run);

@@ -186,7 +186,7 @@ async function callBackUntilPolled(service: FakeService, task: RunningTask): Pro
 }
 
 describe.each(Object.entries(steps))(`${count} forged callbacks to a task %s`, (_, { input, begin, stopped }) => {
-  it('leave it going on: the true callback or decision is heard, and nothing is done twice', async () => {
+  it('leave it going on: the true callback or decision is taken, and nothing is done twice', async () => {
     const service = new FakeService();
     const { reached, goOn, release } = begin(service);
     await environment.withTask(

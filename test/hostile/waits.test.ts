@@ -133,7 +133,7 @@ describe('a create that waits', () => {
 
 describe('an uncertain create', () => {
   it.concurrent(
-    'with a request id that the service never confirms stays bounded, and hears the true callback',
+    'with a request id that the service never confirms stays bounded, and takes the true callback',
     async () => {
       const service = new FakeService();
       neverConfirmed(service);

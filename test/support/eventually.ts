@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long and how often `eventually` looks. */
+/** How long and how often `eventually` tries. */
 export interface EventuallyOptions {
   /** Deadline, from the call on, with room for a busy machine. @default 60000 */
   readonly withinMs?: number;
-  /** Pause between two looks. @default 50 */
+  /** Pause between two tries. @default 50 */
   readonly everyMs?: number;
   /** What is waited for, for the message of the failure. @default "the condition" */
   readonly what?: string;
 }
 
 /**
- * Waits for a condition: looks again until the probe returns a truthy value, and returns that. What the probe throws
+ * Waits for a condition: tries again until the probe returns a truthy value, and returns that. What the probe throws
  * counts as "not yet" until the deadline; then this throws, with the last of it as the cause.
  */
 export async function eventually<T>(probe: () => T | Promise<T>, options: EventuallyOptions = {}): Promise<T> {

@@ -98,8 +98,8 @@ export class FakeBatch {
   canceled = 0;
   /** Whether rows that are asked to stop run on. */
   areStopsIgnored = false;
-  /** Times that rows were looked at, and rows. */
-  looks = { calls: 0, rows: 0 };
+  /** Calls that polled rows, and how many rows they polled. */
+  rowPolls = { calls: 0, rows: 0 };
   /** What `openBatch` tells of costs and prices. */
   opened: Partial<Omit<OpenBatchResult, 'changed' | 'changedRows'>> = {};
   /** So many rows may be started today; then the daily budget of their account refuses them. */
@@ -163,7 +163,7 @@ export class FakeBatch {
     pollRows: async ({ keys }) => {
       await this.#mayFail('pollRows');
       const { states, heldUp } = this;
-      return { ...this.#look(keys), ...(states !== undefined && { states }), ...(heldUp !== undefined && { heldUp }) };
+      return { ...this.#poll(keys), ...(states !== undefined && { states }), ...(heldUp !== undefined && { heldUp }) };
     },
     stopRows: ({ keys }) => {
       this.stopped.push(...keys);
@@ -201,19 +201,19 @@ export class FakeBatch {
   }
 
   /** As the real one: no more than fits into one result. */
-  #look(keys: readonly string[]): PollRowsResult {
+  #poll(keys: readonly string[]): PollRowsResult {
     const ended: RowEnd[] = [];
-    let [looked, bytes] = [0, 0];
+    let [polled, bytes] = [0, 0];
     for (const key of keys) {
       if (bytes > maxEndBytes) break;
-      looked += 1;
+      polled += 1;
       const end = this.silent.get(key) ?? this.#ends.get(key);
       if (end === undefined) continue;
       ended.push(end);
       bytes += JSON.stringify(end).length;
     }
-    this.looks = { calls: this.looks.calls + 1, rows: this.looks.rows + looked };
-    return { ended, polled: looked };
+    this.rowPolls = { calls: this.rowPolls.calls + 1, rows: this.rowPolls.rows + polled };
+    return { ended, polled };
   }
 
   #start(rows: readonly RunningRow[]): void {

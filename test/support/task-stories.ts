@@ -15,7 +15,7 @@ import { brokenOutput, idle, story, type TaskStory, uncertain } from './task-sto
 import { whenSeenAs } from './watch-ways';
 
 const parkedShortly = { tuning: { ...fastTuning, archivePauseMs: 50 } };
-/** So rare that only news has the task looked at. */
+/** So rare that the task is polled only when a message comes in. */
 const seldom = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
 
 async function decideOnArchive(task: RunningTask, decision: typeof abandonUpdate): Promise<void> {
@@ -293,9 +293,9 @@ export const taskStories: readonly TaskStory[] = [
     begin: (service) => {
       service.script = [seen('Running')];
       return async (task) => {
-        for (let looks = 1; looks <= 6; looks += 1) {
+        for (let polls = 1; polls <= 6; polls += 1) {
           await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
-          await eventually(() => service.calls.polls >= looks);
+          await eventually(() => service.calls.polls >= polls);
         }
         service.script = [seen('Success')];
         await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });

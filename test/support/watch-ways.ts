@@ -33,7 +33,7 @@ export async function heartbeatOf(task: RunningTask): Promise<WatchedTask | unde
 }
 
 /**
- * The events that a watch by activity left: from what it shows and schedules to the workflow task that hears of its end,
+ * The events that a watch by activity left: from what it shows and schedules to the workflow task that takes in its end,
  * each activity of it counted.
  */
 export function watchEventsOf(events: readonly HistoryEvent[]): HistoryEvent[] {

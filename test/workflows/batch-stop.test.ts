@@ -30,7 +30,7 @@ describe('a batch that is stopped', () => {
       batch.failing.add(step);
       await environment.withBatch(batch.activities, batch.input, async (run) => {
         await eventually(() => batch.running.size === 4);
-        // The record fails with the first row that ends, the look by itself.
+        // The record fails with the first row that ends, the poll by itself.
         if (step === 'recordRows') batch.end(rowEnd('row-0'));
         await eventually(() => (batch.failures.get(step) ?? 0) > 1);
         const running = [...batch.running.keys()].sort();

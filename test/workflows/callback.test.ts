@@ -5,13 +5,13 @@ import { FakeService, seen } from '../support/fake-activities';
 import { fastTuning, type RunningTask, TaskEnvironment } from '../support/task-environment';
 import { watchWays } from '../support/watch-ways';
 
-/** So rare that within a test only a callback can be the reason of a second look. */
+/** So rare that within a test only a callback can be the reason of a second poll. */
 const tuning = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
 
 const environment = TaskEnvironment.forSuite();
 
-/** Runs a task up to its first look, for which a callback during the create is the reason. */
-function afterTheFirstLook(
+/** Runs a task up to its first poll, for which a callback during the create is the reason. */
+function afterTheFirstPoll(
   service: FakeService,
   watch: WatchWay,
   during: (task: RunningTask) => Promise<void>,
@@ -31,7 +31,7 @@ function afterTheFirstLook(
 describe.each(watchWays)('a callback while a task is watched by %s', (watch) => {
   it.concurrent('has the task looked at at once, and is believed as far as the service says the same', async () => {
     const service = new FakeService({ script: [seen('Running')] });
-    await afterTheFirstLook(service, watch, async (task) => {
+    await afterTheFirstPoll(service, watch, async (task) => {
       await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
       await eventually(async () => (await task.query(statusQuery)).polls === 2);
       expect(await task.query(statusQuery)).toMatchObject({ serviceStatus: 'Running' });
@@ -42,9 +42,9 @@ describe.each(watchWays)('a callback while a task is watched by %s', (watch) => 
     expect(service.calls.polls).toBe(3);
   });
 
-  it.concurrent('repeated, as the service does, costs no more than a look each and archives once', async () => {
+  it.concurrent('repeated, as the service does, costs no more than a poll each and archives once', async () => {
     const service = new FakeService({ script: [seen('Running'), seen('Success')] });
-    await afterTheFirstLook(service, watch, async (task) => {
+    await afterTheFirstPoll(service, watch, async (task) => {
       const notice = { requestId: 'request-1', status: 'Success' };
       await Promise.allSettled(Array.from({ length: 10 }, () => task.signal(callbackSignal, notice)));
       expect(await task.result()).toMatchObject({ status: 'Success' });
@@ -54,7 +54,7 @@ describe.each(watchWays)('a callback while a task is watched by %s', (watch) => 
 
   it.concurrent('about another task changes nothing', async () => {
     const service = new FakeService({ script: [seen('Running')] });
-    await afterTheFirstLook(service, watch, async (task) => {
+    await afterTheFirstPoll(service, watch, async (task) => {
       for (const args of [[{ requestId: 'another', status: 'Success' }], [], [null], [{ requestId: 7 }]]) {
         await task.signal('callback', ...args);
       }

@@ -158,7 +158,7 @@ describe('messages that arrive around a continuation', () => {
     };
   }
 
-  it('are never lost: a watch whose every look waits for a callback comes to its end', async () => {
+  it('are never lost: a watch whose every poll waits for a callback comes to its end', async () => {
     const services = new Map(polls.slice(0, 6).map((index) => [`task:${randomUUID()}-${index}`, longRun(30 + index)]));
     const isRepeated = repetitionCheck();
     await environment.withWorkers(activitiesOf(services), async (start) => {
@@ -168,10 +168,10 @@ describe('messages that arrive around a continuation', () => {
           await environment.client.workflow.getHandle(workflowId).signal(callbackSignal, notice);
         };
         service.onPoll = () => (isRepeated() ? Promise.resolve() : callBack());
-        // The first look, too, waits for a callback; this one comes before the create's own answer.
+        // The first poll, too, waits for a callback; this one comes before the create's own answer.
         service.createOutcomes = [() => callBack().then(() => ({ outcome: 'accepted', requestId: 'request-1' }))];
       }
-      // One lost callback and the next look is in ten minutes.
+      // One lost callback and the next poll is in ten minutes.
       const tuning = { ...shortRuns, poll: { minMs: 600_000, maxMs: 600_000 } };
       for (const task of await startAll(start, services, { tuning })) {
         expect(await task.result()).toMatchObject({ status: 'Success' });

@@ -1,5 +1,5 @@
 import type { BatchActivities } from '../../contract/batch/batch-activities';
-import { ArchiveIdentity } from '../../storage/archive/archive';
+import { ArchiveIdentity } from '../../storage/archive/archive-identity';
 import type { BatchDependencies } from '../dependencies';
 import { asApplicationFailure } from '../to-application-failure';
 import { awaitRowEnds } from './await-row-ends';

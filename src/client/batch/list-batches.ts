@@ -6,7 +6,8 @@ import { isClosed } from '../existing-run';
 import { checkOptions } from '../option-check';
 import { count, flag, type OptionRules } from '../../domain/option-rules';
 import { clientError, listError, type TemporalAccess } from '../temporal-access';
-import { listWorkflows, type StuckWorkflow } from '../workflow-info';
+import { listWorkflows } from '../list-workflows';
+import type { StuckWorkflow } from '../workflow-info';
 
 /** Which batches to list. */
 export interface ListBatchesOptions {

@@ -22,7 +22,8 @@ import type { StartAttempt } from '../start-check';
 import { didNothing, type ExistingRun, startOrAttach } from '../task/start-task';
 import { askTemporal, type TemporalAccess } from '../temporal-access';
 import { readHeldUp } from '../task/task-view';
-import { type DescribedWorkflow, describeWorkflow, listWorkflows } from '../workflow-info';
+import { listWorkflows } from '../list-workflows';
+import { type DescribedWorkflow, describeWorkflow } from '../workflow-info';
 
 /** More rows than run at the same time, and than end within a few seconds. */
 const maxClosedRows = 5_000;

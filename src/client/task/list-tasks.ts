@@ -18,7 +18,8 @@ import {
   plainText,
 } from '../../domain/option-rules';
 import { clientError, listError, type TemporalAccess } from '../temporal-access';
-import { listWorkflows, pausedFilter, stuckFilter, type StuckWorkflow, type WorkflowInfo } from '../workflow-info';
+import { listWorkflows } from '../list-workflows';
+import { pausedFilter, stuckFilter, type StuckWorkflow, type WorkflowInfo } from '../workflow-info';
 
 /** Which tasks to list; everything given must hold. */
 export interface ListTasksOptions {

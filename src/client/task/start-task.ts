@@ -20,7 +20,8 @@ import {
   type StartTaskOptions,
 } from '../start-check';
 import { askTemporal, type TemporalAccess } from '../temporal-access';
-import { describeWorkflow, listWorkflows, readStartArgument } from '../workflow-info';
+import { listWorkflows } from '../list-workflows';
+import { describeWorkflow, readStartArgument } from '../workflow-info';
 
 /** Whether a start made a run, or found one that exists. */
 export type TaskOrigin = 'started' | 'attached';

@@ -22,7 +22,7 @@ export type TaskEvent = TaskChange & {
   readonly view: TaskView;
 };
 
-/** What changed. The first look tells the state, the place in the queue and the transfers as they are. */
+/** What changed. The first poll tells the state, the place in the queue and the transfers as they are. */
 export type TaskChange =
   /** Its `LonghaulStatus`, or the service's own word, is another one. */
   | {
@@ -59,7 +59,7 @@ export async function* taskEvents(
 }
 
 /**
- * What changed from one look to the next. Pure.
+ * What changed from one poll to the next. Pure.
  *
  * @internal exported for tests
  */
@@ -117,7 +117,7 @@ const endedPauseMs = 100;
 const livelyMs = 10_000;
 
 /**
- * The task as it stands, again and again until it is over, which is noticed at once. Each look costs Temporal a
+ * The task as it stands, again and again until it is over, which is noticed at once. Each poll costs Temporal a
  * description and, while it can answer, a query of the workflow: no event of its history.
  *
  * @throws what `status` throws, at once when the client is closed; an outage of Temporal only after five minutes.

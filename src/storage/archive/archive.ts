@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { maxPartBytes } from '../../domain/archive-name';
 import { formatBytes } from '../../domain/text';
 import { ArchiveError } from '../errors';
@@ -187,85 +186,6 @@ export async function requireReserve(archive: Archive, reserveBytes: number): Pr
     `${archive.disk} has ${formatBytes(freeBytes)} free, and outputs are refused below the reserve of ` +
       `${formatBytes(reserveBytes)} (LONGHAUL_ARCHIVE_RESERVE_BYTES); make room on its disk`,
   );
-}
-
-const identityName = '.archive-id';
-/** So long an id may be on its way: another worker has made its file, and not written it yet. */
-const identityWithinMs = 2_000;
-const readIdentityEveryMs = 50;
-
-/**
- * The random id of this archive: made at the first use, and kept in it. Two workers that read the
- * same share one archive, and with it the create records. Throws ArchiveError, also where its file stays empty: without
- * an id, an archive that is unmounted would look like this one.
- */
-export async function readArchiveIdentity(archive: Archive): Promise<string> {
-  if (await isNewArchive(archive)) await archive.putIfAbsent(identityName, `${randomUUID()}\n`);
-  return await whenWritten(archive);
-}
-
-/** The id, once the worker that makes it has written it. */
-async function whenWritten(archive: Archive): Promise<string> {
-  const untilMs = Date.now() + identityWithinMs;
-  for (;;) {
-    const id = await writtenIdentity(archive);
-    if (id !== '') return id;
-    if (Date.now() >= untilMs) throw emptyIdentity(archive);
-    await delay(readIdentityEveryMs);
-  }
-}
-
-function emptyIdentity(archive: Archive): ArchiveError {
-  const words = `${archive.locate(identityName)} is empty: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
-  return new ArchiveError('ARCHIVE_UNUSABLE', words);
-}
-
-/** Whether no worker has used this archive yet, as of a mistyped path or a disk that is not mounted. Throws ArchiveError. */
-async function isNewArchive(archive: Archive): Promise<boolean> {
-  return (await archive.read(identityName)) === undefined;
-}
-
-/** The id of an archive; null for a new one, which is left as it is. Throws ArchiveError. */
-export async function findArchiveIdentity(archive: Archive): Promise<string | null> {
-  return (await isNewArchive(archive)) ? null : await whenWritten(archive);
-}
-
-/** Empty where there is none. */
-async function writtenIdentity(archive: Archive): Promise<string> {
-  return (await archive.read(identityName))?.toString('utf8').trim() ?? '';
-}
-
-/** The identity as this process knows it: read once. */
-export class ArchiveIdentity {
-  readonly #archive: Archive;
-  #known: string | undefined;
-
-  constructor(archive: Archive) {
-    this.#archive = archive;
-  }
-
-  async get(): Promise<string> {
-    this.#known ??= await readArchiveIdentity(this.#archive);
-    return this.#known;
-  }
-
-  /**
-   * Throws ArchiveError when what is in its place now is not that archive: it was unmounted, emptied or exchanged.
-   * Records in the one protect nothing in the other, and what is written now is hidden once the first is back.
-   */
-  async requireSame(): Promise<void> {
-    await this.get();
-    await this.requireUnchanged();
-  }
-
-  /** As {@link requireSame}, but an archive that has no id yet gets none. */
-  async requireUnchanged(): Promise<void> {
-    const there = await writtenIdentity(this.#archive);
-    if (there !== '') this.#known ??= there;
-    if (there === (this.#known ?? '')) return;
-    const words = `the archive of this worker (${this.#archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose: at their start they say what that takes`;
-    throw new ArchiveError('ARCHIVE_UNUSABLE', words);
-  }
 }
 
 /**

@@ -109,13 +109,13 @@ export class S3Archive implements Archive {
 
   async find(name: string, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile | undefined> {
     const key = this.#key(name);
-    const look = async (): Promise<ArchivedFile | undefined> => {
+    const compare = async (): Promise<ArchivedFile | undefined> => {
       const found = await this.#bucket.head(key);
       if (found === undefined) return undefined;
       const file = { bytes: found.bytes, sha256: await this.#readHash(key, found, signal) };
       return compareContent(file, expected) === undefined ? { path: this.locate(name), ...file } : undefined;
     };
-    return await this.#attempt(name, look, signal);
+    return await this.#attempt(name, compare, signal);
   }
 
   async size(name: string): Promise<number | undefined> {

@@ -3,14 +3,12 @@ import type {
   AwaitRowEndsResult,
   ReportBatchResult,
   RowEndCursor,
-  StartMode,
   StartRowsResult,
 } from '../../contract/batch/batch-activities';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import type { BatchProgress, BatchState } from '../../contract/batch/batch-messages';
 import {
   addUploads,
-  isRetryable,
   maxFailureTypes,
   noUploads,
   type RowEnd,
@@ -23,8 +21,9 @@ import { pickPlace } from '../../domain/batch/row-place';
 import { BatchPace } from '../../domain/batch/batch-pace';
 import { BatchBudget } from './batch-budget';
 import { BatchStop } from './batch-stop';
-import { type BatchContinueAsNewState, firstRow, readBatchStart } from './continue-as-new-state';
+import { type BatchContinueAsNewState, readBatchStart } from './continue-as-new-state';
 import { batchDetails, viewProgress } from './details';
+import { RowRetries } from './row-retries';
 import { RowWindow } from './row-window';
 
 /** So many of the last failures are shown. */
@@ -44,6 +43,7 @@ export class BatchRun {
   readonly state: BatchContinueAsNewState;
   readonly stop = new BatchStop();
   readonly budget: BatchBudget;
+  readonly retries: RowRetries;
   /** Ended, and not recorded yet. */
   ended: RowRecord[] = [];
   /** The window; `state.running` is made of it. */
@@ -65,6 +65,7 @@ export class BatchRun {
     this.plan = plan;
     this.state = state;
     this.budget = new BatchBudget(state);
+    this.retries = new RowRetries(state, plan.attempts);
     this.#window = new RowWindow(state.running);
     this.#pace = new BatchPace(state.startedAtMs, state.pace);
     if (state.isStopAsked === true) this.stop.ask();
@@ -105,14 +106,6 @@ export class BatchRun {
     return !this.isOver;
   }
 
-  /** Which pass over the failed rows follows: one that is asked for, or another attempt. Null: none. */
-  get nextPass(): Exclude<StartMode, 'new'> | null {
-    const { isRetryAsked, isDraining, cursor, attempt = 1, retryable = 0 } = this.state;
-    if (cursor !== null || isDraining || this.stop.isAsked) return null;
-    if (isRetryAsked) return 'failed';
-    return retryable > 0 && attempt < this.plan.attempts ? 'retryable' : null;
-  }
-
   /** A call of `startRows` is on its way. */
   beginStart(): void {
     this.#window.beginStart();
@@ -125,8 +118,7 @@ export class BatchRun {
     for (const record of ended) this.#count(record, record);
     for (const record of ended.slice(left)) this.budget.add(record);
     for (const { end, askedMs } of this.#window.endStart()) this.takeEnd(end, askedMs);
-    // They were counted when they failed, and will be when they end.
-    if (state.mode === 'retryable') state.failed = Math.max(0, state.failed - running.length - ended.length);
+    this.retries.takeStarted(running.length + ended.length);
     if (running.length > 0) state.lastMovedMs = Date.now();
     // In a pass over the failed rows, those on record were counted when they failed.
     if (state.mode === 'new') this.#countOnRecord(onRecord);
@@ -194,24 +186,13 @@ export class BatchRun {
   #countFailure(end: RowEnd, { key, ...place }: RunningRow): void {
     const { state } = this;
     const { failure } = end;
-    if (isRetryable(end) && Date.parse(end.endedAt) >= state.startedAtMs) state.retryable = (state.retryable ?? 0) + 1;
+    this.retries.add(end);
     const { type, message } = failure ?? { type: 'Failed', message: 'no failure message' };
     state.failed += 1;
     const counted = new Map(Object.entries(state.failures));
     const name = counted.has(type) || counted.size < maxFailureTypes ? type : 'Other';
     state.failures = Object.fromEntries(counted.set(name, (counted.get(name) ?? 0) + 1));
     state.lastFailures = [{ key, ...pickPlace(place), message }, ...state.lastFailures].slice(0, shownFailures);
-  }
-
-  /** Begins another pass, over rows that did not succeed. */
-  beginPass(mode: Exclude<StartMode, 'new'>): void {
-    const { state } = this;
-    Object.assign(state, { mode, cursor: firstRow, retryable: 0 });
-    if (mode === 'failed') {
-      Object.assign(state, { isRetryAsked: false, failed: 0, canceled: 0 });
-      // They are run again after all.
-      if (state.onRecord !== undefined) state.onRecord = { ...state.onRecord, failed: 0, canceled: 0 };
-    } else state.attempt = (state.attempt ?? 1) + 1;
   }
 
   /** Shows where the batch is. */

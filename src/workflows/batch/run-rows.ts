@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, makeContinueAsNewFunc, sleep, workflowInfo } from '@temporalio/workflow';
+import { condition, sleep } from '@temporalio/workflow';
 import {
   addHeldUp,
   type HeldUpRows,
@@ -10,6 +10,7 @@ import type { RowRecord } from '../../contract/batch/batch-rows';
 import { formatCountOf, utf8Bytes } from '../../domain/text';
 import { awaitRowEndsOptions, batchActivities, batchOptions } from '../activity-proxies';
 import type { BatchRun } from './batch-run';
+import { canContinue, continueWhenLong } from './continue-as-new';
 import { rowsThatWait } from './details';
 
 /** As soon as this part of the window has ended it is filled up. */
@@ -18,7 +19,7 @@ const partToRefill = 10;
 const maxRecords = 200;
 /** Polls of rows whose state does not change become so many times rarer. */
 const maxPollPauses = 15;
-/** Of rows that cannot go on: a person looks whether they can again. */
+/** While rows cannot go on: a person waits to see that they can again. */
 const maxPollPausesHeldUp = 4;
 
 /**
@@ -45,11 +46,11 @@ async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
     await window.record(run.plan.tuning.recordRows);
     if (run.isOver) {
       await window.record(1);
-      const pass = run.nextPass;
-      if (pass !== null) run.beginPass(pass);
+      const pass = run.retries.nextPass(run.stop.isAsked);
+      if (pass !== null) run.retries.beginPass(pass);
       else if (!run.isResumed) break;
     } else {
-      await window.continueWhenLong();
+      await continueWhenLong(run, () => window.record(1));
       await window.waitForWork();
     }
   }
@@ -72,11 +73,6 @@ function waitingRows({ state: { rowStates } }: BatchRun): string {
     ...(heldUp === 0 ? [] : [`${formatCountOf(heldUp, 'row')} held up`]),
   ];
   return parts.length === 0 ? '' : `${parts.join(', ')}, User Metadata tells more; `;
-}
-
-function isLong({ plan }: BatchRun): boolean {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= plan.tuning.continueAsNewAfterEvents;
 }
 
 /** The rows that run at the same time. */
@@ -115,7 +111,7 @@ class Window {
       run.takeStarted(started ?? (await this.#findStarted(input)));
       if (limit === 0) run.budget.endLookAhead(cursor);
       // Pages of which every row is on record already follow one another without a pause.
-      await this.continueWhenLong();
+      await continueWhenLong(run, () => this.record(1));
     }
   }
 
@@ -165,22 +161,9 @@ class Window {
     }
   }
 
-  /** Hands over to a fresh run before the history grows large, whatever the batch waits for. */
-  async continueWhenLong(): Promise<void> {
-    const run = this.#run;
-    if (!isLong(run)) return;
-    do {
-      await this.record(1);
-      await condition(allHandlersFinished);
-    } while (run.ended.length > 0);
-    // A new run can begin on a new version, as that of a task.
-    const goOn = makeContinueAsNewFunc({ initialVersioningBehavior: 'AUTO_UPGRADE' });
-    await goOn({ ...run.input, continueAsNewState: run.handOver() });
-  }
-
   async waitForWork(): Promise<void> {
     const run = this.#run;
-    await condition(() => this.#hasWork() || isLong(run));
+    await condition(() => this.#hasWork() || canContinue(run));
   }
 
   #hasWork(): boolean {

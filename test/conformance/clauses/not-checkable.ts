@@ -1,6 +1,6 @@
 import type { UncheckableStatement } from '../clause';
 
-/** Statements that no look from outside can check; most of them bind the caller. */
+/** Statements that nobody can check from outside; most of them bind the caller. */
 export const uncheckable: readonly UncheckableStatement[] = [
   {
     section: '2.4',

@@ -14,9 +14,9 @@ const ofTasks: readonly OpenPoint[] = [
     question: 'may a task in callback mode be polled as well',
     decision: 'yes: detail needs nothing but the requestId',
     needs: ['paid', 'callbackReceiver'],
-    look: async ({ tasks }) => {
-      const { looks } = await tasks.calledBack();
-      return looks.every(({ detail }) => isSuccess(detail)) ? 'yes' : 'no';
+    observe: async ({ tasks }) => {
+      const { polls } = await tasks.calledBack();
+      return polls.every(({ detail }) => isSuccess(detail)) ? 'yes' : 'no';
     },
     decided: 'yes',
   },
@@ -35,7 +35,7 @@ const ofTasks: readonly OpenPoint[] = [
     question: 'what expired_at is the end of, and how long that takes',
     decision: 'of the record and the files alike, 15 days after the end of the task',
     needs: ['paid'],
-    look: async ({ tasks }) => {
+    observe: async ({ tasks }) => {
       const { ended_at, expired_at } = dataOf((await tasks.followed()).end.detail);
       return `${(Number(parseTimestamp(expired_at)) - Number(parseTimestamp(ended_at))) / DAY_MS} days`;
     },
@@ -51,7 +51,7 @@ const ofTasks: readonly OpenPoint[] = [
     question: 'whether inference_cost_time stands beside cost_times, inside them, or both',
     decision: 'both: whole seconds beside, milliseconds inside',
     needs: ['paid'],
-    look: async ({ tasks }) => {
+    observe: async ({ tasks }) => {
       const detail = dataOf((await tasks.followed()).end.detail);
       const isInside = 'inference_cost_time' in fieldsOf(detail['cost_times']);
       return 'inference_cost_time' in detail ? (isInside ? 'both' : 'beside') : isInside ? 'inside' : 'neither';
@@ -63,7 +63,7 @@ const ofTasks: readonly OpenPoint[] = [
     question: 'whether the detail of a failure is in error_msg or error_message',
     decision: 'both, with the same text; a reader takes either',
     needs: ['paid', 'failingApp'],
-    look: async ({ tasks }) => {
+    observe: async ({ tasks }) => {
       const items = itemsOf(dataOf((await tasks.failed()).end.outputs)['outputs']);
       return ['error_msg', 'error_message'].filter((name) => items.some((item) => name in item)).join(', ');
     },
@@ -74,7 +74,7 @@ const ofTasks: readonly OpenPoint[] = [
     question: 'the state that an interrupt leads to',
     decision: 'Canceled, at once; whoever interrupts polls until any terminal state',
     needs: ['paid', 'slowApp'],
-    look: async ({ tasks }) => (await tasks.interrupted()).end.status,
+    observe: async ({ tasks }) => (await tasks.interrupted()).end.status,
     decided: 'Canceled',
   },
   {
@@ -92,7 +92,7 @@ const ofTasks: readonly OpenPoint[] = [
     question: 'the body of the answer in synchronous mode',
     decision: 'an envelope whose data is what a callback would tell',
     needs: ['paid'],
-    look: async ({ tasks }) => {
+    observe: async ({ tasks }) => {
       const answer = await tasks.synchronous();
       return isSuccess(answer) ? `an envelope, data with ${Object.keys(dataOf(answer)).sort().join(', ')}` : 'another';
     },
@@ -104,7 +104,7 @@ const ofTasks: readonly OpenPoint[] = [
     question: 'X-Svc-Task-Async with another value than enable',
     decision: 'no asynchronous header: the create is synchronous',
     needs: ['paid'],
-    look: async ({ target, http, uploads }) => {
+    observe: async ({ target, http, uploads }) => {
       const body = await createBody(target, uploads);
       return `HTTP ${(await http.ask('create', { body, headers: { 'X-Svc-Task-Async': 'disable' } })).status}`;
     },
@@ -115,7 +115,7 @@ const ofTasks: readonly OpenPoint[] = [
     question: 'the body of the answer to cancel',
     decision: 'an envelope with data null',
     needs: ['paid'],
-    look: async ({ tasks }) => (await tasks.canceled()).first.answer.text,
+    observe: async ({ tasks }) => (await tasks.canceled()).first.answer.text,
     decided: '{"code":20000,"message":"Ok","status":true,"data":null}',
   },
   {
@@ -123,7 +123,7 @@ const ofTasks: readonly OpenPoint[] = [
     question: 'the body of the answer to interrupt',
     decision: 'an envelope with data null',
     needs: ['paid', 'slowApp'],
-    look: async ({ tasks }) => (await tasks.interrupted()).answer.text,
+    observe: async ({ tasks }) => (await tasks.interrupted()).answer.text,
     decided: '{"code":20000,"message":"Ok","status":true,"data":null}',
   },
   {
@@ -139,7 +139,8 @@ const ofFiles: readonly OpenPoint[] = [
     section: '4.6',
     question: 'another file_type than inputs',
     decision: 'refused as a bad parameter',
-    look: async ({ http }) => refusal(await http.ask('token', { query: { file_name: 'a.png', file_type: 'others' } })),
+    observe: async ({ http }) =>
+      refusal(await http.ask('token', { query: { file_name: 'a.png', file_type: 'others' } })),
     decided: 'HTTP 400, code 20015',
   },
   {
@@ -147,7 +148,7 @@ const ofFiles: readonly OpenPoint[] = [
     question: 'a commit that is repeated',
     decision: 'answers with the same resource; a caller looks in the list before it repeats one',
     needs: ['upload'],
-    look: async ({ uploads }) => {
+    observe: async ({ uploads }) => {
       const { file, objectKey, resource } = await uploads.uploaded('image');
       const again = await uploads.commit(file.name, objectKey);
       return dataOf(again)['id'] === resource['id'] ? 'the same resource' : refusal(again);
@@ -159,7 +160,7 @@ const ofFiles: readonly OpenPoint[] = [
     question: 'a commit before the upload',
     decision: 'refused: there is no object',
     needs: ['upload'],
-    look: async ({ uploads }) => {
+    observe: async ({ uploads }) => {
       const { name } = sampleFile('image');
       const token = await uploads.askToken(name);
       return refusal(await uploads.commit(name, textOf(fieldsOf(dataOf(token)['file'])['object_key'])));
@@ -170,7 +171,7 @@ const ofFiles: readonly OpenPoint[] = [
     section: '4.9',
     question: 'the fields of the user metadata',
     decision: 'id and name; a client takes them as they come',
-    look: async ({ http }) => Object.keys(dataOf(await http.ask('metadata'))).join(', '),
+    observe: async ({ http }) => Object.keys(dataOf(await http.ask('metadata'))).join(', '),
     decided: 'id, name',
   },
   {
@@ -182,25 +183,26 @@ const ofFiles: readonly OpenPoint[] = [
     section: '8',
     question: 'the default page_size',
     decision: '20',
-    look: async ({ http }) => quote(dataOf(await http.ask('list'))['page_size']),
+    observe: async ({ http }) => quote(dataOf(await http.ask('list'))['page_size']),
     decided: '20',
   },
   {
     section: '8',
     question: 'the maximum page_size',
     decision: '100; more is refused',
-    look: async ({ http }) => refusal(await http.ask('list', { query: { page_size: 101 } })),
+    observe: async ({ http }) => refusal(await http.ask('list', { query: { page_size: 101 } })),
     decided: 'HTTP 400, code 20015',
   },
   {
     section: '8',
     question: 'limits of file type',
     decision: 'extensions of images, audio and video; others are refused at the token',
-    look: async ({ http }) => refusal(await http.ask('token', { query: { file_name: 'a.txt', file_type: 'inputs' } })),
+    observe: async ({ http }) =>
+      refusal(await http.ask('token', { query: { file_name: 'a.txt', file_type: 'inputs' } })),
     decided: 'HTTP 400, code 20015',
   },
   { section: '8', question: 'limits of file size', decision: '5 GiB; the commit of a larger file is refused' },
-  { section: '8', question: 'the validity of result links', decision: '1 hour; each look brings fresh ones' },
+  { section: '8', question: 'the validity of result links', decision: '1 hour; each query brings fresh ones' },
   { section: '8', question: 'rate limits', decision: 'none by default; HTTP 429, code 50600, with Retry-After' },
 ];
 
@@ -210,28 +212,28 @@ const ofRefusals: readonly OpenPoint[] = [
     section: '7',
     question: 'code and status of a request without a key',
     decision: 'HTTP 401, code 20052',
-    look: async ({ http }) => refusal(await http.ask('metadata', { authorization: null })),
+    observe: async ({ http }) => refusal(await http.ask('metadata', { authorization: null })),
     decided: 'HTTP 401, code 20052',
   },
   {
     section: '7',
     question: 'code and status of a request with a bad key',
     decision: 'HTTP 401, code 20093',
-    look: async ({ http }) => refusal(await http.ask('metadata', { authorization: 'Bearer not-a-key-of-anybody' })),
+    observe: async ({ http }) => refusal(await http.ask('metadata', { authorization: 'Bearer not-a-key-of-anybody' })),
     decided: 'HTTP 401, code 20093',
   },
   {
     section: '7',
     question: 'code and status of bad parameters',
     decision: 'HTTP 400, code 20015',
-    look: async ({ http }) => refusal(await http.ask('detail')),
+    observe: async ({ http }) => refusal(await http.ask('detail')),
     decided: 'HTTP 400, code 20015',
   },
   {
     section: '7',
     question: 'code and status of an unknown requestId',
     decision: 'HTTP 404, code 30009; soon after a create a client takes it for "not visible yet"',
-    look: async ({ http }) => refusal(await http.ask('detail', { query: { requestId: UNKNOWN_ID } })),
+    observe: async ({ http }) => refusal(await http.ask('detail', { query: { requestId: UNKNOWN_ID } })),
     decided: 'HTTP 404, code 30009',
   },
   {
@@ -239,7 +241,7 @@ const ofRefusals: readonly OpenPoint[] = [
     question: 'code and status of a cancel of a task that is not queued',
     decision: 'HTTP 409, code 30010',
     needs: ['paid'],
-    look: async ({ tasks }) => refusal((await tasks.stoppedAfterEnd()).cancel.answer),
+    observe: async ({ tasks }) => refusal((await tasks.stoppedAfterEnd()).cancel.answer),
     decided: 'HTTP 409, code 30010',
   },
   {
@@ -247,7 +249,7 @@ const ofRefusals: readonly OpenPoint[] = [
     question: 'code and status of an interrupt of a task that is not running',
     decision: 'HTTP 409, code 30011',
     needs: ['paid'],
-    look: async ({ tasks }) => refusal((await tasks.stoppedAfterEnd()).interrupt.answer),
+    observe: async ({ tasks }) => refusal((await tasks.stoppedAfterEnd()).interrupt.answer),
     decided: 'HTTP 409, code 30011',
   },
   {
@@ -255,7 +257,7 @@ const ofRefusals: readonly OpenPoint[] = [
     question: 'the list of error_type values',
     decision: 'NOT_ERROR and EXECUTION_ERROR; a client takes any other for an error',
     needs: ['paid', 'failingApp'],
-    look: async ({ tasks }) => {
+    observe: async ({ tasks }) => {
       const items = itemsOf(dataOf((await tasks.failed()).end.outputs)['outputs']);
       return items.map(({ error_type }) => textOf(error_type)).join(', ');
     },

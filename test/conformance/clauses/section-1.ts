@@ -50,13 +50,13 @@ export const section1: readonly Clause[] = inSection(
     check: async ({ tasks }) => {
       const created = await tasks.created();
       if (created.status !== 202 || !isAccepted(created)) return doesNotHold(describe(created));
-      const first = (await tasks.followed()).looks[0]?.status ?? '';
+      const first = (await tasks.followed()).polls[0]?.status ?? '';
       return holdsIf(!isTerminal(first), `the task was ${first} when the answer came`);
     },
     checkThroughClient: async ({ journeys }) => {
       const { outcome } = await journeys.created();
-      const { looks } = await journeys.followed();
-      const first = looks[0]?.detail.status ?? '';
+      const { polls } = await journeys.followed();
+      const first = polls[0]?.detail.status ?? '';
       return holdsIf(outcome === 'accepted' && !isTerminal(first), `${outcome}, first seen ${first}`);
     },
   },
@@ -67,15 +67,15 @@ export const section1: readonly Clause[] = inSection(
     check: async ({ tasks }) => {
       const { created } = await tasks.createdWithCallback();
       if (created.status !== 202 || !isAccepted(created)) return doesNotHold(describe(created));
-      const { looks, inbox } = await tasks.calledBack();
+      const { polls, inbox } = await tasks.calledBack();
       return allHold([
-        holdsIf(!isTerminal(looks[0]?.status ?? ''), 'the task had ended when the answer came'),
+        holdsIf(!isTerminal(polls[0]?.status ?? ''), 'the task had ended when the answer came'),
         holdsIf(inbox.received.length > 0, 'no callback came'),
       ]);
     },
     checkThroughClient: async ({ journeys }) => {
-      const { looks, inbox } = await journeys.calledBack();
-      const first = looks[0]?.detail.status ?? '';
+      const { polls, inbox } = await journeys.calledBack();
+      const first = polls[0]?.detail.status ?? '';
       return holdsIf(
         !isTerminal(first) && inbox.received.length > 0,
         `first seen ${first}, ${inbox.received.length} callbacks`,

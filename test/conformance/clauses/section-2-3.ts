@@ -24,8 +24,8 @@ export const section23: readonly Clause[] = inSection(
     needs: ['paid'],
     check: onEveryDetail(({ status }) => holdsIf(STATES.includes(textOf(status)), `status is ${quote(status)}`)),
     checkThroughClient: async ({ journeys }) => {
-      const { looks } = await journeys.followed();
-      return allHold(looks.map(({ detail }) => holdsIf(STATES.includes(detail.status), `status is ${detail.status}`)));
+      const { polls } = await journeys.followed();
+      return allHold(polls.map(({ detail }) => holdsIf(STATES.includes(detail.status), `status is ${detail.status}`)));
     },
   },
   ...['created_at', 'updated_at'].map((name): Statement => ({
@@ -64,8 +64,8 @@ export const section23: readonly Clause[] = inSection(
     needs: ['paid'],
     check: onEveryDetail((detail) => (isOver(detail) ? holds : fieldIs(detail, 'ended_at', 'null'))),
     checkThroughClient: async ({ journeys }) => {
-      const { looks } = await journeys.followed();
-      const early = looks.find(({ detail }) => !isTerminal(detail.status) && detail.endedAt !== undefined);
+      const { polls } = await journeys.followed();
+      const early = polls.find(({ detail }) => !isTerminal(detail.status) && detail.endedAt !== undefined);
       return holdsIf(early === undefined, `endedAt is given while ${early?.detail.status ?? ''}`);
     },
   },
@@ -109,8 +109,8 @@ export const section23: readonly Clause[] = inSection(
     needs: ['paid'],
     check: onEveryDetail((detail) => (isQueuing(detail) ? holds : fieldIs(detail, 'queue_info', 'absent'))),
     checkThroughClient: async ({ journeys }) => {
-      const { looks } = await journeys.followed();
-      const late = looks.find(({ detail }) => detail.status !== 'Queuing' && detail.queuePosition !== undefined);
+      const { polls } = await journeys.followed();
+      const late = polls.find(({ detail }) => detail.status !== 'Queuing' && detail.queuePosition !== undefined);
       return holdsIf(late === undefined, `a queue position while ${late?.detail.status ?? ''}`);
     },
   },
@@ -124,8 +124,8 @@ export const section23: readonly Clause[] = inSection(
       ]),
     ),
     checkThroughClient: async ({ journeys }) => {
-      const { looks } = await journeys.followed();
-      const queuing = looks.filter(({ detail }) => detail.status === 'Queuing');
+      const { polls } = await journeys.followed();
+      const queuing = polls.filter(({ detail }) => detail.status === 'Queuing');
       if (queuing.length === 0) throw new NotCheckable('the task was never seen Queuing');
       return allHold(queuing.map(({ detail }) => holdsIf((detail.queuePosition ?? 0) >= 0, 'a negative position')));
     },
@@ -143,8 +143,8 @@ export const section23: readonly Clause[] = inSection(
       ]),
     ),
     checkThroughClient: async ({ journeys }) => {
-      const { looks } = await journeys.followed();
-      const early = looks.find(({ detail }) => !isTerminal(detail.status) && Object.keys(detail.costTimes).length > 0);
+      const { polls } = await journeys.followed();
+      const early = polls.find(({ detail }) => !isTerminal(detail.status) && Object.keys(detail.costTimes).length > 0);
       return holdsIf(early === undefined, `costs while ${early?.detail.status ?? ''}`);
     },
   },
@@ -170,10 +170,10 @@ export const section23: readonly Clause[] = inSection(
     statement: 'inference_cost_time beside cost_times, where it is given, is an integer of seconds',
     needs: ['paid'],
     check: async ({ tasks }) => {
-      const { looks, createdAtMs } = await tasks.followed();
+      const { polls, createdAtMs } = await tasks.followed();
       const mostSeconds = (Date.now() - createdAtMs) / 1_000 + 1;
       return allHold(
-        looks.map(({ detail }) =>
+        polls.map(({ detail }) =>
           allHold([
             fieldIs(dataOf(detail), 'inference_cost_time', 'integer', 'absent'),
             holdsIf(
@@ -212,14 +212,14 @@ export const section23: readonly Clause[] = inSection(
 
 function onEveryDetail(judge: (detail: Fields) => Verdict): (service: ServiceContext) => Promise<Verdict> {
   return async ({ tasks }) => {
-    const { looks } = await tasks.followed();
-    return allHold(looks.map(({ detail }) => judge(dataOf(detail))));
+    const { polls } = await tasks.followed();
+    return allHold(polls.map(({ detail }) => judge(dataOf(detail))));
   };
 }
 
 function whileQueuing(judge: (detail: Fields) => Verdict): (service: ServiceContext) => Promise<Verdict> {
   return async ({ tasks }) => {
-    const queuing = (await tasks.followed()).looks.map(({ detail }) => dataOf(detail)).filter(isQueuing);
+    const queuing = (await tasks.followed()).polls.map(({ detail }) => dataOf(detail)).filter(isQueuing);
     if (queuing.length === 0) throw new NotCheckable('the task was never seen Queuing');
     return allHold(queuing.map(judge));
   };

@@ -1,6 +1,6 @@
 import { costOf, dataOf, fieldIs, fieldsOf, parseTimestamp, type Fields } from '../answers';
 import { inSection, type Clause, type Statement } from '../clause';
-import type { Look } from '../task-journeys';
+import type { Poll } from '../task-journeys';
 import { allHold, holdsIf, NotCheckable, type Verdict } from '../verdict';
 
 /** What detail responses hold; `real_svc_cost_time` is named for callbacks. */
@@ -45,8 +45,8 @@ export const section25: readonly Clause[] = inSection(
     statement: `${name} is in milliseconds, by the clock of who watches the task`,
     needs: ['paid'],
     check: async ({ tasks }) => {
-      const { looks, createdAtMs, end } = await tasks.followed();
-      const sinceMs = name === 'running_cost_time' ? looks.find(isRunning)?.atMs : createdAtMs;
+      const { polls, createdAtMs, end } = await tasks.followed();
+      const sinceMs = name === 'running_cost_time' ? polls.find(isRunning)?.atMs : createdAtMs;
       if (sinceMs === undefined) throw new NotCheckable('the task was never seen Running');
       const watchedMs = end.atMs - sinceMs;
       // Seconds would be a thousandth of it. A task is seen later than it begins or ends, by one poll at most.
@@ -75,7 +75,7 @@ export const section25: readonly Clause[] = inSection(
   },
 );
 
-function isRunning({ status }: Look): boolean {
+function isRunning({ status }: Poll): boolean {
   return status === 'Running';
 }
 

@@ -10,20 +10,20 @@ export const section3: readonly Clause[] = inSection(
     statement: 'a create accepted in asynchronous or callback mode makes a task that is Queuing',
     needs: ['paid'],
     check: async ({ tasks }) => {
-      const { looks } = await tasks.followed();
-      return firstState(looks.map(({ status }) => status));
+      const { polls } = await tasks.followed();
+      return firstState(polls.map(({ status }) => status));
     },
     checkThroughClient: async ({ journeys }) => {
-      const { looks } = await journeys.followed();
-      return firstState(looks.map(({ detail }) => detail.status));
+      const { polls } = await journeys.followed();
+      return firstState(polls.map(({ detail }) => detail.status));
     },
   },
   {
     statement: 'a task moves from Queuing over Preparing and Running to Success, and never back',
     needs: ['paid'],
-    check: async ({ tasks }) => inOrder((await tasks.followed()).looks.map(({ status }) => status)),
+    check: async ({ tasks }) => inOrder((await tasks.followed()).polls.map(({ status }) => status)),
     checkThroughClient: async ({ journeys }) =>
-      inOrder((await journeys.followed()).looks.map(({ detail }) => detail.status)),
+      inOrder((await journeys.followed()).polls.map(({ detail }) => detail.status)),
   },
   {
     statement: 'a task that has ended stays as it is',
@@ -56,8 +56,8 @@ export const section3: readonly Clause[] = inSection(
     statement: 'outputs is an empty array while Running',
     needs: ['paid'],
     check: async ({ tasks }) => {
-      const { looks } = await tasks.followed();
-      const running = looks.map(({ outputs }) => dataOf(outputs)).filter(({ status }) => status === 'Running');
+      const { polls } = await tasks.followed();
+      const running = polls.map(({ outputs }) => dataOf(outputs)).filter(({ status }) => status === 'Running');
       if (running.length === 0) throw new NotCheckable('the task was never seen Running');
       return allHold(
         running.map(({ outputs }) =>
@@ -66,8 +66,8 @@ export const section3: readonly Clause[] = inSection(
       );
     },
     checkThroughClient: async ({ journeys }) => {
-      const { looks } = await journeys.followed();
-      const running = looks.filter(({ outputs }) => outputs.status === 'Running');
+      const { polls } = await journeys.followed();
+      const running = polls.filter(({ outputs }) => outputs.status === 'Running');
       if (running.length === 0) throw new NotCheckable('the task was never seen Running');
       return holdsIf(
         running.every(({ outputs }) => outputs.outputs.length === 0),
@@ -195,7 +195,7 @@ export const section3: readonly Clause[] = inSection(
 
 function firstState(states: readonly string[]): ReturnType<typeof holdsIf> {
   const first = states[0] ?? '';
-  if (['Preparing', 'Running'].includes(first)) throw new NotCheckable(`it was ${first} already at the first look`);
+  if (['Preparing', 'Running'].includes(first)) throw new NotCheckable(`it was ${first} already at the first poll`);
   return holdsIf(first === 'Queuing', `the first state seen is ${quote(first)}`);
 }
 

@@ -41,9 +41,9 @@ export const section4Tasks: readonly Clause[] = [
       statement: 'requestId is the handle for later queries',
       needs: ['paid'],
       check: async ({ tasks }) => {
-        const { looks } = await tasks.followed();
+        const { polls } = await tasks.followed();
         return allHold(
-          looks.flatMap(({ detail, outputs }) => [
+          polls.flatMap(({ detail, outputs }) => [
             holdsIf(isSuccess(detail), describe(detail)),
             holdsIf(isSuccess(outputs), describe(outputs)),
           ]),
@@ -114,9 +114,9 @@ export const section4Tasks: readonly Clause[] = [
       statement: 'outputs answers with request_id, status and an array of outputs',
       needs: ['paid'],
       check: async ({ tasks }) => {
-        const { looks } = await tasks.followed();
+        const { polls } = await tasks.followed();
         return allHold(
-          looks.flatMap(({ outputs }) => [
+          polls.flatMap(({ outputs }) => [
             fieldIs(dataOf(outputs), 'request_id', 'string'),
             fieldIs(dataOf(outputs), 'status', 'string'),
             fieldIs(dataOf(outputs), 'outputs', 'array'),

@@ -14,8 +14,8 @@ export const section8: readonly Clause[] = inSection(
     statement: 'a task may be polled every 1 to 3 seconds',
     needs: ['paid'],
     check: async ({ tasks }) => {
-      const { looks } = await tasks.followed();
-      return allHold(looks.map(({ detail }) => holdsIf(isSuccess(detail), `a poll was refused: ${describe(detail)}`)));
+      const { polls } = await tasks.followed();
+      return allHold(polls.map(({ detail }) => holdsIf(isSuccess(detail), `a poll was refused: ${describe(detail)}`)));
     },
     checkThroughClient: ({ defaults: { poll } }) =>
       Promise.resolve(holdsIf(poll.minMs === 1_000 && poll.maxMs === 3_000, `${poll.minMs} to ${poll.maxMs} ms`)),

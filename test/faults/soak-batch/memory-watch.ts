@@ -10,13 +10,13 @@ export class MemoryWatch {
 
   constructor(pids: Readonly<Record<string, () => number>>) {
     this.#pids = pids;
-    this.#timer = setInterval(() => void this.#look(), pollEveryMs);
+    this.#timer = setInterval(() => void this.#measure(), pollEveryMs);
     this.#timer.unref();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#look();
+    await this.#measure();
   }
 
   /** Such as `worker 210 MiB, Temporal 180 MiB`. */
@@ -24,7 +24,7 @@ export class MemoryWatch {
     return [...this.#most].map(([name, bytes]) => `${name} ${mebibytes(bytes)}`).join(', ');
   }
 
-  async #look(): Promise<void> {
+  async #measure(): Promise<void> {
     for (const [name, pid] of Object.entries(this.#pids)) {
       // A process that was killed just now has no memory.
       const { rssBytes } = await processUse(pid()).catch(() => ({ rssBytes: 0 }));

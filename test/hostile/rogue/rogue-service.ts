@@ -14,7 +14,7 @@ export interface RogueTask {
   readonly creates: (ReplyChange | undefined)[];
   /** Numbers of the outputs whose working link stood in a reply that can be read, whatever error is told beside it. */
   readonly given: Set<number>;
-  looks: number;
+  polls: number;
   stopped: boolean;
   readonly asked: Map<string, number>;
 }
@@ -38,7 +38,7 @@ export class RogueService {
       script,
       creates: [],
       given: new Set(),
-      looks: 0,
+      polls: 0,
       stopped: false,
       asked: new Map(),
     }));
@@ -111,7 +111,7 @@ export class RogueService {
       case 'create':
         return { status: 202, body: { requestId: `rogue-${task.number}-${randomUUID()}` } };
       case 'detail':
-        task.looks += 1;
+        task.polls += 1;
         return success(detailOf(task));
       case 'outputs': {
         const items = stateOf(task) === 'Success' ? this.#itemsOf(task) : [];
@@ -197,12 +197,12 @@ export class RogueService {
   }
 }
 
-function stateOf({ script, looks, stopped }: RogueTask): TaskState {
-  const { queuing, preparing, running } = script.looks;
+function stateOf({ script, polls, stopped }: RogueTask): TaskState {
+  const { queuing, preparing, running } = script.polls;
   if (stopped) return 'Canceled';
-  if (looks <= queuing) return 'Queuing';
-  if (looks <= queuing + preparing) return 'Preparing';
-  if (script.end === 'never' || looks <= queuing + preparing + running) return 'Running';
+  if (polls <= queuing) return 'Queuing';
+  if (polls <= queuing + preparing) return 'Preparing';
+  if (script.end === 'never' || polls <= queuing + preparing + running) return 'Running';
   return script.end;
 }
 

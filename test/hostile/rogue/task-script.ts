@@ -19,7 +19,7 @@ export interface TaskScript {
   /** Whether an input file is uploaded first. */
   readonly hasFile: boolean;
   /** How often the task is seen in each state before it moves on. */
-  readonly looks: { readonly queuing: number; readonly preparing: number; readonly running: number };
+  readonly polls: { readonly queuing: number; readonly preparing: number; readonly running: number };
   readonly end: 'Success' | 'Failed' | 'never';
   /** Sizes of the result files in bytes. */
   readonly outputs: readonly number[];
@@ -61,7 +61,7 @@ function changeOf(endpoint: RogueEndpoint): fc.Arbitrary<ReplyChange> {
 export const taskScript: fc.Arbitrary<TaskScript> = fc.record({
   watch: fc.constantFrom('timer', 'activity'),
   hasFile: fc.boolean(),
-  looks: fc.record({
+  polls: fc.record({
     queuing: fc.nat({ max: 2 }),
     preparing: fc.nat({ max: 1 }),
     running: fc.nat({ max: 2 }),

@@ -52,7 +52,7 @@ describe('a callback', () => {
     expect(await task.query(statusQuery)).toMatchObject({ polls: 1, createRequests: 1 });
     const endedAtMs = stack.service.tasks.find(result.requestId ?? '')?.endedAtMs ?? 0;
     const { closeTime } = await task.describe();
-    // Archived and finished as well; the next look would have been in ten minutes.
+    // Archived and finished as well; the next poll would have been in ten minutes.
     expect((closeTime?.getTime() ?? Infinity) - endedAtMs).toBeLessThan(10_000);
     expect(outcomesOf(result)).toEqual([200]);
   });

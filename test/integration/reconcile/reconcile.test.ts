@@ -34,7 +34,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** Each test mends what it broke, so the next one begins with everything safe. */
+/** Each test repairs what it broke, so the next one begins with everything safe. */
 afterEach(async () => {
   await whenListed([]);
 });
@@ -261,7 +261,7 @@ describe('an archive that was damaged', () => {
       /manifest\.json is no manifest any more/,
       false,
     ],
-  ])('that %s is mended by the command, in its own folder', async (_, damage, reason, verify) => {
+  ])('that %s is repaired by the command, in its own folder', async (_, damage, reason, verify) => {
     const { outputs, requestId } = await archived({ archive: 'my drafts/7' });
     const path = outputs[0]?.path ?? '';
     const content = await readFile(path);
@@ -275,7 +275,7 @@ describe('an archive that was damaged', () => {
     expect((await readFile(path)).equals(content)).toBe(true);
   });
 
-  it('that cannot be mended is said to be lost', async () => {
+  it('that cannot be repaired is said to be lost', async () => {
     const { outputs, requestId } = await archived();
     const path = outputs[0]?.path ?? '';
     const content = await readFile(path);

@@ -30,7 +30,7 @@ afterAll(() => service.stop());
 
 describe('a task', () => {
   it('passes through Queuing, Preparing and Running to Success', async () => {
-    // Each state lasts so long that none passes between two looks of a busy machine.
+    // Each state lasts so long that none passes between two polls of a busy machine.
     const unhurried = await startService({
       timings: { queueDelayMs: 1_500, preparingMs: 1_500, minimumRunningMs: 1_500 },
     });
@@ -281,7 +281,7 @@ describe('settings', () => {
 });
 
 describe('time limits', () => {
-  it('end a link, while the next look at the outputs brings a fresh one', async () => {
+  it('end a link, while the next query of the outputs brings a fresh one', async () => {
     const hasty = await startService({ linkLifetimeMs: 1000 });
     try {
       const own = new PlainClient(hasty);

@@ -64,24 +64,24 @@ describe('a task that was made elsewhere', () => {
   it('that the service has deleted fails as ResultLost, without asking on', async () => {
     const requestId = await service.createTask(5, {});
     stack.service.scenarios.add({ endpoint: 'detail', requestId, scenario: { name: 'refuse', reason: 'outputGone' } });
-    const looks = stack.service.ledger.total('detail');
+    const before = stack.service.ledger.total('detail');
     const failure = await failureOf(await stack.start({ adopt: { requestId } }));
     expect(failure).toMatchObject({ type: 'ResultLost', details: [{ requestId }] });
-    expect(stack.service.ledger.total('detail') - looks).toBe(1);
+    expect(stack.service.ledger.total('detail') - before).toBe(1);
   });
 
-  it('costs at most 6 history events a poll and 20 more, from the first look to the archive', async () => {
+  it('costs at most 6 history events a poll and 20 more, from the first poll to the archive', async () => {
     const requestId = await service.createTask(5, {}, { 'X-Reference-Scenario': 'hold' });
     const task = await stack.start({ adopt: { requestId } });
-    const looks = (): number => stack.service.ledger.entries({ endpoint: 'detail', requestId }).length;
-    // Not by queries of the workflow: one that comes in the moment of a look costs three events more.
-    await eventually(() => looks() >= 60);
+    const queries = (): number => stack.service.ledger.entries({ endpoint: 'detail', requestId }).length;
+    // Not by queries of the workflow: one that comes in the moment of a poll costs three events more.
+    await eventually(() => queries() >= 60);
     stack.service.release(requestId);
     await task.result();
 
     const { polls } = await task.query(statusQuery);
     const { historyLength } = await task.describe();
-    expect(looks()).toBe(polls);
+    expect(queries()).toBe(polls);
     expect(historyLength).toBeGreaterThanOrEqual(6 * polls);
     expect(historyLength).toBeLessThanOrEqual(6 * polls + 20);
   });

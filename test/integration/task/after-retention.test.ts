@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** A create that left no answer is heard out for as long as it may be on its way: here not at all. */
+/** The answer of a create is waited for as long as the create may be on its way: here not at all. */
 const tuning = { ...fastTuning, createTimeoutMs: 3_000 };
 
 function start(key: string, inputs: Record<string, number> = {}): Promise<TaskHandle> {

@@ -25,7 +25,7 @@ async function manifestOf(requestId: string): Promise<unknown> {
 }
 
 /** How many times the service was asked for this task's outputs. */
-function looks(requestId: string): number {
+function queries(requestId: string): number {
   return stack.service.ledger.entries({ endpoint: 'outputs', requestId }).length;
 }
 
@@ -67,7 +67,7 @@ describe('the outputs of a task', () => {
     const { requestId, outputs } = await task.result();
     expect(await hashes(outputs)).toEqual(outputs.map(({ sha256 }) => sha256));
     expect(outputs).toHaveLength(4);
-    expect(looks(requestId ?? '')).toBeGreaterThan(1);
+    expect(queries(requestId ?? '')).toBeGreaterThan(1);
   });
 
   it.each(['no-outputs', 'cut-body', 'rubbish', 'answer-error'] as const)(
@@ -76,7 +76,7 @@ describe('the outputs of a task', () => {
       stack.service.scenarios.add({ endpoint: 'outputs', scenario: { name } });
       const { requestId, outputs } = await (await stack.start({ webAppId: 5, inputs: {} })).result();
       expect(outputs).toHaveLength(1);
-      expect(looks(requestId ?? '')).toBe(2);
+      expect(queries(requestId ?? '')).toBe(2);
     },
   );
 

@@ -86,7 +86,7 @@ describe.each(watchWays)('a stop (Temporal’s cancellation) at the real service
     expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['interrupt 200'] });
   });
 
-  it('follows a task that moves on between the look and the verb', async () => {
+  it('follows a task that moves on between the query and the verb', async () => {
     const refused = { endpoint: 'cancel', status: 409 } as const;
     const refusedBefore = stack.service.ledger.count(refused);
     const task = await startQueuedTask(watch);

@@ -120,7 +120,7 @@ describe('a supervised process whose parent ends', () => {
     await expectToEnd(pid);
   });
 
-  it('hears nothing of Ctrl-C but is stopped by the parent', async () => {
+  it('gets no signal of Ctrl-C but is stopped by the parent', async () => {
     const tellsSignals = "for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => console.log(name));";
     const { parent, pid } = await parentOf(`${tellsSignals} process.on('SIGTERM', () => process.exit()); ${serves}`);
     let words = '';

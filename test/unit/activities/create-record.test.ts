@@ -74,7 +74,7 @@ describe('a create record', () => {
     });
   });
 
-  it('of a create that is on its way is heard out: the one who comes second gets its answer', async () => {
+  it('of a create that is on its way is waited for: the one who comes second gets its answer', async () => {
     const first = new CreateRecordFile(archive, 'task:on-its-way', 1);
     await first.claim();
     const second = new CreateRecordFile(archive, 'task:on-its-way', 1).claim(60_000);
@@ -102,7 +102,7 @@ describe('a create record', () => {
     expect(await claim).toEqual({ outcome: 'accepted', requestId: 'r-1' });
   });
 
-  it('of a worker whose clock is hours ahead is heard out no longer than asked for', async () => {
+  it('of a worker whose clock is hours ahead is waited for no longer than asked for', async () => {
     const sentAt = new Date(Date.now() + 3 * 3_600_000).toISOString();
     const content = JSON.stringify({ workflowId: 'task:ahead', createNumber: 1, sentAt, requestId: null });
     await archive.putIfAbsent(createRecordName('task:ahead', 1), content);

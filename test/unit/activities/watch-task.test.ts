@@ -30,12 +30,12 @@ const input: WatchTaskInput = {
   returnOnChange: false,
 };
 
-let sights: PollResult[];
+let polls: PollResult[];
 let parts: WatchDependencies;
 beforeEach(() => {
-  sights = [seen('Running')];
+  polls = [seen('Running')];
   parts = watchParts('default', () =>
-    Promise.resolve((sights.length > 1 ? sights.shift() : sights[0]) ?? seen('Running')),
+    Promise.resolve((polls.length > 1 ? polls.shift() : polls[0]) ?? seen('Running')),
   );
 });
 
@@ -60,7 +60,7 @@ function watch(
 
 describe('the activity that watches a task', () => {
   it('comes back with the end of the task', async () => {
-    sights = [seen('Queuing'), { seen: 'nothing', problem: '502' }, seen('Warming'), seen('Success')];
+    polls = [seen('Queuing'), { seen: 'nothing', problem: '502' }, seen('Warming'), seen('Success')];
     expect(await watch().result).toMatchObject({
       pollResult: { status: 'Success' },
       known: { polls: 4, failedPolls: 1 },
@@ -70,7 +70,7 @@ describe('the activity that watches a task', () => {
   });
 
   it('comes back when the service knows no such task for too long', async () => {
-    sights = [{ seen: 'notFound' }];
+    polls = [{ seen: 'notFound' }];
     expect(await watch({ notVisibleGraceMs: 20 }).result).toMatchObject({
       isLost: true,
       pollResult: { seen: 'notFound' },
@@ -78,41 +78,41 @@ describe('the activity that watches a task', () => {
   });
 
   it.each(['queue', 'total'] as const)('comes back when the deadline %s has passed', async (deadline) => {
-    sights = [seen('Queuing')];
+    polls = [seen('Queuing')];
     const result = await watch({ deadlinesMs: { ...input.deadlinesMs, [deadline]: 20 } }).result;
     expect(result).toMatchObject({ deadline, pollResult: { status: 'Queuing' } });
   });
 
   it('comes back on another state only when it is asked to', async () => {
-    sights = [seen('Queuing'), seen('Queuing'), seen('Running'), seen('Success')];
+    polls = [seen('Queuing'), seen('Queuing'), seen('Running'), seen('Success')];
     const known = { ...input.known, serviceStatus: 'Queuing' };
     expect(await watch({ returnOnChange: true, known }).result).toMatchObject({ pollResult: { status: 'Running' } });
     expect(await watch({ known }).result).toMatchObject({ pollResult: { status: 'Success' } });
   });
 
   it('comes back to tell another state once it is due and the state has settled, and not before', async () => {
-    sights = [seen('Preparing'), seen('Running')];
+    polls = [seen('Preparing'), seen('Running')];
     const told = await watch({ tellFromMs: Date.now(), settleMs: 20 }).result;
     expect(told).toMatchObject({ isTold: true, pollResult: { status: 'Running' } });
     expect(Date.now() - told.known.serviceStatusSinceMs).toBeGreaterThanOrEqual(20);
 
     const known = { ...input.known, serviceStatus: 'Running' };
-    sights = [...Array.from({ length: 20 }, () => seen('Running')), seen('Success')];
+    polls = [...Array.from({ length: 20 }, () => seen('Running')), seen('Success')];
     const same = await watch({ tellFromMs: 0, settleMs: 0, known }).result;
     expect(same).toMatchObject({ pollResult: { status: 'Success' } });
-    sights = [...Array.from({ length: 20 }, () => seen('Running')), seen('Success')];
+    polls = [...Array.from({ length: 20 }, () => seen('Running')), seen('Success')];
     const early = await watch({ tellFromMs: Date.now() + hourMs, settleMs: 0 }).result;
     expect([same.isTold, early.isTold]).toEqual([undefined, undefined]);
   });
 
   it('tells every other state soon after it sees it', async () => {
-    sights = [seen('Queuing')];
+    polls = [seen('Queuing')];
     const { heartbeats, result } = watch();
     const isTold = (status: string) => () => heartbeats.at(-1)?.known.serviceStatus === status;
     await eventually(isTold('Queuing'));
-    sights = [seen('Running')];
+    polls = [seen('Running')];
     await eventually(isTold('Running'));
-    sights = [seen('Success')];
+    polls = [seen('Success')];
     await result;
     expect(heartbeats.map(({ known }) => known.serviceStatus)).toEqual(['Queuing', 'Running']);
     expect(heartbeats.map(({ watched }) => watched)).toEqual([
@@ -122,14 +122,14 @@ describe('the activity that watches a task', () => {
   });
 
   it('sends no heartbeat for a task that ends soon after its first state', async () => {
-    sights = [seen('Running'), seen('Success')];
+    polls = [seen('Running'), seen('Success')];
     const { heartbeats, result } = watch({ poll: { minMs: 1, maxMs: 1_000 } });
     await result;
     expect(heartbeats).toEqual([]);
   });
 
   it('tells again what it knows before its heartbeat is missed, also when nothing can be asked', async () => {
-    sights = [seen('Running')];
+    polls = [seen('Running')];
     const never = { minMs: hourMs, maxMs: hourMs };
     const { environment, heartbeats, result } = watch({ poll: never }, { heartbeatTimeoutMs: 60 });
     await eventually(() => heartbeats.length >= 3);
@@ -139,13 +139,13 @@ describe('the activity that watches a task', () => {
 
   it('goes on at once from what a previous attempt told, and forgets nothing of it', async () => {
     const known = { ...input.known, serviceStatus: 'Running', runningSinceMs: startedAtMs, polls: 17, failedPolls: 2 };
-    sights = [seen('Running'), seen('Success')];
+    polls = [seen('Running'), seen('Success')];
     const never = { minMs: hourMs, maxMs: hourMs };
     const { environment, heartbeats, result } = watch(
       { poll: never },
       { attempt: 2, heartbeatDetails: { watched: 'Running', known } },
     );
-    await eventually(() => sights.length === 1);
+    await eventually(() => polls.length === 1);
     environment.cancel('WORKER_SHUTDOWN');
     await expect(result).rejects.toThrow('The worker shuts down');
     expect(heartbeats.at(-1)?.known).toMatchObject({ runningSinceMs: startedAtMs, polls: 18, failedPolls: 2 });

@@ -11,9 +11,9 @@ const unknown: WatchedTask = {
   problem: null,
 };
 
-/** What is known after these looks, one a second from second 1 on. */
-function after(...sights: Observation[]): WatchedTask {
-  return sights.reduce((known, sight, index) => afterPoll(known, sight, (index + 1) * 1_000), unknown);
+/** What is known after these polls, one a second from second 1 on. */
+function after(...polls: Observation[]): WatchedTask {
+  return polls.reduce((known, poll, index) => afterPoll(known, poll, (index + 1) * 1_000), unknown);
 }
 
 function seen(status: string, queuePosition?: number): Observation {
@@ -41,7 +41,7 @@ describe('what is known of a watched task', () => {
     expect(known).toMatchObject({ runningSinceMs: 1_000, serviceStatusSinceMs: 4_000, queuePosition: null });
   });
 
-  it('keeps the state through failed looks, which it counts and tells', () => {
+  it('keeps the state through failed polls, which it counts and tells', () => {
     expect(after(seen('Running'), failed)).toMatchObject({
       serviceStatus: 'Running',
       serviceStatusSinceMs: 1_000,
@@ -67,11 +67,11 @@ describe('a task that the service does not know', () => {
     ['is lost at once when the service has deleted it', true, [{ seen: 'gone', problem: 'expired' }], 0],
     ['is not lost while nothing can be asked', false, [notFound, failed], 60_000],
     ['is not lost once it was seen', false, [notFound, seen('Queuing')], 60_000],
-  ])('%s', (_what, expected, sights, nowMs) => {
-    expect(isLost(after(...sights), sights.at(-1)!, 5_000, nowMs)).toBe(expected);
+  ])('%s', (_what, expected, polls, nowMs) => {
+    expect(isLost(after(...polls), polls.at(-1)!, 5_000, nowMs)).toBe(expected);
   });
 
-  it('counts the looks in a row that brought no answer; "no such task" is one', () => {
+  it('counts the polls in a row that brought no answer; "no such task" is one', () => {
     expect(after(failed, failed)).toMatchObject({ failedInARow: 2 });
     expect(after(failed, notFound, failed)).toMatchObject({ failedInARow: 1 });
     expect(after(failed, seen('Queuing'))).toMatchObject({ failedInARow: 0 });

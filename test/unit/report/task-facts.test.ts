@@ -11,7 +11,7 @@ const remedies = (more: Partial<ReportedTask>): readonly string[] =>
   toTaskFacts({ ...task, ...more }, place).remedies.map(({ command }) => command);
 const failure = (type: string): Pick<ReportedTask, 'failure'> => ({ failure: { type, message: 'no' } });
 
-describe('what mends a task', () => {
+describe('what helps a task', () => {
   it('is the command for the way in which it failed, and for what it is', () => {
     expect(remedies({ workflowId: 'task:a' })).toEqual(['longhaul run 5 --key a --retry']);
     expect(remedies({ workflowId: 'task:a', app: null })).toEqual(['longhaul run APP --key a --retry']);

@@ -9,7 +9,7 @@ import { type CreateEnd, createRecordText } from '../../../src/formats/create-re
 import type { RowRecord } from '../../../src/formats/row-end';
 import { sumCosts } from '../../../src/results/cost-sums';
 import { type CostOfTask, type CostOutcome, costOutcomes, readCosts } from '../../../src/results/costs';
-import { readArchiveIdentity } from '../../../src/storage/archive/archive';
+import { readArchiveIdentity } from '../../../src/storage/archive/archive-identity';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { archiveTask } from '../../support/archived-batch';
 import { FakeContext } from '../../support/fake-context';

@@ -29,13 +29,13 @@ function data(fields: string): void {
 }
 
 /** What a query brings, as it enters a history: a state or a problem, never an exception. */
-async function look(): Promise<{ readonly sight: ReturnType<typeof toPollResult>; readonly bytes: number }> {
-  const sight = await client
+async function query(): Promise<{ readonly result: ReturnType<typeof toPollResult>; readonly bytes: number }> {
+  const result = await client
     .getTask('r-1')
     .then((detail) => toPollResult(detail, { account: 'default' }), toFailedObservation);
-  const json = JSON.stringify(sight);
-  expect(JSON.parse(json)).toEqual(sight);
-  return { sight, bytes: Buffer.byteLength(json) };
+  const json = JSON.stringify(result);
+  expect(JSON.parse(json)).toEqual(result);
+  return { result, bytes: Buffer.byteLength(json) };
 }
 
 const long = 'x'.repeat(megabytes5);
@@ -65,10 +65,10 @@ describe('a query whose reply is hostile brings the state all the same', () => {
     ['every field of another type', '"type":{},"created_at":[],"error_message":5,"group_id":{},"cost_times":[]'],
   ])('%s', async (_what, fields) => {
     data(`"status":"Success",${fields}`);
-    const { sight, bytes } = await look();
-    expect(sight).toMatchObject({ seen: 'task', status: 'Success' });
+    const { result, bytes } = await query();
+    expect(result).toMatchObject({ seen: 'task', status: 'Success' });
     expect(bytes).toBeLessThan(maxSightBytes);
-    expect(JSON.stringify(sight)).not.toMatch(/\\ud[89a-f]|\\u0000|null,null/i);
+    expect(JSON.stringify(result)).not.toMatch(/\\ud[89a-f]|\\u0000|null,null/i);
   });
 
   it.each<[string, string]>([
@@ -78,9 +78,9 @@ describe('a query whose reply is hostile brings the state all the same', () => {
     ['an empty status', '"status":""'],
   ])('or goes on when the state itself is unusable: %s', async (_what, fields) => {
     data(fields);
-    const { sight, bytes } = await look();
+    const { result, bytes } = await query();
     expect(bytes).toBeLessThan(1_000);
-    expect(sight.seen === 'task' ? sight.status : 'nothing').not.toBe('Success');
+    expect(result.seen === 'task' ? result.status : 'nothing').not.toBe('Success');
   });
 
   it('keeps at most 64 cost times, those of the specification as they are', async () => {

@@ -21,7 +21,7 @@ const upload = (bytes: number) => ({ transfer: 'upload', name: 'a.png', bytes, t
 const ended = { ...view, status: 'Success', isOver: true };
 const quick = { everyMs: 1, quietEveryMs: 1 };
 
-/** A task whose looks are these; the last one is repeated. What is an error is thrown. */
+/** A task whose polls bring these; the last one is repeated. What is an error is thrown. */
 class ScriptedTask implements FollowedTask {
   readonly looks: readonly (TaskView | Error)[];
   asked = 0;
@@ -56,7 +56,7 @@ async function kindsOf(task: FollowedTask): Promise<TaskEvent['kind'][]> {
 }
 
 describe('the changes of a task', () => {
-  it('are everything that is there at the first look', () => {
+  it('are everything that is there at the first poll', () => {
     const first = { ...view, status: 'Queuing', serviceStatus: 'Queuing', queuePosition: 3, transfers: [upload(1)] };
     expect(changes(undefined, { ...first, problem: 'no answer' })).toEqual([
       { kind: 'state', status: 'Queuing', serviceStatus: 'Queuing' },

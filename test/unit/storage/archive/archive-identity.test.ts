@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ArchiveIdentity } from '../../../../src/storage/archive/archive';
+import { ArchiveIdentity } from '../../../../src/storage/archive/archive-identity';
 import { FolderArchive } from '../../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../../support/temporary-folder';
 

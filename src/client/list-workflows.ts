@@ -1,0 +1,21 @@
+import type { Client } from '@temporalio/client';
+import { type WorkflowInfo, workflowInfo } from './workflow-info';
+
+/** Lists workflows, newest first, a page at a time. Throws errors of gRPC. */
+export async function* listWorkflows(
+  { workflowService, options }: Client,
+  query: string,
+  pageSize: number,
+): AsyncGenerator<WorkflowInfo> {
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const page = await workflowService.listWorkflowExecutions({
+      namespace: options.namespace,
+      query,
+      pageSize,
+      nextPageToken,
+    });
+    for (const raw of page.executions) yield workflowInfo(raw);
+    ({ nextPageToken } = page);
+  } while (nextPageToken.length > 0);
+}

@@ -1,0 +1,20 @@
+import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
+import type { BatchRun } from './batch-run';
+
+/** Whether the history of this run is long enough for a fresh run. */
+export function canContinue({ plan }: BatchRun): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= plan.tuning.continueAsNewAfterEvents;
+}
+
+/** Hands over to a fresh run when the history is long, whatever the batch waits for; before, the ends of its rows are recorded. */
+export async function continueWhenLong(run: BatchRun, recordEnded: () => Promise<void>): Promise<void> {
+  if (!canContinue(run)) return;
+  do {
+    await recordEnded();
+    await condition(allHandlersFinished);
+  } while (run.ended.length > 0);
+  // A new run can begin on a new version, as that of a task.
+  const goOn = makeContinueAsNewFunc({ initialVersioningBehavior: 'AUTO_UPGRADE' });
+  await goOn({ ...run.input, continueAsNewState: run.handOver() });
+}
