@@ -8,7 +8,7 @@ import {
   type OptionRule,
   type OptionRules,
   plainText,
-  positiveNumber,
+  milliseconds,
 } from '../domain/option-rules';
 import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
@@ -38,23 +38,23 @@ const texts: OptionRule = {
 const bounds: OptionRule = {
   is: (value) =>
     isRecord(value) &&
-    positiveNumber.is(value['minMs']) &&
-    positiveNumber.is(value['maxMs']) &&
+    milliseconds.is(value['minMs']) &&
+    milliseconds.is(value['maxMs']) &&
     Number(value['minMs']) <= Number(value['maxMs']),
-  remedy: '{ minMs, maxMs } in milliseconds, above 0 and the smaller first',
+  remedy: `{ minMs, maxMs }, the smaller first, each ${milliseconds.remedy}`,
 };
 
-const callRules: OptionRules<CallOptions> = { signal: abortSignal, timeoutMs: positiveNumber };
+const callRules: OptionRules<CallOptions> = { signal: abortSignal, timeoutMs: milliseconds };
 const createRules: OptionRules<CreateTaskOptions> = { ...callRules, headers: record };
 const asyncRules: OptionRules<CreateTaskAsyncOptions> = { ...createRules, callback: record };
 const waitRules: OptionRules<WaitForTaskOptions> = {
-  ...{ signal: abortSignal, timeoutMs: positiveNumber, poll: bounds },
+  ...{ signal: abortSignal, timeoutMs: milliseconds, poll: bounds },
   ...{ patienceMs: count, notVisibleGraceMs: count, onPoll: method },
 };
 // The name is checked with the source.
 const uploadRules: OptionRules<UploadFileOptions> = { name: checkedElsewhere, signal: abortSignal, onProgress: method };
 const timeoutRules: OptionRules<ServiceTimeouts> = {
-  ...{ connectMs: positiveNumber, readMs: positiveNumber, createMs: positiveNumber, syncMs: positiveNumber },
+  ...{ connectMs: milliseconds, readMs: milliseconds, createMs: milliseconds, syncMs: milliseconds },
 };
 const clientRules: OptionRules<ServiceClientOptions> = {
   // Read with what it means.

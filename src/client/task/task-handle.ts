@@ -16,7 +16,7 @@ import { isRequestId } from '../../domain/create-outcome';
 import { BaseHandle, checkWaitOptions, type WaitOptions } from '../base-handle';
 import { InputInvalidError, ReplyInvalidError } from '../errors';
 import { checkOptions } from '../option-check';
-import { abortSignal, type OptionRules, positiveNumber } from '../../domain/option-rules';
+import { abortSignal, type OptionRules, milliseconds } from '../../domain/option-rules';
 import { isTaskResult, isTaskStatus } from '../replies';
 import { requestIdProblem } from '../start-check';
 import { inputInHistory, type TaskOrigin } from './start-task';
@@ -28,8 +28,8 @@ import { canceledResultOrThrow } from '../workflow-ending';
 
 const eventsRules: OptionRules<TaskEventsOptions> = {
   signal: abortSignal,
-  everyMs: positiveNumber,
-  quietEveryMs: positiveNumber,
+  everyMs: milliseconds,
+  quietEveryMs: milliseconds,
 };
 
 type TaskWorkflow = () => Promise<TaskResult>;

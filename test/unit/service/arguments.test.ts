@@ -50,7 +50,12 @@ describe('the options of a client', () => {
     [
       'with a timeout below 0',
       { apiKey: secret, timeouts: { readMs: -1 } },
-      'timeouts: readMs is -1; give a number above 0.',
+      'timeouts: readMs is -1; give a number of milliseconds above 0, at most 2147483647 (24 days).',
+    ],
+    [
+      'with a timeout longer than any timer, which would be over at once',
+      { apiKey: secret, timeouts: { syncMs: 2 ** 31 } },
+      'timeouts: syncMs is 2147483648; give a number of milliseconds above 0, at most 2147483647 (24 days).',
     ],
     [
       'with secrets that are none',
@@ -82,7 +87,18 @@ describe('what a call is given', () => {
       () => client.getOutputs('r', { signal: any('now') }),
       'signal is "now"; give an AbortSignal.',
     ],
-    ['a timeout of 0', () => client.getUserMetadata({ timeoutMs: 0 }), 'timeoutMs is 0; give a number above 0.'],
+    ['a timeout of 0', () => client.getUserMetadata({ timeoutMs: 0 }), 'timeoutMs is 0; give a number of milliseconds'],
+    [
+      'a timeout longer than any timer, which would be over at once',
+      () => client.getUserMetadata({ timeoutMs: 2 ** 31 }),
+      'timeoutMs is 2147483648; give a number of milliseconds above 0, at most 2147483647 (24 days).',
+    ],
+    ['a wait as long', () => client.waitForTask('r', { timeoutMs: 30 * 86_400_000 }), 'timeoutMs is 2592000000; give'],
+    [
+      'pauses as long',
+      () => client.waitForTask('r', { poll: { minMs: 1, maxMs: 2 ** 31 } }),
+      'poll is {"minMs":1,"maxMs":2147483648}; give { minMs, maxMs }, the smaller first, each a number of milliseconds',
+    ],
     [
       'a pace that cannot be',
       () => client.waitForTask('r', { poll: { minMs: 2_000, maxMs: 1_000 } }),
