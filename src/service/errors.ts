@@ -24,8 +24,12 @@ export class ServiceError extends Error {
 
 /** The caller passed something that cannot be sent. Thrown before anything is sent; trying again does not help. */
 export class ServiceArgumentError extends ServiceError {
-  constructor(message: string) {
-    super('INVALID_ARGUMENT', message);
+  /** All that is wrong with the call: each names the argument, its value and what to give instead. */
+  readonly problems: readonly string[];
+
+  constructor(...problems: readonly string[]) {
+    super('INVALID_ARGUMENT', problems.join(' '));
+    this.problems = problems;
   }
 }
 

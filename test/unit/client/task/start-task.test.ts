@@ -30,6 +30,13 @@ describe('a task that is started by itself', () => {
     expect(problem).not.toMatch(/createNumber|batch/);
   });
 
+  it('has no field of an adoption, unless it may be meant as one', () => {
+    expect(problemsOf({ abort: true })).toEqual([expect.not.stringContaining('adopt')]);
+    expect(problemsOf({ adopt: undefined })).toEqual([]);
+    const [problem] = problemsOf({ inputs: undefined, adpot: { requestId: 'r-1' } });
+    expect(problem).toMatch(/^Unknown field "adpot"; did you mean adopt\?/);
+  });
+
   it.each(['photo.jpg', './photo.jpg', '../photo.jpg', 'ab:1.png', 'C:photo.jpg', '~/photo.jpg'])(
     'is refused with the relative path %s, which the workers would look for in folders of their own',
     (file) => {
