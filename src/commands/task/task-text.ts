@@ -1,4 +1,4 @@
-import type { RetryingActivity, TaskView } from '../../client/task/task-view';
+import type { RetryingActivity, TaskView, UndeliveredWebhook } from '../../client/task/task-view';
 import type { TransferProgress } from '../../contract/activities';
 import { operatorChoices } from '../../contract/operator-choices';
 import type { TaskResult, Timestamps } from '../../contract/task-result';
@@ -55,6 +55,23 @@ export function formatRetry(
   return `${activity}, attempt ${attempt}${waitMs > 0 ? ` in ${formatClock(waitMs)}` : ''}${why}`;
 }
 
+/**
+ * A webhook that is not delivered.
+ *
+ * @param nowMs - tells in how long it is tried again. @default it is not told
+ */
+export function formatWebhook(
+  { workflowId, isGivenUp, lastFailure, nextAttemptAt }: UndeliveredWebhook,
+  nowMs?: number,
+): string {
+  if (isGivenUp) {
+    return `given up: ${lastFailure ?? ''}; to send it again: temporal workflow reset --workflow-id '${workflowId}' --type FirstWorkflowTask --reason 'send it again'`;
+  }
+  if (lastFailure === null) return 'being sent';
+  const waitMs = nextAttemptAt === null || nowMs === undefined ? 0 : Date.parse(nextAttemptAt) - nowMs;
+  return `not delivered, tried again${waitMs > 0 ? ` in ${formatClock(waitMs)}` : ''}: ${lastFailure}`;
+}
+
 /** A transfer in one line, with a bar where the length is known. */
 export function transferLine({ transfer, name, bytes, totalBytes }: TransferProgress): string {
   const verb = transfer === 'upload' ? 'uploading' : 'archiving';
@@ -87,6 +104,7 @@ export function statusText(view: TaskView, nowMs: number): string {
       formatRetry(retry, nowMs),
     ]),
     ...view.stopRequests.map(({ verb, outcome, words }): [string, string] => [verb, `${outcome}: ${words}`]),
+    ...(view.webhooks ?? []).map((webhook): [string, string] => ['webhook', formatWebhook(webhook, nowMs)]),
     ['note', view.note],
     ['page', view.url],
   ];
