@@ -27,6 +27,12 @@ export function formatState({ status, serviceStatus, queuePosition }: TaskView):
   return queuePosition > 0 ? `${state}, ${queuePosition} ahead` : `${state}, next`;
 }
 
+/** What follows the last state of a workflow that Temporal ended; of any other the state itself is how it ended. */
+export function cutOffText(execution: TaskView['execution']): string {
+  if (execution === 'TERMINATED') return ' (terminated)';
+  return execution === 'TIMED_OUT' ? ' (timed out)' : '';
+}
+
 /** What follows the state on the line. */
 export function formatDetails({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
   const [retry] = retrying;
@@ -128,7 +134,7 @@ function stateLine(view: TaskView, nowMs: number): string {
   const started = Date.parse(startedAt);
   if (isOver) {
     const took = endedAt === null ? '' : ` after ${formatClock(Date.parse(endedAt) - started)}`;
-    return `${formatState(view)}, over${took} (workflow ${view.execution})`;
+    return `${formatState(view)}${cutOffText(view.execution)}, over${took}`;
   }
   const here = since === null ? '' : ` for ${formatClock(nowMs - Date.parse(since))}`;
   return `${formatState(view)}${here}, started ${formatClock(nowMs - started)} ago`;

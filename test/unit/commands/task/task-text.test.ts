@@ -1,4 +1,4 @@
-import { formatRetry, formatWebhook, resultText } from '../../../../src/commands/task/task-text';
+import { cutOffText, formatRetry, formatWebhook, resultText } from '../../../../src/commands/task/task-text';
 import { formatClock } from '../../../../src/commands/terminal';
 import type { TaskResult } from '../../../../src/contract/task-result';
 import { formatBytes } from '../../../../src/domain/text';
@@ -25,6 +25,15 @@ describe('numbers for a person', () => {
   ])('%i ms on the clock are %s', (elapsedMs, expected) => {
     expect(formatClock(elapsedMs)).toBe(expected);
   });
+});
+
+it.each([
+  ['COMPLETED', ''],
+  ['FAILED', ''],
+  ['TERMINATED', ' (terminated)'],
+  ['TIMED_OUT', ' (timed out)'],
+] as const)('the state of a task whose workflow is %s is followed by %j', (execution, words) => {
+  expect(cutOffText(execution)).toBe(words);
 });
 
 describe('an activity that is tried again', () => {
