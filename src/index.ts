@@ -26,7 +26,7 @@ export type {
   OutputReadOptions,
   TaskOutput,
 } from './client/task/task-files';
-export type { TaskView } from './client/task/task-view';
+export type { TaskView, UndeliveredWebhook } from './client/task/task-view';
 export type { RetryingActivity } from './client/task/task-view';
 export type { StuckWorkflow } from './client/workflow-info';
 export type { ListBatchesOptions, ListedBatch } from './client/batch/list-batches';

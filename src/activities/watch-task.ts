@@ -10,6 +10,7 @@ import {
   getServiceStatus,
   type WatchedTask,
 } from '../domain/task-state';
+import { longestTimerMs } from '../domain/option-rules';
 import { nextPollDelayMs, toPollSituation } from '../domain/poll-cadence';
 import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
@@ -73,7 +74,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
     let delayMs = attempt > 1 ? 0 : input.poll.minMs;
     for (;;) {
       await new Promise((resolve) => {
-        pause = setTimeout(resolve, delayMs);
+        pause = setTimeout(resolve, Math.min(delayMs, longestTimerMs));
       });
       const pollResult = await poll(signal);
       signal.throwIfAborted();

@@ -73,7 +73,8 @@ export class TemporalAccountDays {
       if (error instanceof UnknownTaskError) return undefined;
       throw error;
     }
-    const view = await queryWorkflow(this.#access, () => client.workflow.getHandle(workflowId).query(dayQuery), isView);
+    const ask = (): Promise<DayView> => client.workflow.getHandle(workflowId).query(dayQuery);
+    const view = await queryWorkflow(this.#access, ask, isView, workflowId);
     if (view === undefined) throw new NoWorkerError(workflowId, { taskQueue });
     return view;
   }

@@ -14,6 +14,7 @@ import { TemporalBusyError } from './connection-errors';
 import { isClosed } from './existing-run';
 import { checkOptions } from './option-check';
 import { abortSignal, type OptionRules } from '../domain/option-rules';
+import { areWorkflowsServed } from './queue-pollers';
 import { abortable, askTemporal, isUndecodable, type TemporalAccess, workflowUrl } from './temporal-access';
 import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
 
@@ -32,6 +33,8 @@ export function checkWaitOptions(options: WaitOptions): void {
 
 /** How long a worker may take to answer: longer than the local activity of a poll that it may have to wait for. */
 const answerTimeoutMs = 6_000;
+/** When a worker has not answered for so long, it is looked whether there is one. */
+const lookForWorkersAfterMs = 500;
 /** How long an update is repeated after it came at the end of a run, or while a workflow task fails. */
 const repeatWithinMs = 15_000;
 const repeatEveryMs = 300;
@@ -87,7 +90,7 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
     query: () => Promise<unknown>,
     isAnswer: (value: unknown) => value is Answer,
   ): Promise<Answer | undefined> {
-    return queryWorkflow(this.#access, query, isAnswer);
+    return queryWorkflow(this.#access, query, isAnswer, this.workflowId);
   }
 
   /** See {@link updateWorkflow}. */
@@ -97,23 +100,51 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
 }
 
 /**
- * The answer of a workflow to a query; undefined when no worker answers, or the answer cannot be read. To be used right
- * after Temporal described the workflow, so that a failure is the worker's and not the server's.
+ * The answer of a workflow to a query; undefined when no worker answers, or the answer cannot be read. A worker may be slow;
+ * where none polls the task queue of the workflow, it is not waited for. To be used right after Temporal described the
+ * workflow, so that a failure is the worker's and not the server's.
+ *
+ * @param workflowId - whose task queue it is; without it a worker is waited for in any case.
  */
 export async function queryWorkflow<Answer>(
   access: TemporalAccess,
   query: () => Promise<unknown>,
   isAnswer: (value: unknown) => value is Answer,
+  workflowId?: string,
 ): Promise<Answer | undefined> {
+  const { client } = access;
+  const [unserved, settled] = [new AbortController(), new AbortController()];
+  const withinMs = Date.now() + answerTimeoutMs;
+  if (workflowId !== undefined) {
+    abortUnserved(access, workflowId, unserved, settled.signal).catch(() => undefined);
+  }
   try {
-    const answer = await access.client.withDeadline(Date.now() + answerTimeoutMs, query);
+    const answer = await abortable(access, unserved.signal, () => client.withDeadline(withinMs, query));
     return isAnswer(answer) ? answer : undefined;
   } catch (error) {
-    if (error instanceof ServiceError || error instanceof QueryNotRegisteredError || isUndecodable(error)) {
-      return undefined;
-    }
+    if (unserved.signal.aborted || isUnanswered(error)) return undefined;
     throw error;
+  } finally {
+    settled.abort();
   }
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof ServiceError || error instanceof QueryNotRegisteredError || isUndecodable(error);
+}
+
+/** Aborts when no worker runs the workflows of its task queue; does nothing where that cannot be told. */
+async function abortUnserved(
+  { client }: TemporalAccess,
+  workflowId: string,
+  unserved: AbortController,
+  settled: AbortSignal,
+): Promise<void> {
+  await delay(lookForWorkersAfterMs, undefined, { signal: settled });
+  await client.withDeadline(Date.now() + answerTimeoutMs, async () => {
+    const { taskQueue } = await describeWorkflow(client, workflowId);
+    if (!(await areWorkflowsServed(client, taskQueue))) unserved.abort();
+  });
 }
 
 /** How an update may be repeated. */

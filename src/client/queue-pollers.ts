@@ -1,7 +1,9 @@
+import type { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { formatDuration } from '../domain/time';
 import type { PollerInfo } from './worker-versions';
 
+const { TASK_QUEUE_TYPE_WORKFLOW } = temporal.api.enums.v1.TaskQueueType;
 const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTTING_DOWN, WORKER_STATUS_SHUTDOWN } =
   temporal.api.enums.v1.WorkerStatus;
 
@@ -55,6 +57,20 @@ export async function readPollers(
   if (pollers.length === 0) return { live, found: none };
   const how = recent.length > 0 ? 'was stopped; it had asked for work' : 'asked for work';
   return { live, found: `${none}; the last one ${how} ${last}` };
+}
+
+/** Whether workers are there that run the workflows of this task queue. Throws errors of gRPC. */
+export async function areWorkflowsServed(
+  { workflowService, options: { namespace } }: Pick<Client, 'workflowService' | 'options'>,
+  name: string,
+): Promise<boolean> {
+  const { pollers } = await workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name },
+    taskQueueType: TASK_QUEUE_TYPE_WORKFLOW,
+  });
+  const { live } = await readPollers(workflowService, { namespace, name, pollers });
+  return live.length > 0;
 }
 
 /** When workers of a queue said that they stop, in milliseconds since 1970, by identity; none that runs is among them. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { win32 } from 'node:path';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { TaskPlan } from '../contract/task-plan';
 import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
@@ -8,6 +9,7 @@ import { adoptionKey, isTaskKey, taskKeyRemedy, taskWorkflowId, workflowIdOf } f
 import { isRequestId } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
+import { isUri } from '../domain/uri';
 import { parseTraceparent, type TraceContext } from '../domain/trace-context';
 import { InputInvalidError } from './errors';
 import { checkedElsewhere, flag, optionProblems, type OptionRules } from '../domain/option-rules';
@@ -135,6 +137,7 @@ function checkedAttempt(
     ...problems,
     ...(parsed.unknownFields ?? []),
     ...(parsed.problems ?? taskPlaceProblems(parsed.plan, `task:${String(key)}`)),
+    ...relativePathProblems(isRecord(request) ? request['inputs'] : undefined),
   ];
   if (parsed.plan === undefined || !isTaskKey(key) || found.length > 0) throw new InputInvalidError(found, what);
   const { plan } = parsed;
@@ -152,6 +155,21 @@ function checkedAttempt(
     ...(parent !== undefined && { parent }),
     ...(tags !== undefined && { tags: [...new Set(tags)] }),
   };
+}
+
+/**
+ * A relative path would start from folders of the worker that the caller does not see, and the task would have failed by
+ * then. From other programs a worker takes one: it may stand in histories.
+ */
+function relativePathProblems(inputs: unknown): string[] {
+  return Object.entries(isRecord(inputs) ? inputs : {}).flatMap(([name, value]) => {
+    const file: unknown = isRecord(value) ? value['file'] : undefined;
+    // Of both systems: the worker's machine may be another one than this.
+    if (typeof file !== 'string' || file.trim() === '' || isUri(file) || win32.isAbsolute(file)) return [];
+    return [
+      `inputs[${showValue(name)}].file is ${showValue(file)}, a relative path; give the absolute path on the worker’s machine, an https: URL or an s3: URI, or from a client with a staging place { content, name: "photo.jpg" }.`,
+    ];
+  });
 }
 
 /** A key that is there must be one: a program whose order has no id would else pay for another task at each call. */

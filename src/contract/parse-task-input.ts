@@ -37,7 +37,9 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
   const problems: string[] = [];
   const check = new Checker(problems);
   const names = Object.keys(input).filter((name) => !ownFields.includes(name));
-  problems.push(...unknownNameProblems('field', names, [...further, ...fields]));
+  // With inputs it is a new task, and no adoption with a misspelt name.
+  const known = input['inputs'] === undefined || 'adopt' in input ? fields : fields.filter((name) => name !== 'adopt');
+  problems.push(...unknownNameProblems('field', names, [...further, ...known]));
   const adoptRequestId = check.adopt(input['adopt']);
   const isNew = input['adopt'] === undefined;
   const { values, files } = isNew ? check.inputs(input['inputs']) : { values: {}, files: [] };

@@ -115,7 +115,12 @@ const idPrefix = 'webhook:';
 
 /** The workflow id of a delivery: below that of the workflow which ended, so that a list by prefix finds it. */
 export function webhookWorkflowId(endedWorkflowId: string, id: string): string {
-  return `${idPrefix}${endedWorkflowId}:${id}`;
+  return `${webhookPrefix(endedWorkflowId)}${id}`;
+}
+
+/** What the workflow ids of all deliveries of a workflow that ended begin with. */
+export function webhookPrefix(endedWorkflowId: string): string {
+  return `${idPrefix}${endedWorkflowId}:`;
 }
 
 /**

@@ -21,9 +21,12 @@ export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionR
 export const checkedElsewhere: OptionRule = { is: () => true, remedy: '' };
 export const flag: OptionRule = { is: (value) => typeof value === 'boolean', remedy: 'true or false' };
 export const plainText: OptionRule = { is: (value) => typeof value === 'string' && value !== '', remedy: 'a text' };
-export const positiveNumber: OptionRule = {
-  is: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
-  remedy: 'a number above 0',
+/** The longest pause that a timer of Node has; one that is longer would be over at once. */
+export const longestTimerMs = 2 ** 31 - 1;
+/** How long something may take, or a pause is. */
+export const milliseconds: OptionRule = {
+  is: (value) => typeof value === 'number' && value > 0 && value <= longestTimerMs,
+  remedy: `a number of milliseconds above 0, at most ${longestTimerMs} (24 days)`,
 };
 export const count: OptionRule = {
   is: (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 0),

@@ -8,7 +8,7 @@ import {
   type OptionRule,
   type OptionRules,
   plainText,
-  positiveNumber,
+  milliseconds,
 } from '../domain/option-rules';
 import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
@@ -19,6 +19,7 @@ import type {
   ServiceClientOptions,
   ServiceTimeouts,
 } from './client-options';
+import { parseBaseUrl } from './endpoints';
 import { ServiceArgumentError } from './errors';
 import type { UploadFileOptions } from './file-upload';
 import type { InputResourceFilter } from './input-resource';
@@ -38,23 +39,23 @@ const texts: OptionRule = {
 const bounds: OptionRule = {
   is: (value) =>
     isRecord(value) &&
-    positiveNumber.is(value['minMs']) &&
-    positiveNumber.is(value['maxMs']) &&
+    milliseconds.is(value['minMs']) &&
+    milliseconds.is(value['maxMs']) &&
     Number(value['minMs']) <= Number(value['maxMs']),
-  remedy: '{ minMs, maxMs } in milliseconds, above 0 and the smaller first',
+  remedy: `{ minMs, maxMs }, the smaller first, each ${milliseconds.remedy}`,
 };
 
-const callRules: OptionRules<CallOptions> = { signal: abortSignal, timeoutMs: positiveNumber };
+const callRules: OptionRules<CallOptions> = { signal: abortSignal, timeoutMs: milliseconds };
 const createRules: OptionRules<CreateTaskOptions> = { ...callRules, headers: record };
 const asyncRules: OptionRules<CreateTaskAsyncOptions> = { ...createRules, callback: record };
 const waitRules: OptionRules<WaitForTaskOptions> = {
-  ...{ signal: abortSignal, timeoutMs: positiveNumber, poll: bounds },
+  ...{ signal: abortSignal, timeoutMs: milliseconds, poll: bounds },
   ...{ patienceMs: count, notVisibleGraceMs: count, onPoll: method },
 };
 // The name is checked with the source.
 const uploadRules: OptionRules<UploadFileOptions> = { name: checkedElsewhere, signal: abortSignal, onProgress: method };
 const timeoutRules: OptionRules<ServiceTimeouts> = {
-  ...{ connectMs: positiveNumber, readMs: positiveNumber, createMs: positiveNumber, syncMs: positiveNumber },
+  ...{ connectMs: milliseconds, readMs: milliseconds, createMs: milliseconds, syncMs: milliseconds },
 };
 const clientRules: OptionRules<ServiceClientOptions> = {
   // Read with what it means.
@@ -91,21 +92,36 @@ const rulesOf = {
   list: listRules,
 } as const;
 
-/** Throws {@link ServiceArgumentError} with every problem of the options of a call. */
-export function checkCall(kind: keyof typeof rulesOf, options: unknown): void {
-  refuse(optionProblems<object>(options, rulesOf[kind]));
+/** Every problem of the options of a call. */
+export function callProblems(kind: keyof typeof rulesOf, options: unknown): readonly string[] {
+  return optionProblems<object>(options, rulesOf[kind]);
 }
 
-/** Throws {@link ServiceArgumentError} with every problem of the options of a client; no key is quoted. */
-export function checkClientOptions(options: unknown): void {
+/**
+ * The base URL of a client. Throws {@link ServiceArgumentError} with every problem of the client's options; no key is
+ * quoted.
+ */
+export function checkedBaseUrl(options: unknown): URL {
   if (!isRecord(options)) throw new ServiceArgumentError('The options are missing; give { baseUrl, apiKey }.');
-  const { apiKey, timeouts, secrets, ...shown } = options;
-  refuse([
-    ...optionProblems({ ...shown, apiKey: undefined, timeouts, secrets: undefined }, clientRules),
+  const { apiKey, baseUrl, timeouts, secrets, ...shown } = options;
+  const url = typeof baseUrl === 'string' ? parseBaseUrl(baseUrl) : undefined;
+  const problems = [
+    ...optionProblems({ ...shown, apiKey: undefined, baseUrl: undefined, timeouts, secrets: undefined }, clientRules),
     ...(isRecord(timeouts) ? optionProblems(timeouts, timeoutRules).map((problem) => `timeouts: ${problem}`) : []),
     ...(secrets === undefined || texts.is(secrets) ? [] : [`secrets is something else; give ${texts.remedy}.`]),
+    ...(url === undefined
+      ? [`baseUrl is ${shownUrl(baseUrl)}; give an http or https URL without user information and query.`]
+      : []),
     ...(isKey(apiKey) ? [] : [`apiKey is ${kindOf(apiKey)}; give the key, or a function that returns it.`]),
-  ]);
+  ];
+  if (url === undefined || problems.length > 0) throw new ServiceArgumentError(...problems);
+  return url;
+}
+
+/** A URL may hold a password or a token. */
+function shownUrl(url: unknown): string {
+  if (typeof url !== 'string') return url === undefined ? 'missing' : `of the type ${typeof url}`;
+  return /[@?#]/.test(url) ? 'one with user information, a query or a fragment' : showValue(url);
 }
 
 function isKey(value: unknown): boolean {
@@ -117,27 +133,27 @@ function kindOf(value: unknown): string {
   return typeof value === 'string' ? 'empty' : `of the type ${typeof value}`;
 }
 
-/** Throws {@link ServiceArgumentError} for what is no content and no path of a file. */
-export function checkSource(source: unknown): void {
+/** The problem of what is no content and no path of a file. */
+export function sourceProblems(source: unknown): readonly string[] {
   if ((typeof source === 'string' && source !== '') || source instanceof Uint8Array || source instanceof Readable)
-    return;
+    return [];
   const shown = source === undefined ? 'missing' : showValue(source);
-  throw new ServiceArgumentError(`The file is ${shown}; give a path, bytes (a Buffer) or a stream (a Readable).`);
+  return [`The file is ${shown}; give a path, bytes (a Buffer) or a stream (a Readable).`];
 }
 
-/** Throws {@link ServiceArgumentError} for what is no uploaded object. */
-export function checkUpload(upload: unknown): void {
-  if (!isRecord(upload)) throw new ServiceArgumentError('The uploaded object is missing; give { name, objectKey }.');
-  checkText('name', upload['name']);
-  checkText('objectKey', upload['objectKey']);
+/** The problems of what is no uploaded object. */
+export function uploadedProblems(upload: unknown): readonly string[] {
+  if (!isRecord(upload)) return ['The uploaded object is missing; give { name, objectKey }.'];
+  return [...textProblems('name', upload['name']), ...textProblems('objectKey', upload['objectKey'])];
 }
 
-/** Throws {@link ServiceArgumentError} for a name or an id that is no text, or an empty one. */
-export function checkText(name: string, value: unknown): void {
-  if (typeof value === 'string' && value.trim() !== '') return;
-  throw new ServiceArgumentError(`${name} is ${value === undefined ? 'missing' : showValue(value)}; give a text.`);
+/** The problem of a name or an id that is no text, or an empty one. */
+export function textProblems(name: string, value: unknown): readonly string[] {
+  if (typeof value === 'string' && value.trim() !== '') return [];
+  return [`${name} is ${value === undefined ? 'missing' : showValue(value)}; give a text.`];
 }
 
-function refuse(problems: readonly string[]): void {
-  if (problems.length > 0) throw new ServiceArgumentError(problems.join(' '));
+/** Throws {@link ServiceArgumentError} when there is a problem, with all of them. */
+export function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new ServiceArgumentError(...problems);
 }

@@ -2,7 +2,6 @@ import { type CreateOutcome, classifyCreate, type CreateEvidence, type CreatePol
 import { isRecord, parseJson } from '../domain/json';
 import { unknownNameProblems } from '../domain/nearest-name';
 import { safeText, showValue } from '../domain/text';
-import { ServiceArgumentError } from './errors';
 import type { SingleExchange } from './exchange';
 
 /** A task to create (specification, section 2.2). */
@@ -29,18 +28,8 @@ export type CreateMode =
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const headerValue = /^[\t\x20-\x7e]*$/;
 
-/**
- * The body of a create.
- *
- * @throws ServiceArgumentError when it cannot be sent as JSON without loss.
- */
+/** The body of a create. */
 export function createBody(request: CreateTaskRequest): Buffer {
-  checkRequest(request);
-  for (const [key, value] of Object.entries(request.inputValues)) {
-    if (typeof value !== 'string' && !Number.isFinite(value)) {
-      throw new ServiceArgumentError(`inputValues["${key}"] must be a string or a finite number`);
-    }
-  }
   return Buffer.from(
     JSON.stringify({
       web_app_id: request.webAppId,
@@ -52,49 +41,75 @@ export function createBody(request: CreateTaskRequest): Buffer {
 
 const requestFields: readonly (keyof CreateTaskRequest)[] = ['webAppId', 'inputValues', 'suppressPreviewOutput'];
 
-function checkRequest(request: unknown): void {
-  if (!isRecord(request)) throw new ServiceArgumentError('The request is missing; give { webAppId, inputValues }.');
+/** Every problem of a request that cannot be sent as JSON without loss. */
+export function requestProblems(request: unknown): readonly string[] {
+  if (!isRecord(request)) return ['The request is missing; give { webAppId, inputValues }.'];
   const { webAppId, inputValues, suppressPreviewOutput } = request;
   const problems = unknownNameProblems('field', Object.keys(request), requestFields);
   if (!Number.isSafeInteger(webAppId)) problems.push(`webAppId is ${shown(webAppId)}; give a whole number.`);
   if (!isRecord(inputValues)) {
     problems.push(`inputValues is ${shown(inputValues)}; give an object such as { "2:ImageScale.width": 512 }.`);
+  } else {
+    const wrong = Object.entries(inputValues).filter(
+      ([, value]) => typeof value !== 'string' && !Number.isFinite(value),
+    );
+    for (const [key, value] of wrong) {
+      problems.push(`inputValues[${showValue(key)}] is ${shown(value)}; give a text or a finite number.`);
+    }
   }
   if (suppressPreviewOutput !== undefined && typeof suppressPreviewOutput !== 'boolean') {
     problems.push(`suppressPreviewOutput is ${shown(suppressPreviewOutput)}; give true or false.`);
   }
-  if (problems.length > 0) throw new ServiceArgumentError(problems.join(' '));
+  return problems;
 }
 
 function shown(value: unknown): string {
   return value === undefined ? 'missing' : showValue(value);
 }
 
-/**
- * The headers that choose the mode, and the caller's own, which the service echoes in callbacks.
- *
- * @throws ServiceArgumentError when one cannot be sent, lacks the prefix or is one of the mode's own.
- */
+const callbackFields: readonly (keyof CallbackTarget)[] = ['url', 'token'];
+
+/** Every problem of the target of a callback; none where there is none. No token is quoted. */
+export function callbackProblems(callback: unknown): readonly string[] {
+  // What is no object is a problem of the options.
+  if (!isRecord(callback)) return [];
+  const { url, token } = callback;
+  return [
+    ...unknownNameProblems('field', Object.keys(callback), callbackFields, 'callback.'),
+    ...(typeof url === 'string' && URL.canParse(url) && headerValue.test(url)
+      ? []
+      : [`callback.url is ${typeof url === 'string' ? 'no absolute URL' : shown(url)}; give one in printable ASCII.`]),
+    ...(token === undefined || (typeof token === 'string' && headerValue.test(token))
+      ? []
+      : ['callback.token is no text in printable ASCII; give one, or leave it out.']),
+  ];
+}
+
+/** Every problem of the caller's own headers: they begin with the prefix, and none is one of the mode's own. */
+export function headerProblems(prefix: string, headers: unknown): readonly string[] {
+  const reserved = ['Async', 'WebHook-Url', 'Authorization'].map((name) => `${prefix}${name}`.toLowerCase());
+  return Object.entries(isRecord(headers) ? headers : {}).flatMap(([name, value]) => {
+    const header = `The header ${showValue(name)}`;
+    const isNamed = name.toLowerCase().startsWith(prefix.toLowerCase()) && headerName.test(name);
+    return [
+      ...(isNamed ? [] : [`${header} cannot be sent; give a header name that begins with ${prefix}.`]),
+      ...(reserved.includes(name.toLowerCase())
+        ? [`${header} is set by the mode; use the options of the call instead.`]
+        : []),
+      ...(typeof value === 'string' && headerValue.test(value)
+        ? []
+        : [`${header} has another value than a text in printable ASCII; give one.`]),
+    ];
+  });
+}
+
+/** The headers that choose the mode, and the caller's own, which the service echoes in callbacks. */
 export function createHeaders(
   prefix: string,
   mode: CreateMode,
   extra: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  const headers = modeHeaders(prefix, mode);
-  const reserved = ['Async', 'WebHook-Url', 'Authorization'].map((name) => `${prefix}${name}`.toLowerCase());
-  for (const [name, value] of Object.entries(extra)) {
-    if (!name.toLowerCase().startsWith(prefix.toLowerCase()) || !headerName.test(name)) {
-      throw new ServiceArgumentError(`header "${name}" must be a header name that begins with ${prefix}`);
-    }
-    if (reserved.includes(name.toLowerCase())) {
-      throw new ServiceArgumentError(`header "${name}" is set by the mode; use the options of the call instead`);
-    }
-    headers[name] = value;
-  }
-  for (const [name, value] of Object.entries(headers)) {
-    if (!headerValue.test(value)) throw new ServiceArgumentError(`header "${name}" must be printable ASCII`);
-  }
-  return headers;
+  return { ...modeHeaders(prefix, mode), ...extra };
 }
 
 function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
@@ -104,7 +119,6 @@ function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
     case 'async':
       return { [`${prefix}Async`]: 'enable' };
     case 'callback':
-      if (!URL.canParse(mode.to.url)) throw new ServiceArgumentError('callback.url must be an absolute URL');
       return {
         [`${prefix}WebHook-Url`]: mode.to.url,
         ...(mode.to.token !== undefined && { [`${prefix}Authorization`]: `Bearer ${mode.to.token}` }),

@@ -24,8 +24,12 @@ export class ServiceError extends Error {
 
 /** The caller passed something that cannot be sent. Thrown before anything is sent; trying again does not help. */
 export class ServiceArgumentError extends ServiceError {
-  constructor(message: string) {
-    super('INVALID_ARGUMENT', message);
+  /** All that is wrong with the call: each names the argument, its value and what to give instead. */
+  readonly problems: readonly string[];
+
+  constructor(...problems: readonly string[]) {
+    super('INVALID_ARGUMENT', problems.join(' '));
+    this.problems = problems;
   }
 }
 
@@ -91,9 +95,27 @@ export interface ApiErrorDetails {
   readonly retryAfterMs?: number;
 }
 
+const remedies: Readonly<Record<ApiErrorCode, string>> = {
+  API_ERROR:
+    'Read what the service says; if the meaning of its code is known, give envelopeCodes, and successCodes where it is one of success.',
+  UNAUTHORIZED: 'Give the API key of an account that may do this; trying again with this one does not help.',
+  INVALID_REQUEST: 'Correct what the service names in the request; trying it again unchanged does not help.',
+  INSUFFICIENT_BALANCE: 'Raise the balance of the account, then send it again.',
+  TASK_NOT_FOUND:
+    'Compare the request id, and whether the API key is of the account that created the task; a task that was created seconds ago may not be visible yet.',
+  APP_NOT_FOUND: 'Compare webAppId with the app at the service, and whether the account of the API key may use it.',
+  NOT_FOUND: 'Compare baseUrl and paths with the address of the service.',
+  OUTPUT_GONE: 'The results are not kept any longer: create the task again, which is paid anew.',
+  QUEUE_FULL: 'Send it again when tasks of the account have left its queue.',
+  RATE_LIMITED: 'Send it again later, and fewer requests at a time.',
+  SERVICE_UNAVAILABLE:
+    'Send it again later, a create only when it is known that no task came of it; if it lasts, look at the service and at what stands in front of it.',
+};
+
 /** The service refused the request, for a reason without a subclass. */
 export class ServiceApiError extends ServiceError {
   readonly httpStatus: number;
+  declare readonly code: ApiErrorCode;
   declare readonly serviceCode?: number;
   declare readonly retryAfterMs?: number;
 
@@ -102,6 +124,11 @@ export class ServiceApiError extends ServiceError {
     this.httpStatus = details.httpStatus;
     if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
     if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
+  }
+
+  /** What to do, in words for a person that follow from `code`; they may change between versions. */
+  get remedy(): string {
+    return remedies[this.code];
   }
 }
 

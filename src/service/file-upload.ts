@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
+import { showValue } from '../domain/text';
 import { openFolderSource } from '../storage/input/folder-source';
 import { createFail, maxFileBytes, type OpenedSource, plainFileName, spoolSource } from '../storage/input/input-source';
 import { lookUpContentType } from '../storage/local-file';
 import { spoolFolder } from '../storage/spool';
-import { ServiceArgumentError } from './errors';
 import { type InputResource, resourceOfUpload } from './input-resource';
 import {
   type UploadedObject,
@@ -71,18 +71,20 @@ export async function uploadFile(
   }
 }
 
+/** The problem of a name that no file can have, or that bytes lack. */
+export function uploadNameProblems(source: unknown, name: unknown): readonly string[] {
+  const isContent = source instanceof Uint8Array || source instanceof Readable;
+  if (name === undefined ? !isContent : typeof name === 'string' && plainFileName(name) === name) return [];
+  const shown = name === undefined ? 'missing' : showValue(name);
+  return [`name is ${shown}; give a file name without folders and with its extension, such as "photo.png".`];
+}
+
 async function openUpload(
   source: UploadSource,
   name: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<OpenedSource> {
-  const isUsable = name === undefined ? typeof source === 'string' : plainFileName(name) === name;
-  if (isUsable) return typeof source === 'string' ? await openPath(source) : await spool(source, name ?? '', signal);
-  if (source instanceof Readable) source.destroy();
-  const problem = name === undefined ? 'is missing' : `is ${JSON.stringify(name)}`;
-  throw new ServiceArgumentError(
-    `name ${problem}; give a file name without folders and with its extension, such as "photo.png"`,
-  );
+  return typeof source === 'string' ? await openPath(source) : await spool(source, name ?? '', signal);
 }
 
 async function openPath(path: string): Promise<OpenedSource> {

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import type * as z from 'zod';
 import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
+import { isRecord } from '../domain/json';
 import { knownSecrets } from '../domain/redact';
 import { defaultHeaderPrefix } from '../domain/service-dialect';
 import type { ConnectionRule } from '../storage/connection-rule';
@@ -11,8 +13,16 @@ import {
   type ServiceClientOptions,
   type ServiceTimeouts,
 } from './client-options';
-import { checkCall, checkClientOptions, checkSource, checkText, checkUpload } from './argument-check';
-import { createBody, createHeaders, toCreateOutcome, type CreateTaskRequest } from './create-request';
+import { callProblems, checkedBaseUrl, refuse, sourceProblems, textProblems, uploadedProblems } from './argument-check';
+import {
+  callbackProblems,
+  createBody,
+  createHeaders,
+  type CreateTaskRequest,
+  headerProblems,
+  requestProblems,
+  toCreateOutcome,
+} from './create-request';
 import type { EndpointName } from './endpoints';
 import {
   acceptedJson,
@@ -59,7 +69,7 @@ export class ServiceClient {
 
   /** @throws ServiceArgumentError when an option is unknown or cannot be used. */
   constructor(options: ServiceClientOptions) {
-    checkClientOptions(options);
+    const baseUrl = checkedBaseUrl(options);
     this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
     this.#headerPrefix = options.headerPrefix ?? defaultHeaderPrefix;
     const codes = { ...defaultEnvelopeCodes, ...options.envelopeCodes };
@@ -68,7 +78,7 @@ export class ServiceClient {
     this.#storageHosts = (options.storageHosts ?? []).map((host) => host.toLowerCase());
     knownSecrets.add(...(options.secrets ?? []));
     this.#transport = new ServiceTransport({
-      baseUrl: options.baseUrl,
+      baseUrl,
       apiKey: options.apiKey,
       dispatcher: options.dispatcher,
       connectTimeoutMs: this.#timeouts.connectMs,
@@ -91,7 +101,7 @@ export class ServiceClient {
    * @throws ServiceArgumentError, before anything is sent, when the request cannot be sent.
    */
   async createTask(request: CreateTaskRequest, options: CreateTaskAsyncOptions = {}): Promise<CreateOutcome> {
-    checkCall('createAsync', options);
+    this.#checkCreate('createAsync', request, options);
     const { callback } = options;
     if (callback?.token !== undefined) knownSecrets.add(callback.token);
     const call = {
@@ -117,7 +127,7 @@ export class ServiceClient {
    * anything but a ServiceApiError and `requestSent` is not false, a task may exist, be charged, and be lost.
    */
   async createTaskSync(request: CreateTaskRequest, options: CreateTaskOptions = {}): Promise<SyncTaskReply> {
-    checkCall('create', options);
+    this.#checkCreate('create', request, options);
     const limits = this.#limits(options, this.#timeouts.syncMs);
     const exchanged = await this.#transport.askOnce(
       'create',
@@ -134,13 +144,13 @@ export class ServiceClient {
 
   /** The state of a task (section 4.2). Recommended at most every 1 to 3 seconds for one task. */
   async getTask(requestId: string, options: CallOptions = {}): Promise<TaskDetail> {
-    checkText('requestId', requestId);
+    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
     return this.#read('detail', { query: { requestId } }, taskDetailSchema, options);
   }
 
   /** The result files of a task, with fresh links (section 4.3). */
   async getOutputs(requestId: string, options: CallOptions = {}): Promise<TaskOutputs> {
-    checkText('requestId', requestId);
+    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
     return this.#read('outputs', { query: { requestId } }, taskOutputsSchema, options);
   }
 
@@ -149,19 +159,19 @@ export class ServiceClient {
    * canceled.
    */
   async cancelTask(requestId: string, options: CallOptions = {}): Promise<void> {
-    checkText('requestId', requestId);
+    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
     await this.#readUnspecified('cancel', { query: { requestId } }, options);
   }
 
   /** Asks to force a running task to stop (section 4.5). Success means accepted, not stopped. */
   async interruptTask(requestId: string, options: CallOptions = {}): Promise<void> {
-    checkText('requestId', requestId);
+    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
     await this.#readUnspecified('interrupt', { query: { requestId } }, options);
   }
 
   /** Temporary credentials for one upload (section 4.6). The service derives ext and content type from the name. */
   async getUploadToken(fileName: string, options: CallOptions = {}): Promise<UploadToken> {
-    checkText('fileName', fileName);
+    refuse([...textProblems('fileName', fileName), ...callProblems('call', options)]);
     return this.#read(
       'uploadToken',
       { query: { file_name: fileName, file_type: 'inputs' } },
@@ -175,7 +185,7 @@ export class ServiceClient {
     upload: { readonly name: string; readonly objectKey: string },
     options: CallOptions = {},
   ): Promise<InputResource> {
-    checkUpload(upload);
+    refuse([...uploadedProblems(upload), ...callProblems('call', options)]);
     const body = Buffer.from(JSON.stringify({ name: upload.name, object_key: upload.objectKey }));
     return this.#read('commitInput', { body }, inputResourceSchema, options);
   }
@@ -190,13 +200,20 @@ export class ServiceClient {
   uploadFile(path: string, options?: UploadFileOptions): Promise<UploadedFile>;
   uploadFile(source: UploadSource, options: UploadFileOptions & { readonly name: string }): Promise<UploadedFile>;
   async uploadFile(source: UploadSource, options: UploadFileOptions = {}): Promise<UploadedFile> {
-    checkSource(source);
-    checkCall('upload', options);
     // Only here, because the client of the storage is large.
-    const [{ uploadFile }, { ConnectionRule }] = await Promise.all([
+    const [{ uploadFile, uploadNameProblems }, { ConnectionRule }] = await Promise.all([
       import('./file-upload.js'),
       import('../storage/connection-rule.js'),
     ]);
+    // From JavaScript they may be anything.
+    const name: unknown = isRecord(options) ? options['name'] : undefined;
+    const problems = [
+      ...sourceProblems(source),
+      ...uploadNameProblems(source, name),
+      ...callProblems('upload', options),
+    ];
+    if (problems.length > 0 && source instanceof Readable) source.destroy();
+    refuse(problems);
     this.#uploadRule ??= new ConnectionRule({ hosts: this.#storageHosts, serviceHosts: [this.#transport.hostname] });
     return await uploadFile(this, source, { ...options, rule: this.#uploadRule });
   }
@@ -210,8 +227,7 @@ export class ServiceClient {
    * task; the error of a query that is final, or of the last one when they have failed for too long.
    */
   async waitForTask(requestId: string, options: WaitForTaskOptions = {}): Promise<TaskDetail> {
-    checkText('requestId', requestId);
-    checkCall('wait', options);
+    refuse([...textProblems('requestId', requestId), ...callProblems('wait', options)]);
     return await waitForTask(this, requestId, options);
   }
 
@@ -220,7 +236,7 @@ export class ServiceClient {
     page: InputResourceFilter & { readonly current?: number; readonly pageSize?: number } = {},
     options: CallOptions = {},
   ): Promise<InputResourcePage> {
-    checkCall('list', page);
+    refuse([...callProblems('list', page), ...callProblems('call', options)]);
     const { current, pageSize, ext, objectKey } = page;
     const query = { current, page_size: pageSize, ext, object_key: objectKey };
     return this.#read('listInputs', { query }, inputResourcePageSchema, options);
@@ -239,6 +255,7 @@ export class ServiceClient {
    * none. A cheap check of the API key.
    */
   async getUserMetadata(options: CallOptions = {}): Promise<unknown> {
+    refuse(callProblems('call', options));
     const { json, answer } = await this.#readUnspecified('userMetadata', {}, options);
     if (json === undefined) throw invalidResponse(answer, 'is no JSON');
     return unwrapped(json);
@@ -250,7 +267,6 @@ export class ServiceClient {
   }
 
   async #read<T>(name: EndpointName, call: Call, schema: z.ZodType<T>, options: CallOptions): Promise<T> {
-    checkCall('call', options);
     const answer = await this.#transport.ask(name, call, this.#limits(options, this.#timeouts.readMs));
     return parseData(schema, openEnvelope(answer, this.#rules), answer);
   }
@@ -260,9 +276,19 @@ export class ServiceClient {
     call: Call,
     options: CallOptions,
   ): Promise<{ readonly json: unknown; readonly answer: Answer }> {
-    checkCall('call', options);
     const answer = await this.#transport.ask(name, call, this.#limits(options, this.#timeouts.readMs));
     return { json: acceptedJson(answer, this.#rules), answer };
+  }
+
+  #checkCreate(kind: 'create' | 'createAsync', request: unknown, options: unknown): void {
+    // From JavaScript they may be anything.
+    const { headers, callback }: { headers?: unknown; callback?: unknown } = isRecord(options) ? options : {};
+    refuse([
+      ...requestProblems(request),
+      ...callProblems(kind, options),
+      ...(kind === 'createAsync' ? callbackProblems(callback) : []),
+      ...headerProblems(this.#headerPrefix, headers),
+    ]);
   }
 
   #limits({ signal, timeoutMs }: CallOptions, defaultMs: number): ExchangeLimits {

@@ -1,12 +1,10 @@
 import { Agent, type Dispatcher } from 'undici';
 import { knownSecrets } from '../domain/redact';
 import { safeText } from '../domain/text';
-import { showValue } from '../domain/text';
-import { endpoints, parseBaseUrl, type EndpointName } from './endpoints';
+import { endpoints, type EndpointName } from './endpoints';
 import type { Answer } from './envelope';
 import {
   ApiKeyUnavailableError,
-  ServiceArgumentError,
   ServiceClosedError,
   ServiceResponseInvalidError,
   ServiceTimeoutError,
@@ -28,7 +26,7 @@ const maxConnections = 64;
 
 /** Options of the transport; see {@link ServiceClientOptions}. */
 export interface TransportOptions {
-  readonly baseUrl: string;
+  readonly baseUrl: URL;
   readonly apiKey: string | (() => string | Promise<string>);
   readonly dispatcher: Dispatcher | undefined;
   readonly connectTimeoutMs: number;
@@ -88,14 +86,8 @@ export class ServiceTransport {
   #isClosed = false;
 
   constructor(options: TransportOptions) {
-    const base = parseBaseUrl(options.baseUrl);
-    if (base === undefined) {
-      throw new ServiceArgumentError(
-        `baseUrl is ${shownUrl(options.baseUrl)}; give an http or https URL without user information and query.`,
-      );
-    }
     this.#options = options;
-    this.#base = base;
+    this.#base = options.baseUrl;
     this.#dispatcher =
       options.dispatcher ??
       new Agent({ connections: maxConnections, pipelining: 1, connect: { timeout: options.connectTimeoutMs } });
@@ -259,10 +251,4 @@ function quietly<Result>(observe: () => Result): Result | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** As it may be quoted: what stands before an "@", or after a "?", may be secret. */
-function shownUrl(url: unknown): string {
-  if (typeof url !== 'string') return url === undefined ? 'missing' : `of the type ${typeof url}`;
-  return /[@?#]/.test(url) ? 'one with user information, a query or a fragment' : showValue(url);
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { longestTimerMs } from '../domain/option-rules';
 import { nextPollDelayMs, type PollBounds, recommendedPollBounds, toPollSituation } from '../domain/poll-cadence';
 import { afterPoll, isLost, isTerminal, type Observation, unseenTask, type WatchedTask } from '../domain/task-state';
 import { errorMessage } from '../domain/text';
@@ -38,8 +39,6 @@ export interface TaskReader {
   getTask(requestId: string, options: { readonly signal: AbortSignal }): Promise<TaskDetail>;
 }
 
-const maxTimeoutMs = 2 ** 31 - 1;
-
 /** See `ServiceClient.waitForTask`. */
 export async function waitForTask(
   service: TaskReader,
@@ -52,12 +51,9 @@ export async function waitForTask(
   const timer =
     timeoutMs === undefined
       ? undefined
-      : setTimeout(
-          () => {
-            timeout.abort();
-          },
-          Math.min(timeoutMs, maxTimeoutMs),
-        );
+      : setTimeout(() => {
+          timeout.abort();
+        }, timeoutMs);
   try {
     const either = AbortSignal.any([timeout.signal, ...(signal === undefined ? [] : [signal])]);
     return await pollUntilEnd(service, requestId, { ...options, signal: either }, seen);
@@ -99,7 +95,8 @@ async function pollUntilEnd(
       askedToWaitMs = error instanceof ServiceApiError ? (error.retryAfterMs ?? 0) : 0;
     }
     const pauseMs = nextPollDelayMs(toPollSituation(seen.known, Date.now(), Math.random()), poll);
-    await delay(Math.max(pauseMs, askedToWaitMs), undefined, { signal });
+    // After failures a pause is longer than its bound.
+    await delay(Math.min(Math.max(pauseMs, askedToWaitMs), longestTimerMs), undefined, { signal });
   }
 }
 

@@ -39,7 +39,7 @@ async function openStack(): Promise<void> {
 /** Starts a task and waits until the service holds it, so that only its archive is still to come. */
 async function startHeld(): Promise<{ task: TaskHandle; requestId: string }> {
   stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
-  const inputs = { '1:LoadFile.file': { file: 'film.mp4' } };
+  const inputs = { '1:LoadFile.file': { file: join(stack.inputs, 'film.mp4') } };
   const task = await stack.longhaul.start({ key: randomUUID(), webAppId: courier, inputs, tuning });
   const requestId = await eventually(async () => (await task.status()).requestId ?? '', checkOften);
   return { task, requestId };
@@ -117,7 +117,7 @@ describe('an archive in a bucket', () => {
   }
 
   function startSheet(): Promise<TaskHandle> {
-    const inputs = { '1:LoadImage.image': { file: 'chelsea.png' } };
+    const inputs = { '1:LoadImage.image': { file: join(stack.inputs, 'chelsea.png') } };
     return stack.longhaul.start({ key: randomUUID(), webAppId: contactSheet, inputs, tuning, archive: 'drafts' });
   }
 

@@ -63,7 +63,7 @@ describe('the metrics of a worker', () => {
     const task = await stack.longhaul.start({
       key: randomUUID(),
       webAppId: 1,
-      inputs: { '1:LoadImage.image': { file: 'rocket.jpg' } },
+      inputs: { '1:LoadImage.image': { file: join(stack.inputs, 'rocket.jpg') } },
       tuning: fastTuning,
     });
     const { outputBytes } = await task.result();

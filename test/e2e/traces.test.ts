@@ -34,7 +34,7 @@ function newParent() {
 }
 
 function photoTask(watch: 'timer' | 'activity'): StartTaskInput {
-  const inputs = { '1:LoadImage.image': { file: 'rocket.jpg' } };
+  const inputs = { '1:LoadImage.image': { file: join(stack.inputs, 'rocket.jpg') } };
   return { key: randomUUID(), webAppId: 1, inputs, watch, tuning: fastTuning };
 }
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 function startTask(more: Partial<TaskTuning> = {}): Promise<TaskHandle> {
-  const inputs = { '1:LoadFile.file': { file: 'film.mp4' } };
+  const inputs = { '1:LoadFile.file': { file: join(stack.inputs, 'film.mp4') } };
   return stack.longhaul.start({ key: randomUUID(), webAppId: courier, inputs, tuning: { ...tuning, ...more } });
 }
 

@@ -56,10 +56,11 @@ export class TaskUnderFire {
     this.workflowId = `task:${key}`;
     const content = Buffer.concat([Buffer.from(key), randomBytes(fileBytes)]);
     this.sha256 = createHash('sha256').update(content).digest('hex');
-    writeFileSync(join(stack.parts.inputs, `${key}.mp4`), content);
+    const file = join(stack.parts.inputs, `${key}.mp4`);
+    writeFileSync(file, content);
     this.#input = {
       webAppId: courier,
-      inputs: { '1:LoadFile.file': { file: `${key}.mp4` } },
+      inputs: { '1:LoadFile.file': { file } },
       ...options,
       tuning: { ...faultTuning, ...options.tuning },
     };

@@ -132,7 +132,7 @@ describe('an input that ends each worker which fetches it', () => {
       await withPoison('SIGKILL', async (worker, poison) => {
         const beside = stack.proxy.ambush({ markers: ['PUT '], fault: { kind: 'holdRequest', afterBytes: 100 } });
         // A worker may be killed while its create is on its way.
-        const innocent = await worker.run('film.mp4', 'recreate');
+        const innocent = await worker.run(join(stack.inputs, 'film.mp4'), 'recreate');
         await worker.start();
         await eventually(() => beside.metCount === 1);
         await expectToFail(worker, poison);
@@ -175,7 +175,7 @@ describe('an error that no code catches', () => {
       const creates = (): number =>
         stack.service.ledger.entries().filter(({ endpoint }) => endpoint === 'create').length;
       const before = creates();
-      const task = await worker.run('film.mp4');
+      const task = await worker.run(join(stack.inputs, 'film.mp4'));
       await eventually(() => creates() === before + 1, { everyMs: 20 });
       await worker.signal('SIGUSR2');
       await eventually(async () => (await fetch(health)).status === 503, { everyMs: 20 });

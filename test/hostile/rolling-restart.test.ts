@@ -40,7 +40,7 @@ function refuse({ apiKey }: { readonly apiKey: string }): void {
 
 async function startTasks(account: string, until: AbortSignal): Promise<void> {
   while (!until.aborted) {
-    const inputs = { '1:LoadFile.file': { file: 'film.mp4' } };
+    const inputs = { '1:LoadFile.file': { file: join(stack.inputs, 'film.mp4') } };
     started.push(await stack.longhaul.start({ key: randomUUID(), webAppId: courier, inputs, account, tuning }));
     await delay(everyMs);
   }

@@ -32,7 +32,7 @@ describe('a worker whose clock is wrong', () => {
     const loggedAt = /"time":"([^"]+)"/.exec(worker.output())?.[1] ?? '';
     expect(Math.round((Date.parse(loggedAt) - Date.now()) / hourMs)).toBe(hours);
 
-    const inputs = { '1:LoadFile.file': { file: 'film.mp4' } };
+    const inputs = { '1:LoadFile.file': { file: join(stack.inputs, 'film.mp4') } };
     const task = await stack.longhaul.start({
       key: randomUUID(),
       webAppId: courier,

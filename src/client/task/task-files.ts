@@ -112,7 +112,7 @@ export async function stageContents<Input extends TaskInput>(
   try {
     const problems = contents.flatMap(([key, value]) => contentProblems(key, value));
     if (problems.length > 0) throw new InputInvalidError(problems);
-    check(withFiles(input, new Map(contents.map(([key, { name }]) => [key, name]))));
+    check(withFiles(input, new Map(contents.map(([key, { name }]) => [key, `/${name}`]))));
     if (staging === null) throw new InputInvalidError(contents.map(([key]) => noStaging(key)));
     const uris = new Map<string, string>();
     // One after another: each passes through a temporary file.

@@ -16,20 +16,21 @@ import { isRequestId } from '../../domain/create-outcome';
 import { BaseHandle, checkWaitOptions, type WaitOptions } from '../base-handle';
 import { InputInvalidError, ReplyInvalidError } from '../errors';
 import { checkOptions } from '../option-check';
-import { abortSignal, type OptionRules, positiveNumber } from '../../domain/option-rules';
+import { abortSignal, type OptionRules, milliseconds } from '../../domain/option-rules';
 import { isTaskResult, isTaskStatus } from '../replies';
 import { requestIdProblem } from '../start-check';
 import { inputInHistory, type TaskOrigin } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
+import { undeliveredWebhooks } from './task-webhooks';
 import { pendingWork, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
 import { canceledResultOrThrow } from '../workflow-ending';
 
 const eventsRules: OptionRules<TaskEventsOptions> = {
   signal: abortSignal,
-  everyMs: positiveNumber,
-  quietEveryMs: positiveNumber,
+  everyMs: milliseconds,
+  quietEveryMs: milliseconds,
 };
 
 type TaskWorkflow = () => Promise<TaskResult>;
@@ -56,11 +57,13 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
 
   async #readStatus(): Promise<TaskView> {
     const description = await this.describe();
-    const [reported, pending] = await Promise.all([
+    const { client } = this.#access;
+    const [reported, pending, webhooks] = await Promise.all([
       this.#reportedStatus(),
-      pendingWork(this.#access.client, description.pendingActivities),
+      pendingWork(client, description.pendingActivities),
+      undeliveredWebhooks(client, description),
     ]);
-    return taskView({ description, reported, pending, url: this.url });
+    return taskView({ description, reported, pending, webhooks, url: this.url });
   }
 
   /** What it was started with; null when that cannot be read, because another program started it. */

@@ -57,6 +57,8 @@ export interface TaskView {
   readonly stopRequests: readonly StopRequestView[];
   readonly transfers: readonly TransferProgress[];
   readonly retrying: readonly RetryingActivity[];
+  /** Of a task that is over, the webhooks that their receiver has not taken, newest first; null where it cannot be told. */
+  readonly webhooks: readonly UndeliveredWebhook[] | null;
   /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
   /** A remark about this view itself, such as that no worker answered. */
@@ -69,11 +71,13 @@ export interface TaskViewSources {
   /** The workflow's own answer; undefined when no worker gave one. */
   readonly reported: TaskStatus | undefined;
   readonly pending: PendingWork;
+  /** @default none */
+  readonly webhooks?: readonly UndeliveredWebhook[] | null;
   readonly url: string | null;
 }
 
 /** Merges the parts. Pure. */
-export function taskView({ description, reported, pending, url }: TaskViewSources): TaskView {
+export function taskView({ description, reported, pending, webhooks = [], url }: TaskViewSources): TaskView {
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
   const { transfers, retrying, watched, refusedCreates } = pending;
@@ -105,6 +109,7 @@ export function taskView({ description, reported, pending, url }: TaskViewSource
     stopRequests: stopRequests(execution, reported),
     transfers,
     retrying,
+    webhooks,
     stuck,
     note: note(description, isOver, reported),
   };
@@ -178,6 +183,22 @@ export interface RetryingActivity {
   readonly isPaused: boolean;
   /** Whether nothing is wrong: a create within its account's limits is sent once those before it were. */
   readonly waitsForTurn: boolean;
+}
+
+/** A webhook that tells an end of the task, and that its receiver has not taken. */
+export interface UndeliveredWebhook {
+  /** The workflow that delivers it. */
+  readonly workflowId: string;
+  /** The header `webhook-id` of all its attempts. */
+  readonly id: string;
+  /** Whether it is sent no more; otherwise it is tried again. */
+  readonly isGivenUp: boolean;
+  /** ISO-8601: since when it is sent. */
+  readonly startedAt: string;
+  /** Why the last attempt failed; null while the first is on its way. */
+  readonly lastFailure: string | null;
+  /** ISO-8601: when it is tried again; null while it is being sent, and when it is given up. */
+  readonly nextAttemptAt: string | null;
 }
 
 /** The state of a task's activities, which the workflow itself does not have. */

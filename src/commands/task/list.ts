@@ -10,6 +10,7 @@ import { exitCodes } from '../exit-code';
 import { sinceMs } from '../reconcile-options';
 import { repeatable, wholeNumber } from '../shared-options';
 import { formatClock } from '../terminal';
+import { cutOffText } from './task-text';
 
 interface ListOptions {
   /** As typed: checked with the other filters. */
@@ -77,7 +78,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
 }
 
 function listText(tasks: readonly ListedTask[], nowMs: number): string {
-  const header = ['STATUS', 'STARTED', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
+  const header = ['STATUS', 'STARTED (UTC)', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
   const rows = tasks.map((task) =>
     [
       shownState(task),
@@ -116,5 +117,5 @@ const pausedRemedy = 'paused by an operator: not tried before Unpause, in the We
 function shownState({ status, execution, stuck, paused }: ListedTask): string {
   if (stuck !== null) return `${status} (stuck)`;
   if (paused.length > 0) return `${status} (paused)`;
-  return execution === 'TERMINATED' || execution === 'TIMED_OUT' ? `${status} (${execution.toLowerCase()})` : status;
+  return `${status}${cutOffText(execution)}`;
 }

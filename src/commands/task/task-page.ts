@@ -12,7 +12,7 @@ import { formatBytes, formatCountOf, printableLine } from '../../domain/text';
 import type { KnownTask, WrittenTaskPage } from '../../results/task-page';
 import type { Archive } from '../../storage/archive/archive';
 import { type CommandContext, pageFile, printJson, withLonghaul } from '../command-context';
-import { formatRetry, formatState, transferLine } from './task-text';
+import { formatRetry, formatWebhook, formatState, transferLine } from './task-text';
 
 interface PageOptions {
   readonly html: string;
@@ -150,6 +150,7 @@ function toRemarks(view: TaskView, isToldByFailure: boolean): KnownTask['remarks
     ...view.retrying.map((retry) => [retry.waitsForTurn ? 'Its turn' : 'Tried again', formatRetry(retry)] as const),
     ...view.transfers.map((transfer) => ['In flight', transferLine(transfer).trim()] as const),
     ...view.stopRequests.map(({ verb, outcome, words }) => [`Request to ${verb}`, `${outcome}: ${words}`] as const),
+    ...(view.webhooks ?? []).map((webhook) => ['Webhook', formatWebhook(webhook)] as const),
     ['Note', isToldByFailure ? null : view.note],
   ];
   return remarks.flatMap(([name, text]) => (text === null || text === '' ? [] : [[name, redact(text)] as const]));

@@ -1,4 +1,4 @@
-import type { RetryingActivity, TaskView } from '../../client/task/task-view';
+import type { RetryingActivity, TaskView, UndeliveredWebhook } from '../../client/task/task-view';
 import type { TransferProgress } from '../../contract/activities';
 import { operatorChoices } from '../../contract/operator-choices';
 import type { TaskResult, Timestamps } from '../../contract/task-result';
@@ -27,6 +27,12 @@ export function formatState({ status, serviceStatus, queuePosition }: TaskView):
   return queuePosition > 0 ? `${state}, ${queuePosition} ahead` : `${state}, next`;
 }
 
+/** What follows the last state of a workflow that Temporal ended; of any other the state itself is how it ended. */
+export function cutOffText(execution: TaskView['execution']): string {
+  if (execution === 'TERMINATED') return ' (terminated)';
+  return execution === 'TIMED_OUT' ? ' (timed out)' : '';
+}
+
 /** What follows the state on the line. */
 export function formatDetails({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
   const [retry] = retrying;
@@ -53,6 +59,23 @@ export function formatRetry(
   if (waitsForTurn) return lastFailure;
   const waitMs = nextAttemptAt === null || nowMs === undefined ? 0 : Date.parse(nextAttemptAt) - nowMs;
   return `${activity}, attempt ${attempt}${waitMs > 0 ? ` in ${formatClock(waitMs)}` : ''}${why}`;
+}
+
+/**
+ * A webhook that is not delivered.
+ *
+ * @param nowMs - tells in how long it is tried again. @default it is not told
+ */
+export function formatWebhook(
+  { workflowId, isGivenUp, lastFailure, nextAttemptAt }: UndeliveredWebhook,
+  nowMs?: number,
+): string {
+  if (isGivenUp) {
+    return `given up: ${lastFailure ?? ''}; to send it again: temporal workflow reset --workflow-id '${workflowId}' --type FirstWorkflowTask --reason 'send it again'`;
+  }
+  if (lastFailure === null) return 'being sent';
+  const waitMs = nextAttemptAt === null || nowMs === undefined ? 0 : Date.parse(nextAttemptAt) - nowMs;
+  return `not delivered, tried again${waitMs > 0 ? ` in ${formatClock(waitMs)}` : ''}: ${lastFailure}`;
 }
 
 /** A transfer in one line, with a bar where the length is known. */
@@ -87,6 +110,7 @@ export function statusText(view: TaskView, nowMs: number): string {
       formatRetry(retry, nowMs),
     ]),
     ...view.stopRequests.map(({ verb, outcome, words }): [string, string] => [verb, `${outcome}: ${words}`]),
+    ...(view.webhooks ?? []).map((webhook): [string, string] => ['webhook', formatWebhook(webhook, nowMs)]),
     ['note', view.note],
     ['page', view.url],
   ];
@@ -110,7 +134,7 @@ function stateLine(view: TaskView, nowMs: number): string {
   const started = Date.parse(startedAt);
   if (isOver) {
     const took = endedAt === null ? '' : ` after ${formatClock(Date.parse(endedAt) - started)}`;
-    return `${formatState(view)}, over${took} (workflow ${view.execution})`;
+    return `${formatState(view)}${cutOffText(view.execution)}, over${took}`;
   }
   const here = since === null ? '' : ` for ${formatClock(nowMs - Date.parse(since))}`;
   return `${formatState(view)}${here}, started ${formatClock(nowMs - started)} ago`;

@@ -94,7 +94,10 @@ export class RogueRun {
         const input: NewTaskInput = {
           webAppId: 1,
           account: `account-${number % ACCOUNTS}`,
-          inputs: { '1:Text.text': `task-${number}`, ...(script.hasFile && { '2:LoadImage.image': { file: name } }) },
+          inputs: {
+            '1:Text.text': `task-${number}`,
+            ...(script.hasFile && { '2:LoadImage.image': { file: join(inputs, name) } }),
+          },
           watch: script.watch,
           tuning,
         };

@@ -31,7 +31,7 @@ describe('the events of a task', () => {
       };
       environment.service.script = [seen('Queuing', { queuePosition: 2 })];
       const task = await environment.longhaul.start({
-        ...{ ...smallInput, watch, inputs: { '1:LoadImage.image': { file: 'cat.jpg' } } },
+        ...{ ...smallInput, watch, inputs: { '1:LoadImage.image': { file: '/photos/cat.jpg' } } },
       });
 
       const events: TaskEvent[] = [];

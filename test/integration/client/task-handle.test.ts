@@ -88,7 +88,7 @@ describe('a task’s status', () => {
       heartbeat(progress);
       return new Promise((resolve) => (finish = resolve));
     };
-    const task = await start({ inputs: { '1:LoadImage.image': { file: 'cat.jpg' } } });
+    const task = await start({ inputs: { '1:LoadImage.image': { file: '/photos/cat.jpg' } } });
 
     const view = await whenStatus(task, ({ transfers }) => transfers.length > 0);
 
@@ -100,7 +100,7 @@ describe('a task’s status', () => {
 
   it('shows what a step that is tried again complained of last', async () => {
     environment.service.onUpload = () => Promise.reject(passingFailure('the disk is full'));
-    const task = await start({ inputs: { '1:LoadImage.image': { file: 'cat.jpg' } } });
+    const task = await start({ inputs: { '1:LoadImage.image': { file: '/photos/cat.jpg' } } });
 
     const view = await whenStatus(task, ({ retrying }) => (retrying[0]?.attempt ?? 0) > 2);
 

@@ -210,6 +210,24 @@ async function untilAnotherHasPolled(times: number): Promise<void> {
   await watch().result;
 }
 
+it('pauses as long as a timer can where its bounds are longer', async () => {
+  let polls = 0;
+  parts = watchParts('default', () => {
+    polls += 1;
+    return Promise.resolve(seen('Success'));
+  });
+  const longestMs = 2 ** 31;
+  const { environment, heartbeats, result } = watch(
+    { poll: { minMs: longestMs, maxMs: longestMs } },
+    { heartbeatTimeoutMs: 30 },
+  );
+  const isOver = result.catch(() => undefined);
+  await eventually(() => heartbeats.length >= 3 || polls > 0);
+  expect(polls).toBe(0);
+  environment.cancel('CANCELLED');
+  await isOver;
+});
+
 describe('tasks that are watched together', () => {
   it('have no more queries on their way than the account may have, and all get their turn', async () => {
     let onTheirWay = 0;

@@ -82,6 +82,11 @@ describe('an option that is not known or has a value of another type', () => {
       callingHandle('task', 'events', { every: 5, everyMs: -1 }),
       ['Unknown option "every"', 'everyMs is -1;'],
     ],
+    [
+      'of events, with pauses longer than any timer',
+      callingHandle('task', 'events', { everyMs: 2 ** 31, quietEveryMs: Infinity }),
+      ['everyMs is 2147483648; give a number of milliseconds above 0, at most 2147483647', 'quietEveryMs is Infinity;'],
+    ],
   ])('%s is refused by name', async (_, call, expected) => {
     const problems = await problemsOf(call);
     expect(problems).toEqual(expected.map((words) => expect.stringContaining(words) as string));

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   ServiceArgumentError,
   ServiceClient,
@@ -50,7 +51,12 @@ describe('the options of a client', () => {
     [
       'with a timeout below 0',
       { apiKey: secret, timeouts: { readMs: -1 } },
-      'timeouts: readMs is -1; give a number above 0.',
+      'timeouts: readMs is -1; give a number of milliseconds above 0, at most 2147483647 (24 days).',
+    ],
+    [
+      'with a timeout longer than any timer, which would be over at once',
+      { apiKey: secret, timeouts: { syncMs: 2 ** 31 } },
+      'timeouts: syncMs is 2147483648; give a number of milliseconds above 0, at most 2147483647 (24 days).',
     ],
     [
       'with secrets that are none',
@@ -82,7 +88,18 @@ describe('what a call is given', () => {
       () => client.getOutputs('r', { signal: any('now') }),
       'signal is "now"; give an AbortSignal.',
     ],
-    ['a timeout of 0', () => client.getUserMetadata({ timeoutMs: 0 }), 'timeoutMs is 0; give a number above 0.'],
+    ['a timeout of 0', () => client.getUserMetadata({ timeoutMs: 0 }), 'timeoutMs is 0; give a number of milliseconds'],
+    [
+      'a timeout longer than any timer, which would be over at once',
+      () => client.getUserMetadata({ timeoutMs: 2 ** 31 }),
+      'timeoutMs is 2147483648; give a number of milliseconds above 0, at most 2147483647 (24 days).',
+    ],
+    ['a wait as long', () => client.waitForTask('r', { timeoutMs: 30 * 86_400_000 }), 'timeoutMs is 2592000000; give'],
+    [
+      'pauses as long',
+      () => client.waitForTask('r', { poll: { minMs: 1, maxMs: 2 ** 31 } }),
+      'poll is {"minMs":1,"maxMs":2147483648}; give { minMs, maxMs }, the smaller first, each a number of milliseconds',
+    ],
     [
       'a pace that cannot be',
       () => client.waitForTask('r', { poll: { minMs: 2_000, maxMs: 1_000 } }),
@@ -117,6 +134,85 @@ describe('what a call is given', () => {
     expect(error).toBeInstanceOf(ServiceArgumentError);
     expect((error as Error).message).toContain(words);
     expect(server.requests).toHaveLength(before);
+  });
+});
+
+describe('all that is wrong with a call', () => {
+  async function problemsOf(call: () => unknown): Promise<readonly string[]> {
+    try {
+      await call();
+    } catch (error) {
+      if (error instanceof ServiceArgumentError) return error.problems;
+      throw error;
+    }
+    return [];
+  }
+
+  const notNow = any('now');
+  it.each<[string, () => unknown, string[]]>([
+    [
+      'a client',
+      () => new ServiceClient({ baseUrl: 'a.example', apiKey: ' ', headerPrefix: '' }),
+      ['headerPrefix is ""', 'baseUrl is "a.example"', 'apiKey is empty'],
+    ],
+    [
+      'a query',
+      () => client.getTask('', { signal: notNow, timeoutMs: 0 }),
+      ['requestId is ""', 'signal is', 'timeoutMs'],
+    ],
+    ['a wait', () => client.waitForTask(' ', any({ timeout: 1 })), ['requestId is " "', 'Unknown option "timeout"']],
+    [
+      'a commit',
+      () => client.commitInput({ name: '', objectKey: '' }, { timeoutMs: -1 }),
+      ['name', 'objectKey', 'timeoutMs'],
+    ],
+    [
+      'a list',
+      () => client.listInputs({ current: 0, ext: '' }, { timeoutMs: 0 }),
+      ['current is 0', 'ext is ""', 'timeoutMs'],
+    ],
+    ['a token', () => client.getUploadToken('', { signal: notNow }), ['fileName is ""', 'signal is "now"']],
+    [
+      'an upload',
+      () => client.uploadFile(any(Buffer.from('x')), any({ names: 'a' })),
+      ['name is missing', 'Unknown option'],
+    ],
+    [
+      'a create',
+      () =>
+        client.createTask(any({ webAppId: '1', inputValues: { a: NaN, b: true } }), {
+          timeoutMs: 0,
+          callback: any({ url: 'me', tokn: 'x' }),
+          headers: { 'X-Other': '1', 'X-Svc-Task-Async': 'no', 'X-Svc-Task-A': 'a\nb' },
+        }),
+      [
+        'webAppId is "1"; give a whole number.',
+        'inputValues["a"] is NaN; give a text or a finite number.',
+        'inputValues["b"] is true; give a text or a finite number.',
+        'timeoutMs is 0; give',
+        'Unknown field callback.tokn; did you mean token?',
+        'callback.url is no absolute URL; give one',
+        'The header "X-Other" cannot be sent; give a header name that begins with X-Svc-Task-.',
+        'The header "X-Svc-Task-Async" is set by the mode',
+        'The header "X-Svc-Task-A" has another value than a text in printable ASCII',
+      ],
+    ],
+    [
+      'a synchronous create',
+      () => client.createTaskSync(any(undefined), any({ callback: {}, headers: 5 })),
+      ['The request is missing', 'Unknown option "callback"', 'headers is 5; give an object.'],
+    ],
+  ])('is told at once: of %s', async (_name, call, expected) => {
+    const before = server.requests.length;
+    const problems = await problemsOf(call);
+    expect(problems).toEqual(expected.map((words) => expect.stringContaining(words) as string));
+    expect(server.requests).toHaveLength(before);
+  });
+
+  it('closes the stream of an upload that is refused', async () => {
+    const stream = Readable.from(['x']);
+    expect(await problemsOf(() => client.uploadFile(stream, any({})))).toHaveLength(1);
+    expect(stream.destroyed).toBe(true);
   });
 });
 

@@ -29,6 +29,23 @@ async function thrownBy(call: Promise<unknown>): Promise<unknown> {
 const no = (code: number) => ({ code, message: 'words of the service', status: false });
 
 describe('a refusal by the service', () => {
+  it.each<[number, unknown, RegExp]>([
+    [401, undefined, /^Give the API key of an account that may do this/],
+    [402, no(20050), /^Raise the balance of the account/],
+    [400, no(20015), /^Correct what the service names in the request/],
+    [429, no(30039), /when tasks of the account have left its queue/],
+    [503, undefined, /^Send it again later, a create only when it is known/],
+    [200, no(1), /give envelopeCodes/],
+  ])('of HTTP %i with %j says what to do, beside its message', async (httpStatus, body, remedy) => {
+    answer = (response) => {
+      replyJson(response, httpStatus, body ?? {});
+    };
+    const error = await thrownBy(client.getTask('r'));
+    expect(error).toBeInstanceOf(service.ServiceApiError);
+    expect(error).toMatchObject({ remedy: expect.stringMatching(remedy) as string });
+    expect(String(error)).not.toMatch(remedy);
+  });
+
   it.each<[number, unknown, string, abstract new (...args: never[]) => unknown]>([
     [401, undefined, 'UNAUTHORIZED', service.UnauthorizedError],
     [403, no(1), 'UNAUTHORIZED', service.UnauthorizedError],

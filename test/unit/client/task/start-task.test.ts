@@ -30,6 +30,38 @@ describe('a task that is started by itself', () => {
     expect(problem).not.toMatch(/createNumber|batch/);
   });
 
+  it('has no field of an adoption, unless it may be meant as one', () => {
+    expect(problemsOf({ abort: true })).toEqual([expect.not.stringContaining('adopt')]);
+    expect(problemsOf({ adopt: undefined })).toEqual([]);
+    const [problem] = problemsOf({ inputs: undefined, adpot: { requestId: 'r-1' } });
+    expect(problem).toMatch(/^Unknown field "adpot"; did you mean adopt\?/);
+  });
+
+  it.each(['photo.jpg', './photo.jpg', '../photo.jpg', 'ab:1.png', 'C:photo.jpg', '~/photo.jpg'])(
+    'is refused with the relative path %s, which the workers would look for in folders of their own',
+    (file) => {
+      expect(problemsOf({ inputs: { '1:LoadImage.image': { file } } })).toEqual([
+        `inputs["1:LoadImage.image"].file is ${JSON.stringify(file)}, a relative path; give the absolute path on the worker’s machine, an https: URL or an s3: URI, or from a client with a staging place { content, name: "photo.jpg" }.`,
+      ]);
+    },
+  );
+
+  it.each(['/srv/photo.jpg', 'C:\\photos\\1.jpg', 'https://photos.example/1.jpg', 's3://photos/1.jpg'])(
+    'takes the file %s',
+    (file) => {
+      expect(problemsOf({ inputs: { '1:LoadImage.image': { file } } })).toEqual([]);
+    },
+  );
+
+  it('tells every relative path beside what else is wrong', () => {
+    const inputs = { '1:LoadImage.image': { file: 'a.jpg' }, '2:LoadImage.image': { file: 'b.jpg' } };
+    expect(problemsOf({ webAppId: 0, inputs })).toEqual([
+      expect.stringMatching(/^webAppId is 0/),
+      expect.stringMatching(/^inputs\["1:LoadImage\.image"\]\.file is "a\.jpg", a relative path/),
+      expect.stringMatching(/^inputs\["2:LoadImage\.image"\]\.file is "b\.jpg", a relative path/),
+    ]);
+  });
+
   it('is no row of a batch, whatever it says', () => {
     expect(problemsOf({ batch: { id: 'nb', key: 'a' } })).toEqual([
       expect.stringMatching(/^batch is {"id":"nb","key":"a"}, but the workflow "task:mine" is not that row/),

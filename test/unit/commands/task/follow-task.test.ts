@@ -43,6 +43,7 @@ function view(more: Partial<TaskView> = {}): TaskView {
     stopRequests: [],
     transfers: [],
     retrying: [],
+    webhooks: [],
     ...more,
   };
 }

@@ -1,4 +1,4 @@
-import { formatRetry, resultText } from '../../../../src/commands/task/task-text';
+import { cutOffText, formatRetry, formatWebhook, resultText } from '../../../../src/commands/task/task-text';
 import { formatClock } from '../../../../src/commands/terminal';
 import type { TaskResult } from '../../../../src/contract/task-result';
 import { formatBytes } from '../../../../src/domain/text';
@@ -27,6 +27,15 @@ describe('numbers for a person', () => {
   });
 });
 
+it.each([
+  ['COMPLETED', ''],
+  ['FAILED', ''],
+  ['TERMINATED', ' (terminated)'],
+  ['TIMED_OUT', ' (timed out)'],
+] as const)('the state of a task whose workflow is %s is followed by %j', (execution, words) => {
+  expect(cutOffText(execution)).toBe(words);
+});
+
 describe('an activity that is tried again', () => {
   const failed = { activity: 'createTask', attempt: 3, lastFailure: 'HTTP 503', isPaused: false, waitsForTurn: false };
 
@@ -36,6 +45,26 @@ describe('an activity that is tried again', () => {
     ['at a time that is not known', null, 'createTask, attempt 3: HTTP 503'],
   ])('%s', (_when, nextAttemptAt, words) => {
     expect(formatRetry({ ...failed, nextAttemptAt }, 0)).toBe(words);
+  });
+});
+
+describe('a webhook that is not delivered', () => {
+  const webhook = {
+    ...{ workflowId: 'webhook:task:a:msg_1', id: 'msg_1', startedAt: '1970-01-01T00:00:00Z', isGivenUp: false },
+    ...{ lastFailure: 'answered with HTTP 500', nextAttemptAt: '1970-01-01T00:00:12Z' },
+  };
+
+  it.each([
+    ['in 12 s', webhook, 'not delivered, tried again in 0:12: answered with HTTP 500'],
+    ['now', { ...webhook, nextAttemptAt: null }, 'not delivered, tried again: answered with HTTP 500'],
+    ['for the first time', { ...webhook, lastFailure: null, nextAttemptAt: null }, 'being sent'],
+    [
+      'no more',
+      { ...webhook, isGivenUp: true, nextAttemptAt: null },
+      "given up: answered with HTTP 500; to send it again: temporal workflow reset --workflow-id 'webhook:task:a:msg_1' --type FirstWorkflowTask --reason 'send it again'",
+    ],
+  ])('is sent again %s', (_when, view, words) => {
+    expect(formatWebhook(view, 0)).toBe(words);
   });
 });
 

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { NativeConnection } from '@temporalio/worker';
+import type { TaskHandle } from '../../../src/client/task/task-handle';
+import { eventually } from '../../support/eventually';
+import { seen } from '../../support/fake-activities';
+import { TaskWorkers } from '../../support/task-workers';
+import { Valve } from '../../support/valve';
+import { ClientEnvironment, smallInput } from './client-environment';
+
+let environment: ClientEnvironment;
+
+beforeAll(async () => {
+  environment = await ClientEnvironment.open();
+  environment.service.requestId = randomUUID();
+});
+afterAll(() => environment.close());
+
+/** What lies between a worker and Temporal: what Temporal sends can be held back. */
+class SlowLine {
+  readonly #server: Server;
+  readonly #valves: Valve[] = [];
+
+  constructor(targetPort: number) {
+    this.#server = createServer((caller) => {
+      const [target, valve] = [connect(targetPort, '127.0.0.1'), new Valve()];
+      this.#valves.push(valve);
+      for (const end of [caller, target]) {
+        end.on('error', () => undefined);
+        end.on('close', () => [caller, target].map((one) => one.destroy()));
+      }
+      caller.pipe(target);
+      target.pipe(valve).pipe(caller);
+    }).listen(0, '127.0.0.1');
+  }
+
+  async address(): Promise<string> {
+    if (!this.#server.listening) await once(this.#server, 'listening');
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  hold(): void {
+    for (const valve of this.#valves) valve.shutAfter(0);
+  }
+
+  release(): void {
+    for (const valve of this.#valves) valve.open();
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+}
+
+async function whenRuns(task: TaskHandle): Promise<void> {
+  await eventually(async () => (await task.status()).serviceStatus === 'Running', { what: 'the task to run' });
+}
+
+/** How long a call takes, in milliseconds. */
+async function msOf(call: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await call();
+  return performance.now() - startedMs;
+}
+
+describe('the status of a task', () => {
+  it('is told within two seconds where no worker polls, of one that waits and of one that is over', async () => {
+    environment.service.script = [seen('Success')];
+    await environment.startWorkers();
+    const over = await environment.longhaul.start(smallInput);
+    await over.result();
+    await environment.stopWorkers();
+    const waiting = await environment.longhaul.start(smallInput);
+
+    for (const [task, told] of [
+      [waiting, { isOver: false, note: expect.stringMatching(/^No worker answered/) as string }],
+      [over, { status: 'Success', isOver: true, note: null }],
+    ] as const) {
+      const tookMs = await msOf(async () => {
+        expect(await task.status()).toMatchObject(told);
+      });
+      expect(tookMs).toBeLessThan(2_000);
+    }
+    await environment.startWorkers();
+    await waiting.result();
+    await environment.stopWorkers();
+  });
+
+  it('waits for a worker that is there and slow', async () => {
+    const line = new SlowLine(Number(environment.address.split(':').at(-1)));
+    const native = await NativeConnection.connect({ address: await line.address() });
+    environment.service.script = [seen('Running')];
+    const workers = await TaskWorkers.start(native, environment.taskQueue, environment.service.activities);
+    const task = await environment.longhaul.start(smallInput);
+    await whenRuns(task);
+
+    line.hold();
+    // Longer than it takes to find out that no worker is there.
+    const signal = AbortSignal.timeout(2_500);
+    await expect(task.status({ signal })).rejects.toMatchObject({ name: 'TimeoutError' });
+    const status = task.status();
+    line.release();
+
+    expect(await status).toMatchObject({ serviceStatus: 'Running', note: null });
+    environment.service.script = [seen('Success')];
+    await task.result();
+    await workers.stop();
+    await native.close();
+    line.close();
+  });
+});
