@@ -26,7 +26,7 @@ import { prepareForWorkers } from '../staging';
 import { RecordLookup } from './record-lookup';
 import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './row-problems';
 import { rowsReportFacts, rowsReportText } from './rows-report';
-import { countApp, RowsCheck } from './rows-check';
+import { type CheckedRows, countApp, RowsCheck } from './rows-check';
 
 interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
   readonly first?: string;
@@ -44,6 +44,10 @@ Columns are input keys (1:LoadImage.image), or what a --template asks for; in
 cells @FILE is a file, relative to the row file. Files are opened by the
 worker: they and the row file must lie under its LONGHAUL_INPUT_ROOTS, unless
 LONGHAUL_STAGING says where they are uploaded for it.
+
+--dry-run ends with exit code 2 where the run would refuse the file: for bad
+rows, and for rows on record that changed or whose keys did, as far as the
+record can be read (LONGHAUL_ARCHIVE).
 
 Run again, the command follows the batch that runs, or goes on where the last
 one ended: rows that are done are never paid twice. Ctrl-C detaches; the batch
@@ -98,7 +102,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const emit = createEventEmitter(context.stdout, isJson);
   const known = { prices: loadPrices(context.env), lookup: await openLookup(context, settings, dryRun) };
   const check = new RowsCheck(settings, toRead, { ...options, first }, emit, known);
-  const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
+  const reportChecked = async (report: RowsReport, output: Output): Promise<CheckedRows> => {
     const earlier = await readKnownRows(context.env, check.rowsByApp.keys());
     const estimate = dryRun && report.goodRows > 0 ? estimateFrom(earlier, check.rowsByApp, concurrency) : null;
     const checked = await check.checked(report, estimate, 'unknown' in earlier ? new Map() : earlier.inputs);
@@ -106,11 +110,12 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
     if (check.budgetProblem !== undefined) throw new InputInvalidError([check.budgetProblem], 'batch');
+    return checked;
   };
   if (dryRun) {
     const report = await withProblemsFile(problems, check.sinks, (sinks) => checkRows(readBatchRows(toRead), sinks));
-    await reportChecked(report, context.stdout);
-    if (report.badRows > 0 || report.goodRows === 0) context.exitWith(exitCodes.badInput);
+    const { isRefused } = await reportChecked(report, context.stdout);
+    if (report.badRows > 0 || report.goodRows === 0 || isRefused) context.exitWith(exitCodes.badInput);
     return;
   }
   context.stderr.write(`Checking ${file} …\n`);

@@ -13,7 +13,7 @@ import { fit } from '../terminal';
 import type { BatchSettings } from './batch-settings';
 import type { FileEstimate } from './file-estimate';
 import type { EmitEvent } from './follow-batch';
-import type { RecordLookup } from './record-lookup';
+import { isRefusedByRecord, type RecordLookup } from './record-lookup';
 import type { RowFileOptions, RowFileToRead } from './row-file-options';
 import { ProblemGroups } from './row-problems';
 import { type MixedInput, MixedInputs, type TextLikeFile, TextLikeFiles } from './suspect-inputs';
@@ -58,11 +58,11 @@ export class RowsCheck {
     this.sinks = {
       maxProblems: 0,
       ...(first !== undefined && { maxGoodRows: first }),
-      onRow: (row) => {
+      onRow: async (row) => {
         this.#firstRow ??= row;
         this.#textLikeFiles.add(row);
         this.#mixed.add(row);
-        this.#lookup?.add(row);
+        await this.#lookup?.add(row);
         this.#prices?.add(row);
         this.#dailyBudgets?.add(row);
         countApp(this.rowsByApp, row);
@@ -89,6 +89,9 @@ export class RowsCheck {
     earlierInputs: ReadonlyMap<number, AppInputs> = new Map(),
   ): Promise<CheckedRows> {
     const { input, outputs } = this.#settings;
+    const { allowChanged = false } = input;
+    // Of a file that was not read to its end it is not known which rows it no longer has.
+    const onRecord = this.#lookup?.result(this.#first === undefined || report.goodRows < this.#first) ?? null;
     return {
       ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
@@ -96,8 +99,7 @@ export class RowsCheck {
       mixedInputs: this.#mixed.found,
       unusualInputs: this.#shapes.unusual(earlierInputs),
       problemLines: this.#problems.lines(),
-      // Of a file that was not read to its end it is not known which rows it no longer has.
-      onRecord: this.#lookup?.result(this.#first === undefined || report.goodRows < this.#first) ?? null,
+      ...{ onRecord, allowChanged, isRefused: !allowChanged && isRefusedByRecord(onRecord) },
       estimate,
       ...this.#costs(parseBudget(input.budget) ?? null),
     };
@@ -132,6 +134,9 @@ export interface CheckedRows {
   readonly problemLines: readonly string[];
   /** Null when that was not asked for. */
   readonly onRecord: ReturnType<RecordLookup['result']> | null;
+  readonly allowChanged: boolean;
+  /** Whether the run refuses the file, because rows changed under their keys or have other keys than on record. */
+  readonly isRefused: boolean;
   /** Null when none was asked for. */
   readonly estimate: FileEstimate | null;
   /** What the batch may cost; null: no limit. */

@@ -25,7 +25,7 @@ export function rowsReportText(checked: CheckedRows): string {
       ? [['by URI', `${formatCount(files.remoteReferences)} inputs, fetched by the workers`] as const]
       : []),
     ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
-    ...(checked.onRecord === null ? [] : formatOnRecord(checked.onRecord)).map(
+    ...(checked.onRecord === null ? [] : formatOnRecord(checked.onRecord, checked.allowChanged)).map(
       (line, n) => [n === 0 ? 'on record' : '', line] as const,
     ),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
@@ -34,10 +34,13 @@ export function rowsReportText(checked: CheckedRows): string {
     ...checked.unusualInputs.map((input) => ['look at', formatUnusualInput(input)] as const),
     ...estimateFacts(checked).map((words) => ['estimate', words] as const),
     ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
+    ...(checked.isRefused ? [['refused', refusedWords] as const] : []),
   ];
   const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...checked.problemLines];
   return lines.map((line) => fit(line, Infinity)).join('\n');
 }
+
+const refusedWords = 'the run starts nothing of this file (RowsChanged): see "on record"';
 
 /** What the rows will cost, were none of them on record, which the check does not know; and whether a budget lasts. */
 function estimateFacts({ estimate, budget, fixedCosts, rowsWithinBudget, report }: CheckedRows): string[] {
@@ -83,7 +86,7 @@ export function rowsReportFacts(checked: CheckedRows): object {
     ...(estimate && { estimate }),
     ...(fixedCosts && { fixedCosts }),
     ...(rowsWithinBudget !== null && { rowsWithinBudget }),
-    ...(onRecord && { onRecord }),
+    ...(onRecord && { onRecord, refused: checked.isRefused }),
   };
 }
 
