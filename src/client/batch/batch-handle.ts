@@ -1,4 +1,5 @@
 import { type WorkflowExecutionStatusName, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import {
   type BatchProgress,
   type BatchResult,
@@ -12,6 +13,7 @@ import {
 } from '../../contract/batch/batch-messages';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
+import { redact } from '../../domain/redact';
 import { BaseHandle, type WaitOptions } from '../base-handle';
 import { InputInvalidError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
 import { isClosed } from '../existing-run';
@@ -48,6 +50,8 @@ export interface BatchView extends RowCounts {
   readonly url: string | null;
   /** A later run that was refused before it started a row, so that this view is of the run before it; null: none. */
   readonly refused: { readonly runId: string; readonly at: string | null; readonly reason: string } | null;
+  /** Why the run that is shown failed, `RowsChanged` say; null when it did not. */
+  readonly failure: { readonly type: string; readonly message: string } | null;
 }
 
 type BatchWorkflow = () => Promise<BatchResult>;
@@ -99,8 +103,9 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       refused: refused && {
         runId: refused.runId,
         at: refused.closedAt?.toISOString() ?? null,
-        reason: await this.#readReason(refused.runId),
+        reason: (await this.#readFailure(refused.runId)).message,
       },
+      failure: execution === 'FAILED' ? await this.#readFailure(description.runId) : null,
     };
   }
 
@@ -124,14 +129,16 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     }
   }
 
-  async #readReason(runId: string): Promise<string> {
+  async #readFailure(runId: string): Promise<NonNullable<BatchView['failure']>> {
     try {
       await this.ask(() => this.#run(runId).result());
     } catch (error) {
-      if (error instanceof WorkflowFailedError) return error.cause?.message ?? error.message;
-      throw error;
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      const { cause } = error;
+      const type = cause instanceof ApplicationFailure ? cause.type : null;
+      return { type: type ?? 'Unknown', message: redact(cause?.message ?? error.message) };
     }
-    return '';
+    return { type: 'Unknown', message: '' };
   }
 
   /** One run of it, and not those after it. */

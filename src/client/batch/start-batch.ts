@@ -140,7 +140,7 @@ async function latestRunId({ client }: TemporalAccess, workflowId: string): Prom
 }
 
 /** Whether a run of a batch failed before it compared its rows with the record: it has started none of them. */
-export function isRefused({ execution, attributes }: WorkflowInfo): boolean {
+export function isRefused({ execution, attributes }: Pick<WorkflowInfo, 'execution' | 'attributes'>): boolean {
   const state = attributes.get(searchAttributes.status.name);
   return execution === 'FAILED' && (state === undefined || state === 'Opening');
 }

@@ -149,7 +149,8 @@ export function barLine(progress: BatchProgress, elapsedMs: number): string {
 export function countsLine({ state, running, waiting, failed, canceled }: BatchProgress): string {
   const stopped = canceled === 0 ? '' : `, ${formatCount(canceled)} canceled`;
   const counts = `${formatCount(running)} running, ${formatCount(waiting)} waiting, ${formatCount(failed)} failed`;
-  return `${state}: ${counts}${stopped}`;
+  // How it ended is the word of its workflow, which is over in a moment.
+  return `${state === 'Ended' ? '' : `${state}: `}${counts}${stopped}`;
 }
 
 /** By fewer rows, the end that is expected changes with each of them. */

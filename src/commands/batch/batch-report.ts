@@ -13,14 +13,10 @@ import {
 } from '../../contract/failure-types';
 import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatRowCount } from './batch-display';
+import { endingWords } from './batch-ending';
 import { type CommandContext, pageFile, printJson } from '../command-context';
 import type { WrittenPage } from '../../results/batch-page';
 
-const endings: Readonly<Record<BatchResult['ending'], string>> = {
-  completed: 'Completed',
-  drained: 'Drained, not every row was started',
-  stopped: 'Stopped',
-};
 const keyWidth = 24;
 const typeWidth = 18;
 /** Width of the table where the width of the terminal is not known. */
@@ -37,9 +33,9 @@ type Figure = readonly [name: string, count: number, more: string];
 /** A batch's result as text: counts, slowest rows, failed rows with the service's messages, the result files. */
 export function batchReport(result: BatchResult, elapsedMs: number | null, columns = plainWidth): string {
   const took = elapsedMs === null ? '' : ` in ${formatClock(elapsedMs)}`;
-  const { ending, batchId, rows, jsonl, csv, html } = result;
+  const { batchId, rows, jsonl, csv, html } = result;
   const lines = [
-    `${endings[ending]}  batch:${batchId}, ${formatRowCount(rows)}${took}`,
+    `${howItEnded(result)}  batch:${batchId}, ${formatRowCount(rows)}${took}`,
     ...figures(result),
     ...slowestTable(result),
     ...unsuccessfulTable(result, columns),
@@ -52,6 +48,13 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
   // A path or a command that is cut is of no use.
   const whole = [...whatNext(result, columns), ...files].map((line) => fit(line, Infinity));
   return [...lines.map((line) => fit(line, columns)), ...whole].join('\n');
+}
+
+/** One that was drained may have had every row started, and another attempt left out. */
+function howItEnded({ ending, rows, success, failed, canceled }: BatchResult): string {
+  if (ending !== 'drained') return endingWords[ending];
+  const isEachStarted = success + failed + canceled >= rows;
+  return `${endingWords.drained}, ${isEachStarted ? 'without another attempt of rows that failed' : 'not every row was started'}`;
 }
 
 /** What a batch's end means to a shell. */

@@ -13,6 +13,7 @@ import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
 import { barLine, countsLine, heldUpText, paceLine, formatProblem, formatUploads, statesLine } from './batch-display';
+import { endingWord } from './batch-ending';
 import { batchExitCode, writeReportPage } from './batch-report';
 
 interface StatusOptions {
@@ -88,13 +89,16 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
  * @internal exported for tests
  */
 export function batchStatusText(view: BatchView, nowMs: number): string {
-  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused } = view;
+  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused, failure } =
+    view;
   const waits = isOver ? '' : ` ${noWorkerRemedy(view.taskQueue)}`;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
-  const over = `over after ${formatClock(elapsedMs)} (workflow ${execution}); see "longhaul batch report ${batchId}"`;
+  const hasTable = execution === 'COMPLETED' || execution === 'CANCELLED';
+  const over = `${overWord(view)}, over after ${formatClock(elapsedMs)}${hasTable ? `; see "longhaul batch report ${batchId}"` : ''}`;
   const facts: readonly (readonly [string, string | null])[] = [
     ['state', isOver ? over : `runs for ${formatClock(elapsedMs)}`],
     ['row file', source],
+    ['failure', failure === null ? null : `${failure.type}: ${failure.message}`],
     [
       'refused',
       refused === null ? null : `a later run${refused.at === null ? '' : ` (${refused.at})`}: ${refused.reason}`,
@@ -106,6 +110,12 @@ export function batchStatusText(view: BatchView, nowMs: number): string {
   ];
   const lines = facts.flatMap(([name, words]) => (words === null ? [] : [`  ${name.padEnd(13)}${words}`]));
   return [workflowId, ...lines, ...failureLines(view)].map((line) => fit(line, Infinity)).join('\n');
+}
+
+/** `Refused`: it failed before it started a row. */
+function overWord({ execution, failure, progress }: BatchView): string {
+  if (failure !== null && progress?.state === 'Opening') return 'Refused';
+  return endingWord(execution) ?? `Cut off (${execution.toLowerCase()})`;
 }
 
 function progressFacts(
@@ -123,7 +133,7 @@ function progressFacts(
   const isSaid = costs.some(([, words]) => words === rest);
   return [
     ['progress', barLine(progress, elapsedMs)],
-    ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
+    ['rows', `${countsLine(progress)}${isOver ? '' : `; at most ${concurrency} at a time`}`],
     [
       'paused',
       isOver || pausedAt === undefined
