@@ -86,7 +86,7 @@ const appFigures = z.object({
   cost: spread.extend({ currency: text }).nullable(),
 });
 
-const placedKey = { key: text, line: count, sheetRow: count.optional() };
+const placedKey = { key: text, originalKey: text.optional(), line: count, sheetRow: count.optional() };
 
 const report = z.object({
   jsonl: text,

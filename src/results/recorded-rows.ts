@@ -10,6 +10,8 @@ import { ResultsError } from './errors';
 
 /** What is on record of a row. */
 export interface RecordedRow {
+  /** As the row gave it, where its task has another key. Absent: the same, or it is not known. */
+  readonly originalKey?: string | undefined;
   readonly status: 'Success' | 'Failed' | 'Canceled';
   /** Of the content that it was run with. */
   readonly digest: string;
@@ -69,8 +71,8 @@ async function listPages(archive: Archive, folder: string, pages: number): Promi
 function addRecords(rows: Map<string, RecordedRow>, location: string, text: string): void {
   try {
     for (const record of parseRecordText(text)) {
-      const { key, status, digest } = record;
-      rows.set(key, { status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record) });
+      const { key, originalKey, status, digest } = record;
+      rows.set(key, { originalKey, status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record) });
     }
   } catch (error) {
     throw new ResultsError('damaged', `The record ${location} is damaged: ${errorMessage(error)}.`);

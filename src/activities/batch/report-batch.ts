@@ -14,7 +14,7 @@ import { failureTypes } from '../../contract/failure-types';
 import { AppInputNames } from '../../domain/app-inputs';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { MoneySums } from '../../domain/money';
-import { pickPlace } from '../../domain/batch/row-place';
+import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { errorMessage } from '../../domain/text';
 import { appSamplesName, maxAppSamplesBytes, withBatch } from '../../formats/app-samples';
 import { type Archive, readSmall } from '../../storage/archive/archive';
@@ -198,7 +198,7 @@ class BatchStats {
       cost: rowCost(record),
     });
     if (record.status === 'Success') this.#inputs.add(row.input.webAppId, Object.keys(row.input.inputs));
-    const placed = { key: row.key, ...pickPlace(row) };
+    const placed = { ...pickKeys(row), ...pickPlace(row) };
     const ms = took(record);
     this.#slowest = [...this.#slowest, { ...placed, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
     if (record.status !== 'Success' && this.#unsuccessful.length < maxUnsuccessful) {

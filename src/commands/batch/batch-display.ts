@@ -2,7 +2,7 @@ import type { BatchView } from '../../client/batch/batch-handle';
 import { formatHeldUp } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';
-import { formatRowPlace } from '../../domain/batch/row-place';
+import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { Output } from '../command-context';
@@ -236,7 +236,7 @@ export function problemLine(batch: ShownBatch): string | undefined {
  * @internal exported for tests
  */
 export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string | undefined {
-  return last && `last failure: ${fit(last.key, longestKey)} (${formatRowPlace(last)}): ${last.message}`;
+  return last && `last failure: ${fit(shownKey(last), longestKey)} (${formatRowPlace(last)}): ${last.message}`;
 }
 
 /**

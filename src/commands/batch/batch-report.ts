@@ -1,7 +1,7 @@
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
-import type { RowPlace } from '../../domain/batch/row-place';
+import { type RowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatMoney } from '../../domain/money';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import {
@@ -116,7 +116,7 @@ function failuresByType({ failures }: BatchResult): string {
 
 function slowestTable({ slowest }: BatchResult): string[] {
   if (slowest.length === 0) return [];
-  const lines = slowest.map((row) => rowLine(row.key, shownNumber(row), formatClock(row.ms)));
+  const lines = slowest.map((row) => rowLine(shownKey(row), shownNumber(row), formatClock(row.ms)));
   return ['', rowLine('SLOWEST', numberName(slowest), 'TOOK'), ...lines];
 }
 
@@ -126,8 +126,8 @@ function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, colu
   return [
     '',
     rowLine('NOT SUCCEEDED', numberName(unsuccessful), `${'TYPE'.padEnd(typeWidth)}  WORDS`),
-    ...unsuccessful.flatMap(({ key, type, message, ...place }) => {
-      const number = shownNumber(place);
+    ...unsuccessful.flatMap(({ type, message, ...row }) => {
+      const [key, number] = [shownKey(row), shownNumber(row)];
       const whole = rowLine(key, number, `${type.padEnd(typeWidth)}  ${message}`);
       if (whole.length <= columns) return [whole];
       const words = wrap(message, Math.max(1, columns - indent.length), maxMessageLines);

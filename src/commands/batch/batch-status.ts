@@ -3,7 +3,7 @@ import type { BatchView } from '../../client/batch/batch-handle';
 import { InputInvalidError, noWorkerRemedy } from '../../client/errors';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { formatBudget } from '../../domain/batch/batch-budget';
-import { formatRowPlace } from '../../domain/batch/row-place';
+import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatMoney } from '../../domain/money';
 import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatCountOf, printableLine } from '../../domain/text';
@@ -169,5 +169,5 @@ function costFacts({ costs, budget, running, batchId }: BatchProgress): [string,
 
 function failureLines({ progress }: BatchView): string[] {
   const failures = progress?.lastFailures ?? [];
-  return failures.map((row) => printableLine(`  failed: ${row.key} (${formatRowPlace(row)}): ${row.message}`));
+  return failures.map((row) => printableLine(`  failed: ${shownKey(row)} (${formatRowPlace(row)}): ${row.message}`));
 }

@@ -19,6 +19,8 @@ export interface OtherKeyRow {
   readonly key: string;
   /** On record. */
   readonly recorded: string;
+  /** As that row gave it, where its task has another key. */
+  readonly recordedOriginalKey?: string;
 }
 
 /** Such rows: how many, and the first of them. */
@@ -137,9 +139,9 @@ export class RecordLookup {
       ...counts,
       changed: isKnown ? changed : null,
       notCompared: isKnown ? notCompared : 0,
-      alike: firstOf(alike),
+      alike: firstOf(alike, rows),
       gone: isWhole && isKnown ? gone.length : null,
-      runBefore: isKnown ? firstOf(runBefore) : null,
+      runBefore: isKnown ? firstOf(runBefore, rows) : null,
       missing,
     };
   }
@@ -147,9 +149,11 @@ export class RecordLookup {
 
 type FreshRow = Pick<PreparedRow, 'key' | 'originalKey' | 'digest'> & Pick<OtherKeyRow, 'place'>;
 
-function firstOf(found: readonly RowRunBefore<FreshRow>[]): OtherKeyRows {
+function firstOf(found: readonly RowRunBefore<FreshRow>[], rows: ReadonlyMap<string, RecordedRow>): OtherKeyRows {
   const first = found.slice(0, maxNamed).map(({ row: { place, key, originalKey }, recorded }) => {
-    return { place, key: originalKey ?? key, recorded };
+    const recordedOriginalKey = rows.get(recorded)?.originalKey;
+    const given = recordedOriginalKey === undefined ? {} : { recordedOriginalKey };
+    return { place, key: originalKey ?? key, recorded, ...given };
   });
   return { rows: found.length, first };
 }
@@ -275,8 +279,8 @@ function otherKeyLines({ rows, first }: OtherKeyRows, how: string, more: string,
     : 'refused without --allow-changed, which pays it anew';
   return [
     ...first.map(
-      ({ place, key, recorded }) =>
-        `the key ${showValue(key)} of ${formatRowPlace(place)} ${how} ${showValue(recorded)} on record: ${consequence}`,
+      ({ place, key, recorded, recordedOriginalKey = recorded }) =>
+        `the key ${showValue(key)} of ${formatRowPlace(place)} ${how} ${showValue(recordedOriginalKey)} on record: ${consequence}`,
     ),
     ...(rows > first.length ? [`and ${formatCount(rows - first.length)} more ${more}`] : []),
   ];

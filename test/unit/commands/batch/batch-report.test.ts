@@ -36,6 +36,15 @@ describe('the table at the end of a batch', () => {
     );
   });
 
+  it('names rows by the keys that they gave', () => {
+    const slug = { key: 'A-20-0123456789abcdef', originalKey: 'A 20/ä', line: 3, sheetRow: 2 };
+    const unsuccessful = [{ ...slug, type: 'TaskFailed', message: 'no' }];
+    const text = batchReport(resultOf({ failed: 1, slowest: [{ ...slug, ms: 1_000 }], unsuccessful }), null);
+    expect(text).toMatch(/^ {2}A 20\/ä +2 {2}0:01$/m);
+    expect(text).toMatch(/^ {2}A 20\/ä +2 {2}TaskFailed +no$/m);
+    expect(text).not.toContain('A-20');
+  });
+
   it('counts rows that were on record before, and those that the file no longer has, where there are any', () => {
     const onRecord = { success: 1_200, failed: 34, canceled: 0, gone: 2 };
     expect(batchReport(resultOf({ success: 1_300, onRecord }), null)).toContain(

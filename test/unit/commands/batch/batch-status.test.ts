@@ -67,6 +67,17 @@ describe('the status of a batch', () => {
     expect(text).not.toMatch(/Ended|COMPLETED|CANCELLED/);
   });
 
+  it('names rows by the keys that they gave', () => {
+    const slug = { key: 'A-20-0123456789abcdef', originalKey: 'A 20/ä' };
+    const heldUp = { rows: 1, since: startedAt, ...slug, activity: 'createTask', words: 'busy' };
+    const rowStates = { asOf: startedAt, counts: { Creating: 1 }, heldUp };
+    const lastFailures = [{ ...slug, line: 3, message: 'no' }];
+    const text = batchStatusText(viewOf({ progress: progressOf({ rowStates, lastFailures }) }), Date.parse(startedAt));
+    expect(text).toMatch(/^ {2}held up +1 row, A 20\/ä since/m);
+    expect(text).toMatch(/^ {2}failed: A 20\/ä \(line 3\): no$/m);
+    expect(text).not.toContain('A-20');
+  });
+
   it('says why a run failed, and that it was refused where it started no row', () => {
     const failure = { type: 'BudgetUnusable', message: 'no price is known' };
     const over = { execution: 'FAILED', isOver: true, endedAt, failure } as const;

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { recordedStatus } from '../../../../src/commands/batch/record-lookup';
 import { StagedDigests } from '../../../../src/commands/batch/staged-digests';
 import { runCommandLine } from '../../../../src/commands/program';
+import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
 import { inputDigest } from '../../../../src/contract/task-input';
 import { layoutText, recordText } from '../../../../src/formats/batch-record';
 import { type PreparedRow, readRows, rowFileAt } from '../../../../src/rows';
@@ -28,7 +29,7 @@ async function prepared(text: string): Promise<PreparedRow[]> {
 }
 
 /** Has rows of this batch on record, as they were run. */
-function keepRecord(rows: readonly PreparedRow[]): void {
+function keepRecord(rows: readonly PreparedRow[], more: Partial<RowRecord> = {}): void {
   const digest = 'd'.repeat(64);
   const put = (name: string, text: string): void => {
     const path = join(archive, 'batches', 'photos', name);
@@ -36,7 +37,7 @@ function keepRecord(rows: readonly PreparedRow[]): void {
     writeFileSync(path, text);
   };
   put('batch.json', layoutText({ id: 'photos', digest, rows: rows.length, pages: 1 }));
-  put(`results/${digest.slice(0, 12)}/0.jsonl`, recordText(rows.map((row) => endedRow(row, 0))));
+  put(`results/${digest.slice(0, 12)}/0.jsonl`, recordText(rows.map((row) => endedRow(row, 0, more))));
 }
 
 /** The check of a file with this text, where the archive alone can be asked. */
@@ -67,6 +68,16 @@ describe('the check of a file that the run would refuse', () => {
     expect(allowed.stdout.text).toContain('paid anew, as --allow-changed says');
     expect(allowed.stdout.text).not.toContain('refused');
     expect(JSON.parse((await check(text, {}, '--json')).stdout.text)).toMatchObject({ refused: true });
+  });
+
+  it('names rows on record by the keys that they gave, as far as the record has these', async () => {
+    const [row] = await prepared('key,2:A.b\nA 20/ä,1\n');
+    keepRecord([row!]);
+    const slug = (await check('key,2:A.b\nB,1\n')).stdout.text;
+    expect(slug).toMatch(/the key "B" of row 2 has the content of "A-20-a-[0-9a-f]{16}" on record/);
+    keepRecord([row!], { originalKey: 'A 20/ä' });
+    const named = (await check('key,2:A.b\nB,1\n')).stdout.text;
+    expect(named).toContain('the key "B" of row 2 has the content of "A 20/ä" on record');
   });
 
   it('ends with 0 where the rows are as they were run, and where rows are new', async () => {
