@@ -93,7 +93,13 @@ const report = z.object({
   csv: text,
   html: text.optional(),
   costs: z
-    .object({ sums: z.array(money), withoutResult: z.array(money), knownRows: count, unknownRows: count })
+    .object({
+      sums: z.array(money),
+      withoutResult: z.array(money),
+      knownRows: count,
+      unknownRows: count,
+      goneRows: z.object({ rows: count, sums: z.array(money), unknownRows: count }).optional(),
+    })
     .optional(),
   apps: z.array(appFigures).optional(),
   success: count,

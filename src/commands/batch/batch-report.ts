@@ -72,7 +72,7 @@ function figures(result: BatchResult): string[] {
     ['failed', failed, failuresByType(result)],
   ];
   const mayBe: readonly Figure[] = [
-    ...onRecordFigures(onRecord),
+    ...onRecordFigures(onRecord, costs),
     ...costFigures(costs),
     ['bad outputs', failedOutputs, 'failed at the service; the manifests list them'],
     ['canceled', canceled, ''],
@@ -87,13 +87,22 @@ function figures(result: BatchResult): string[] {
 }
 
 /** What was there before the run. */
-function onRecordFigures(onRecord: BatchResult['onRecord']): Figure[] {
+function onRecordFigures(onRecord: BatchResult['onRecord'], costs: BatchResult['costs']): Figure[] {
   if (onRecord === undefined) return [];
   const { success, failed, canceled, gone } = onRecord;
   return [
     ['on record', success + failed + canceled, 'ended in an earlier run, and not run again'],
     ['not in file', gone, 'on record, and not among these rows'],
+    ...goneCosts(costs?.goneRows),
   ];
+}
+
+/** Nothing where they cost nothing that is known. */
+function goneCosts(gone: NonNullable<BatchResult['costs']>['goneRows']): Figure[] {
+  if (gone === undefined || gone.sums.length === 0) return [];
+  const unknown = gone.unknownRows === 0 ? '' : `; of ${formatCount(gone.unknownRows)} not known`;
+  const sums = gone.sums.map(formatMoney).join(' and ');
+  return [['their cost', gone.rows, `${rowsWord(gone.rows)}: ${sums}, not in "cost" or the budget${unknown}`]];
 }
 
 /** The rows whose cost is known or not; nothing where no price is known at all. */
@@ -103,9 +112,13 @@ function costFigures(costs: BatchResult['costs']): Figure[] {
   const lost =
     withoutResult.length === 0 ? '' : `, of which ${withoutResult.map(formatMoney).join(' and ')} without a result`;
   return [
-    ['cost', knownRows, `${sums.map(formatMoney).join(' and ')} over all runs of the batch${lost}`],
-    ['cost unknown', unknownRows, 'no price or no cost time is known'],
+    ['cost', knownRows, `${rowsWord(knownRows)}: ${sums.map(formatMoney).join(' and ')} over all runs${lost}`],
+    ['cost unknown', unknownRows, `${rowsWord(unknownRows)}: no price or no cost time is known`],
   ];
+}
+
+function rowsWord(count: number): string {
+  return count === 1 ? 'row' : 'rows';
 }
 
 /** By type, most frequent first. */

@@ -222,6 +222,11 @@ export interface BatchCosts {
   readonly knownRows: number;
   /** Rows with a task at the service whose cost is not known. */
   readonly unknownRows: number;
+  /**
+   * What rows on record cost that are not among the batch's rows any more; in none of the other figures. Absent: there are
+   * none, or it is from an older version.
+   */
+  readonly goneRows?: { readonly rows: number; readonly sums: readonly Money[]; readonly unknownRows: number };
 }
 
 export interface ReportBatchResult {

@@ -53,6 +53,16 @@ describe('the table at the end of a batch', () => {
         '  not in file         2  on record, and not among these rows',
       ].join('\n'),
     );
+    const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
+    const goneRows = { rows: 2, sums: [eur(40_000)], unknownRows: 1 };
+    const costs = { sums: [eur(20_000)], withoutResult: [], knownRows: 1, unknownRows: 0, goneRows };
+    expect(batchReport(resultOf({ success: 1_300, onRecord, costs }), null, 80)).toContain(
+      [
+        '  not in file         2  on record, and not among these rows',
+        '  their cost          2  rows: 0.04 EUR, not in "cost" or the budget; of 1 not known',
+        '  cost                1  row: 0.02 EUR over all runs',
+      ].join('\n'),
+    );
     const none = { success: 0, failed: 0, canceled: 0, gone: 0 };
     expect(batchReport(resultOf({ success: 1, onRecord: none }), null)).not.toMatch(/on record|not in file/);
   });
@@ -136,7 +146,7 @@ describe('the table at the end of a batch', () => {
     const sums = [{ currency: 'EUR', micros: 1_140_000 }];
     const costs = { sums, withoutResult: [{ currency: 'EUR', micros: 20_000 }], knownRows: 57, unknownRows: 0 };
     expect(batchReport(resultOf({ costs }), 1_000)).toContain(
-      'cost               57  1.14 EUR over all runs of the batch, of which 0.02 EUR without a result',
+      'cost               57  rows: 1.14 EUR over all runs, of which 0.02 EUR without a result',
     );
   });
 
