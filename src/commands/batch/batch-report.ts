@@ -100,9 +100,9 @@ function onRecordFigures(onRecord: BatchResult['onRecord'], costs: BatchResult['
 /** Nothing where they cost nothing that is known. */
 function goneCosts(gone: NonNullable<BatchResult['costs']>['goneRows']): Figure[] {
   if (gone === undefined || gone.sums.length === 0) return [];
-  const unknown = gone.unknownRows === 0 ? '' : `; of ${formatCount(gone.unknownRows)} not known`;
+  const unknown = gone.unknownRows === 0 ? '' : `; ${formatCount(gone.unknownRows)} unknown`;
   const sums = gone.sums.map(formatMoney).join(' and ');
-  return [['their cost', gone.rows, `${rowsWord(gone.rows)}: ${sums}, beside "cost" and budget${unknown}`]];
+  return [['their cost', gone.rows, `${rowsWord(gone.rows)}: ${sums}, not in "cost" or budget${unknown}`]];
 }
 
 /** The rows whose cost is known or not; nothing where no price is known at all. */

@@ -59,7 +59,7 @@ describe('the table at the end of a batch', () => {
     expect(batchReport(resultOf({ success: 1_300, onRecord, costs }), null, 80)).toContain(
       [
         '  not in file         2  on record, and not among these rows',
-        '  their cost          2  rows: 0.04 EUR, beside "cost" and budget; of 1 not known',
+        '  their cost          2  rows: 0.04 EUR, not in "cost" or budget; 1 unknown',
         '  cost                1  row: 0.02 EUR over all runs',
       ].join('\n'),
     );
