@@ -2,9 +2,11 @@ import { wasRefusedUnpaid } from '../contract/batch/batch-rows';
 import { batchFolder } from '../contract/task-place';
 import type { AppInputs } from '../domain/app-inputs';
 import type { AppFigures } from '../domain/estimate';
+import type { Money } from '../domain/money';
 import { errorMessage, showValue } from '../domain/text';
 import { appSamplesName, maxAppSamplesBytes, parseFigures, parseInputs } from '../formats/app-samples';
 import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';
+import { allCreates, isKnownCreate } from '../formats/row-end';
 import { type Archive, readSmall } from '../storage/archive/archive';
 import { ResultsError } from './errors';
 
@@ -17,6 +19,8 @@ export interface RecordedRow {
   readonly digest: string;
   /** It was refused before anything was paid. */
   readonly isUnpaid: boolean;
+  /** What each of its tasks cost; undefined where that is not known. */
+  readonly costs: readonly (Money | undefined)[];
 }
 
 const pagesAtOnce = 8;
@@ -72,7 +76,10 @@ function addRecords(rows: Map<string, RecordedRow>, location: string, text: stri
   try {
     for (const record of parseRecordText(text)) {
       const { key, originalKey, status, digest } = record;
-      rows.set(key, { originalKey, status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record) });
+      const costs = allCreates(record)
+        .filter(isKnownCreate)
+        .map(({ cost }) => cost);
+      rows.set(key, { originalKey, status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record), costs });
     }
   } catch (error) {
     throw new ResultsError('damaged', `The record ${location} is damaged: ${errorMessage(error)}.`);

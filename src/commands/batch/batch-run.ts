@@ -104,7 +104,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const check = new RowsCheck(settings, toRead, { ...options, first }, emit, known);
   const reportChecked = async (report: RowsReport, output: Output): Promise<CheckedRows> => {
     const earlier = await readKnownRows(context.env, check.rowsByApp.keys());
-    const estimate = dryRun && report.goodRows > 0 ? estimateFrom(earlier, check.rowsByApp, concurrency) : null;
+    const estimate = dryRun && report.goodRows > 0 ? estimateFrom(earlier, check.rowsToRun, concurrency) : null;
     const checked = await check.checked(report, estimate, 'unknown' in earlier ? new Map() : earlier.inputs);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
@@ -143,9 +143,10 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
         const again = await readRowFileOptions(file, options, context.cwd);
         return { ...again, options: { ...again.options, batchId: settings.input.id } };
       };
-      const estimate = await estimateWholeFile(read, result, concurrency);
+      const lookup = await RecordLookup.open(context, settings.input.id, settings.input);
+      const estimate = await estimateRest(read, result, { concurrency, lookup, ran: check.keys });
       emit('estimate', estimate);
-      if (!isJson) context.stdout.write(`\nThe whole file: ${formatEstimate(estimate)}\n`);
+      if (!isJson) context.stdout.write(`\nThe rest of the file: ${formatEstimate(estimate)}\n`);
     };
     if (options.detach !== true) {
       await followBatchToTheEnd(context, batch, { emit, isJson, ...(first !== undefined && { onResult }) });
@@ -156,26 +157,35 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
 /** A run finds out by itself what is on record. */
 async function openLookup(
   context: CommandContext,
-  { input: { id } }: BatchSettings,
+  { input }: BatchSettings,
   dryRun: boolean,
 ): Promise<RecordLookup | null> {
-  return dryRun ? await RecordLookup.open(context, id) : null;
+  return dryRun ? await RecordLookup.open(context, input.id, input) : null;
 }
 
-/** Estimates all good rows of the file, those included that were run before. The file may be gone by now. */
-async function estimateWholeFile(
+interface RestOptions {
+  readonly concurrency: number;
+  readonly lookup: RecordLookup;
+  /** The keys of the rows that have just run. */
+  readonly ran: ReadonlySet<string>;
+}
+
+/** Estimates the rows of the file that are still to be paid, by those of the batch. The file may be gone by now. */
+async function estimateRest(
   read: () => Promise<RowFileToRead>,
   { apps = [] }: BatchResult,
-  concurrency: number,
+  { concurrency, lookup, ran }: RestOptions,
 ): Promise<FileEstimate> {
   const rowsByApp = new Map<number, number>();
   try {
-    for await (const { row } of readBatchRows(await read())) if (row !== undefined) countApp(rowsByApp, row);
+    for await (const { row } of readBatchRows(await read())) {
+      if (row !== undefined && !ran.has(row.key) && (await lookup.add(row))) countApp(rowsByApp, row);
+    }
   } catch (error) {
     if (!(error instanceof RowFileError)) throw error;
     return { unknown: error.message };
   }
-  return toEstimate(rowsByApp, apps, concurrency);
+  return rowsByApp.size === 0 ? { unknown: 'no row is left to run' } : toEstimate(rowsByApp, apps, concurrency);
 }
 
 /** What is to be read, after the check of its options, and where its problems go. */

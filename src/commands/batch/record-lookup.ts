@@ -3,7 +3,9 @@ import { LonghaulError } from '../../client/errors';
 import type { ListedTask } from '../../client/task/list-tasks';
 import { findArchivePlace, loadStagingOf } from '../../config/client-config';
 import { ConfigError } from '../../config/environment';
+import type { BatchInput } from '../../contract/batch/batch-input';
 import { rowWorkflowId } from '../../contract/workflow-ids';
+import { addCost, type BatchSpending, noSpending } from '../../domain/batch/batch-budget';
 import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, showValue } from '../../domain/text';
 import type { RecordedRow } from '../../results/recorded-rows';
@@ -59,6 +61,9 @@ type Known =
     }
   | { readonly unknown: string };
 
+/** Which rows on record a run starts again. */
+type RunChoice = Pick<BatchInput, 'allowChanged' | 'retryFailed'>;
+
 /** A check is not held up for longer. */
 const withinMs = 15_000;
 const maxNamed = 5;
@@ -73,13 +78,27 @@ export class RecordLookup {
   readonly #seen = new Set<string>();
   readonly #fresh: FreshRow[] = [];
 
-  private constructor(known: Known, staged: StagedDigests | null) {
+  readonly #choice: RunChoice;
+  #spending: BatchSpending = noSpending;
+
+  private constructor(known: Known, staged: StagedDigests | null, choice: RunChoice) {
     this.#known = known;
     this.#staged = staged;
+    this.#choice = choice;
+  }
+
+  /** What the rows on record that the file has cost so far; null where that is not known. */
+  get spending(): BatchSpending | null {
+    return 'unknown' in this.#known || this.#isTemporalAlone ? null : this.#spending;
+  }
+
+  /** Whether it is known which rows the run would start. */
+  get isKnown(): boolean {
+    return !('unknown' in this.#known);
   }
 
   /** Asks the archive that the command knows, and Temporal; neither has to answer. */
-  static async open(context: CommandContext, batchId: string): Promise<RecordLookup> {
+  static async open(context: CommandContext, batchId: string, choice: RunChoice): Promise<RecordLookup> {
     const late = new AbortController();
     const asking = ask(context, batchId);
     asking.catch(() => undefined);
@@ -89,22 +108,44 @@ export class RecordLookup {
     });
     const isStaged = context.env['LONGHAUL_STAGING'] !== undefined;
     const staged = isStaged ? await StagedDigests.open(loadStagingOf({ env: context.env })) : null;
-    return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, staged);
+    return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, staged, choice);
   }
 
-  /** A staged row names its files by their content: they are read. */
-  async add(row: PreparedRow): Promise<void> {
-    if ('unknown' in this.#known) return;
+  /**
+   * Whether the run would start the row, as far as that is known. A staged row names its files by their content: they are
+   * read.
+   */
+  async add(row: PreparedRow): Promise<boolean> {
+    if ('unknown' in this.#known) return true;
     const { rows, running } = this.#known;
     const recorded = rows.get(row.key);
     if (recorded !== undefined) this.#seen.add(row.key);
-    if (running.has(row.key)) this.#count.running += 1;
+    for (const cost of recorded?.costs ?? []) this.#spending = addCost(this.#spending, cost);
+    const isRunning = running.has(row.key);
+    if (isRunning) this.#count.running += 1;
     else if (recorded === undefined) await this.#addNew(row);
     else this.#count[countNames[recorded.status]] += 1;
-    if (recorded === undefined || recorded.isUnpaid || this.#isTemporalAlone) return;
+    if (recorded === undefined) return !isRunning;
+    const isChanged = await this.#isChanged(row, recorded);
+    return !isRunning && this.#isStarted(recorded, isChanged);
+  }
+
+  /** Undefined where its content is not compared. */
+  async #isChanged(row: PreparedRow, recorded: RecordedRow): Promise<boolean | undefined> {
+    if (this.#isTemporalAlone) return undefined;
     const digest = await this.#digestOf(row);
-    if (digest === undefined) this.#count.notCompared += 1;
-    else if (recorded.digest !== digest) this.#count.changed += 1;
+    const isChanged = digest === undefined ? undefined : recorded.digest !== digest;
+    if (recorded.isUnpaid) return isChanged;
+    if (isChanged === undefined) this.#count.notCompared += 1;
+    else if (isChanged) this.#count.changed += 1;
+    return isChanged;
+  }
+
+  /** A row on record; as the batch chooses its rows. */
+  #isStarted({ status, isUnpaid }: RecordedRow, isChanged = false): boolean {
+    const { allowChanged = false, retryFailed = false } = this.#choice;
+    if (isChanged) return allowChanged || isUnpaid;
+    return status !== 'Success' && retryFailed;
   }
 
   async #addNew(row: PreparedRow): Promise<void> {
@@ -213,7 +254,7 @@ async function listRows(
         const key = task.workflowId.slice(prefix.length);
         if (!task.workflowId.startsWith(prefix) || running.has(key) || ended.has(key)) continue;
         if (!task.isOver) running.add(key);
-        else ended.set(key, { status: recordedStatus(task), digest: '', isUnpaid: false });
+        else ended.set(key, { status: recordedStatus(task), digest: '', isUnpaid: false, costs: [] });
       }
     });
     return { running, ended };

@@ -88,6 +88,48 @@ describe('the check of a file that the run would refuse', () => {
   });
 });
 
+describe('the estimate of a check', () => {
+  const text = 'key,2:A.b\npaid,1\nfailed,2\nnew,3\nother,4\n';
+
+  /** With a fixed price of 0.02 EUR, two rows on record of which one failed. */
+  async function estimates(...args: string[]): Promise<string[]> {
+    const prices = join(folder.path, 'prices.json');
+    const price = { webAppId: 1, currency: 'EUR', perTask: '0.02' };
+    writeFileSync(prices, JSON.stringify({ prices: [price] }));
+    const { stdout } = await check(text, { LONGHAUL_PRICES_FILE: prices }, ...args);
+    return stdout.text.split('\n').flatMap((line) => (line.startsWith('  estimate') ? [line.slice(13)] : []));
+  }
+
+  beforeEach(async () => {
+    const rows = await prepared(text);
+    const cost = { currency: 'EUR', micros: 20_000 };
+    keepRecord(rows.slice(0, 2));
+    const records = rows.slice(0, 2).map((row, index) => {
+      const failure = { type: 'TaskFailed', message: 'no' };
+      return endedRow(row, 0, { cost, ...(index === 1 && { status: 'Failed', failure }) });
+    });
+    writeFileSync(join(archive, 'batches', 'photos', 'results', 'd'.repeat(12), '0.jsonl'), recordText(records));
+  });
+
+  it('is of the rows that the run would start', async () => {
+    expect(await estimates()).toEqual(['0.04 EUR for 2 rows, by their fixed prices']);
+    expect(await estimates('--retry-failed')).toEqual(['0.06 EUR for 3 rows, by their fixed prices']);
+  });
+
+  it('is of no more than --first reads, less what is on record', async () => {
+    expect(await estimates('--first', '3')).toEqual(['0.02 EUR for 1 row, by their fixed prices']);
+    expect(await estimates('--first', '2')).toEqual(['nothing: the run starts no row of these']);
+  });
+
+  it('says what of a budget is spent, and how many rows the rest lets start', async () => {
+    expect(await estimates('--budget', '0.06EUR')).toEqual([
+      '0.04 EUR for 2 rows, by their fixed prices',
+      'the budget of 0.06 EUR, of which 0.04 EUR is spent, lets 1 row start',
+    ]);
+    expect(await estimates('--budget', '0.08EUR')).toHaveLength(1);
+  });
+});
+
 describe('the check of rows that are staged', () => {
   const rows = 'key,1:A.b,2:A.b\ncat,@cat.jpg,1\nplain,x,1\n';
 
