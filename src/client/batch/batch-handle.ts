@@ -15,7 +15,7 @@ import type { BatchInput } from '../../contract/batch/batch-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { redact } from '../../domain/redact';
 import { BaseHandle, type WaitOptions } from '../base-handle';
-import { InputInvalidError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
+import { DecisionRefusedError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
 import { isClosed } from '../existing-run';
 import { countTasks } from '../task/list-tasks';
 import { isBatchProgress, isBatchResult } from '../replies';
@@ -218,8 +218,9 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
   async retryUnpaid(): Promise<string> {
     const { execution } = await this.describe();
     if (!isClosed(execution)) {
-      const problem = `${this.workflowId} still runs: retry its unpaid rows once it is over (batch status --follow waits for that). retryFailed (batch retry without --unpaid) is taken at once, and may pay other failed rows anew.`;
-      throw new InputInvalidError([problem], 'batch');
+      const words =
+        'It still runs: retry its unpaid rows once it is over (batch status --follow waits for that). retryFailed (batch retry without --unpaid) is taken at once, and may pay other failed rows anew.';
+      throw new DecisionRefusedError(this.workflowId, words);
     }
     return await this.#startAgain(
       { retryFailed: false, retryUnpaid: true },
@@ -236,15 +237,17 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     const { runId, taskQueue } = description;
     const input = await this.#inputOf(runId);
     if (input === null) {
-      const problem = `what ${this.workflowId} was started with cannot be read, so it cannot be started again by itself; run its row file again with the options it had, and --retry-failed.`;
-      throw new InputInvalidError([problem], 'batch');
+      const words =
+        'What it was started with cannot be read, so it cannot be started again by itself; run its row file again with the options it had, and --retry-failed.';
+      throw new DecisionRefusedError(this.workflowId, words);
     }
     const { origin } = await startBatch({ ...this.#access, taskQueue }, { ...input, ...which });
     if (origin === 'attached') {
-      const problem = `${this.workflowId} was started again in the meantime, with other options; ask once more when it is over (batch status --follow waits for that).`;
-      throw new InputInvalidError([problem], 'batch');
+      const words =
+        'It was started again in the meantime, with other options; ask once more when it is over (batch status --follow waits for that).';
+      throw new DecisionRefusedError(this.workflowId, words);
     }
-    return `it was over and is started again, with the rows and options it had; ${payment}. Follow it with "longhaul batch status ${this.id} --follow"`;
+    return `it was over and is started again, with the rows and options it had; ${payment}.${budgetWords(this.id, input)} Follow it with "longhaul batch status ${this.id} --follow"`;
   }
 
   /** How many rows run at the same time from now on: 1 to 500. */
@@ -261,6 +264,12 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     const workflow = runId === undefined ? this.#workflow : this.#run(runId);
     return this.query(() => workflow.query(progressQuery), isBatchProgress);
   }
+}
+
+/** A run that reached its budget would start no row again. */
+function budgetWords(id: string, { budget }: BatchInput): string {
+  if (budget == null) return '';
+  return ` It has the budget that it was started with, ${budget}, of which what was paid before is spent: raise it with "longhaul batch set-budget ${id} AMOUNT", or run the file again with --retry-failed and another --budget.`;
 }
 
 /** Counts of a batch's rows that only Temporal's visibility has; seconds old at most. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { BatchView } from '../../client/batch/batch-handle';
-import { InputInvalidError, noWorkerRemedy } from '../../client/errors';
+import { DecisionRefusedError, InputInvalidError, noWorkerRemedy } from '../../client/errors';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
@@ -72,8 +72,8 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
         const batch = longhaul.batch(id);
         const view = await batch.status();
         if (!view.isOver) {
-          const problem = `The batch ${view.workflowId} still runs, so there is no result yet. See "longhaul batch status ${id}".`;
-          throw new InputInvalidError([problem], 'batch');
+          const words = `It still runs, so there is no result yet: "longhaul batch status ${id}" says how far it is, and with --follow prints the table at its end.`;
+          throw new DecisionRefusedError(view.workflowId, words);
         }
         const result = await batch.result();
         if (json === true) printJson(context, result);
@@ -124,13 +124,13 @@ function progressFacts(
   nowMs: number,
 ): [string, string | null][] {
   if (progress === null) return [];
-  const { concurrency, badRows, failures, attempt, pausedAt, toRetry, batchId } = progress;
-  const shown = { progress, retrying, needPerson, uploading };
-  const types = mostFrequent(failures);
-  const [costs, problem, heldUp] = [costFacts(progress), formatProblem(shown), heldUpText(progress)];
+  const { concurrency, badRows, attempt, pausedAt, toRetry, batchId } = progress;
+  const shown = { progress: isOver ? { ...progress, budget: null } : progress, retrying, needPerson, uploading };
+  const [costs, problem, heldUp] = [costFacts(progress, isOver), formatProblem(shown), heldUpText(progress)];
   // What has a line of its own is not said twice; beside rows that cannot go on, the daily budget may let no more start.
   const rest = problem === `held up: ${heldUp}` ? progress.dailyBudget?.words : problem;
-  const isSaid = costs.some(([, words]) => words === rest);
+  // Of a batch that is over, nothing waits for a budget any more.
+  const isSaid = costs.some(([, words]) => words === rest) || (isOver && rest === progress.dailyBudget?.words);
   return [
     ['progress', barLine(progress, elapsedMs)],
     ['rows', `${countsLine(progress)}${isOver ? '' : `; at most ${concurrency} at a time`}`],
@@ -153,13 +153,25 @@ function progressFacts(
     ['uploads', formatUploads(shown) ?? null],
     ...costs,
     ['left out', badRows === 0 ? null : formatCountOf(badRows, 'bad row')],
-    ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
+    ['failures', failuresText(progress)],
     ['problem', rest === undefined || isSaid ? null : rest],
   ];
 }
 
+/** By type. While the batch runs they are counted by attempt: a row that failed twice is one that failed. */
+function failuresText({ failures, failed, report }: BatchProgress): string | null {
+  const types = mostFrequent(report?.failures ?? failures);
+  if (types.length === 0) return null;
+  const count = types.reduce((sum, [, times]) => sum + times, 0);
+  const words = types.map(([type, times]) => `${times} ${type}`).join(', ');
+  return count === failed ? words : `${words}; of this run, each attempt counted`;
+}
+
 /** What the rows cost so far; nothing where no price is known. */
-function costFacts({ costs, budget, running, batchId }: BatchProgress): [string, string][] {
+function costFacts({ costs, budget, running, batchId }: BatchProgress, isOver: boolean): [string, string][] {
+  if (budget != null && isOver) {
+    return [['budget', formatBudget({ ...budget, places: Math.max(1, budget.places) }, 0)]];
+  }
   if (budget != null) {
     const more = budget.places > 0 ? '' : `; longhaul batch set-budget ${batchId} AMOUNT`;
     return [['budget', `${formatBudget(budget, running)}${more}`]];
@@ -169,5 +181,7 @@ function costFacts({ costs, budget, running, batchId }: BatchProgress): [string,
 
 function failureLines({ progress }: BatchView): string[] {
   const failures = progress?.lastFailures ?? [];
-  return failures.map((row) => printableLine(`  failed: ${shownKey(row)} (${formatRowPlace(row)}): ${row.message}`));
+  // Newest first; a row that was tried several times is among them once for each.
+  const latest = failures.filter(({ key }, index) => failures.findIndex((other) => other.key === key) === index);
+  return latest.map((row) => printableLine(`  failed: ${shownKey(row)} (${formatRowPlace(row)}): ${row.message}`));
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
+import { noSpending } from '../../../src/domain/batch/batch-budget';
 import { eventually } from '../../support/eventually';
 import { FakeBatch, fastBatchTuning, rowEnd } from '../../support/fake-batch';
 import { FakeContext } from '../../support/fake-context';
@@ -71,6 +72,24 @@ describe('a batch that ended', () => {
       expect((await listedWhenOver(batch.id)).line).toMatch(/^Completed /);
       expect((await run('status', batch.id)).stdout.text).toMatch(/^ {2}state +Completed, /m);
       expect((await run('report', batch.id)).stdout.text).toMatch(/^Completed {2}batch:/);
+    });
+  });
+});
+
+describe('a batch with a budget that is over', () => {
+  it('is retried with that budget, and the command says so and what to do', async () => {
+    const input = { tuning: fastBatchTuning, budget: '1EUR' };
+    const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, 1, input);
+    batch.opened = { spending: noSpending, prices: { unpriced: 0, firstUnpriced: null, currencies: {} } };
+    batch.endsAtOnce = ({ key }) => rowEnd(key);
+    await environment.withBatch(batch.activities, batch.input, async (workflow) => {
+      await workflow.result();
+      const { stdout } = await run('retry', batch.id);
+      expect(stdout.text).toContain(
+        `It has the budget that it was started with, 1EUR, of which what was paid before is`,
+      );
+      expect(stdout.text).toContain(`longhaul batch set-budget ${batch.id} AMOUNT`);
+      await environment.client.workflow.getHandle(`batch:${batch.id}`).result();
     });
   });
 });

@@ -1,6 +1,6 @@
 import type { BatchView } from '../../../../src/client/batch/batch-handle';
 import { batchStatusText } from '../../../../src/commands/batch/batch-status';
-import { progressOf, startedAt } from './batch-under-test';
+import { progressOf, resultOf, startedAt } from './batch-under-test';
 
 function viewOf(more: Partial<BatchView>): BatchView {
   return {
@@ -65,6 +65,31 @@ describe('the status of a batch', () => {
     expect(text.split('\n')[1]).toBe(`  state        ${words}`);
     expect(text).toMatch(/^ {2}rows +0 running, 0 waiting, 30 failed, 4 canceled$/m);
     expect(text).not.toMatch(/Ended|COMPLETED|CANCELLED/);
+  });
+
+  it('suggests no larger budget once it is over, and explains attempts that failed', () => {
+    const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
+    const budget = {
+      ...{ budget: eur(100_000), settled: eur(100_000), expected: eur(0), perRow: eur(20_000) },
+      ...{ unknown: 0, places: 0 },
+    };
+    const dailyBudget = { account: 'default', words: 'the daily budget of default is reached', untilMs: 0 };
+    const twice = { key: 'a', line: 2 };
+    const lastFailures = [
+      { ...twice, message: 'again' },
+      { key: 'b', line: 3, message: 'no' },
+      { ...twice, message: 'first' },
+    ];
+    const progress = progressOf({ budget, dailyBudget, failed: 2, failures: { TaskFailed: 3 }, lastFailures });
+    const over = viewOf({ execution: 'COMPLETED', isOver: true, endedAt, progress });
+    const text = batchStatusText(over, Date.now());
+    expect(text).toMatch(/^ {2}budget +0\.10 EUR of 0\.10 EUR spent$/m);
+    expect(text).not.toMatch(/set-budget|problem|no more rows/);
+    expect(text).toMatch(/^ {2}failures +3 TaskFailed; of this run, each attempt counted$/m);
+    expect(text.match(/failed: .*/g)).toEqual(['failed: a (line 2): again', 'failed: b (line 3): no']);
+
+    const reported = { ...progress, report: resultOf({ failures: { TaskFailed: 2 } }) };
+    expect(batchStatusText({ ...over, progress: reported }, Date.now())).toMatch(/^ {2}failures +2 TaskFailed$/m);
   });
 
   it('names rows by the keys that they gave', () => {
