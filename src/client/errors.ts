@@ -151,7 +151,10 @@ export class TaskOverError extends LonghaulError {
   }
 }
 
-/** Thrown by `adopt`, `recreate`, `abandon` and `rearchive` when the task does not wait for that decision. */
+/**
+ * Thrown by `adopt`, `recreate`, `abandon` and `rearchive` when the task does not wait for that decision, and by
+ * `retryFailed` and `retryUnpaid` when the batch cannot be started again now.
+ */
 export class DecisionRefusedError extends LonghaulError {
   override readonly name = 'DecisionRefusedError';
   readonly workflowId: string;

@@ -86,14 +86,20 @@ const appFigures = z.object({
   cost: spread.extend({ currency: text }).nullable(),
 });
 
-const placedKey = { key: text, line: count, sheetRow: count.optional() };
+const placedKey = { key: text, originalKey: text.optional(), line: count, sheetRow: count.optional() };
 
 const report = z.object({
   jsonl: text,
   csv: text,
   html: text.optional(),
   costs: z
-    .object({ sums: z.array(money), withoutResult: z.array(money), knownRows: count, unknownRows: count })
+    .object({
+      sums: z.array(money),
+      withoutResult: z.array(money),
+      knownRows: count,
+      unknownRows: count,
+      goneRows: z.object({ rows: count, sums: z.array(money), unknownRows: count }).optional(),
+    })
     .optional(),
   apps: z.array(appFigures).optional(),
   success: count,

@@ -1,4 +1,4 @@
-import type { PlacedKey } from './batch/batch-activities';
+import type { ChangedInput, PlacedKey } from './batch/batch-activities';
 import type { TaskFacts, TaskResult } from './task-result';
 
 /*
@@ -74,7 +74,7 @@ export interface BatchFailureDetails {
   readonly RowsChanged: {
     readonly changed: number;
     /** The first of them. */
-    readonly changedRows: readonly PlacedKey[];
+    readonly changedRows: readonly (PlacedKey & { readonly changedInputs?: readonly ChangedInput[] })[];
   };
   readonly BudgetUnusable: NoDetails;
   readonly ArchiveUnavailable: NoDetails;

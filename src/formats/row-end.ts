@@ -2,6 +2,9 @@ import * as z from 'zod';
 import { isMoney, type Money } from '../domain/money';
 import { isTaskKey } from '../contract/workflow-ids';
 
+/** Longest key that a row may give, in characters. */
+const maxOriginalKeyLength = 500;
+
 const isoTime = z.iso.datetime({ offset: true });
 const count = z.number().int().nonnegative();
 
@@ -53,6 +56,8 @@ const earlierCreateSchema = z.object({
 /** A row and how it ended: one line of the batch's record. */
 export const rowRecordSchema = z.object({
   key: rowEndSchema.shape.key.refine(isTaskKey),
+  /** As the row gave it, where that is another one; absent from a version before. */
+  originalKey: z.string().max(maxOriginalKeyLength).optional().catch(undefined),
   /** Its place among the rows of the file, from 0. */
   index: count,
   /** Of the row file, from 1. */

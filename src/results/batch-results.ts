@@ -13,6 +13,8 @@ export interface BatchResults {
   readonly file: string | null;
   /** In the order of the row file. Without a file of results, only rows that have ended, by the keys of their tasks. */
   rows(): AsyncGenerator<ResultLine, void, undefined>;
+  /** Rows on record that the row file does not have any more. */
+  goneRows(): Promise<readonly ResultLine[]>;
 }
 
 /**
@@ -22,13 +24,14 @@ export interface BatchResults {
 export async function openBatchResults(archive: Archive, batchId: string): Promise<BatchResults> {
   const folder = batchFolder(batchId);
   const file = `${folder}/results.jsonl`;
-  if ((await archive.size(file)) !== undefined) return { folder, file, rows: () => linesOf(archive, file) };
   const layoutText = await archive.read(`${folder}/batch.json`);
   const layout = layoutText === undefined ? undefined : parseLayout(layoutText.toString('utf8'));
-  if (layout !== undefined) {
-    const pages = `${folder}/results/${layout.digest.slice(0, 12)}`;
-    return { folder, file: null, rows: () => recordsOf(archive, batchId, pages) };
-  }
+  const pages = layout === undefined ? null : `${folder}/results/${layout.digest.slice(0, 12)}`;
+  const goneRows = async (): Promise<readonly ResultLine[]> => {
+    return pages === null ? [] : await recordsIn(archive, batchId, `${pages}/orphaned.jsonl`);
+  };
+  if ((await archive.size(file)) !== undefined) return { folder, file, rows: () => linesOf(archive, file), goneRows };
+  if (pages !== null) return { folder, file: null, rows: () => recordsOf(archive, batchId, pages), goneRows };
   const where = archive.locate(folder);
   const words = `The archive has no results of the batch "${batchId}" (${where}). Check its id, and that LONGHAUL_ARCHIVE is the archive of its workers.`;
   throw new ResultsError('missing', words);
@@ -72,13 +75,16 @@ async function* recordsOf(
     if (page !== undefined) pages.push(Number(page));
   }
   for (const page of pages.sort((one, other) => one - other)) {
-    const name = `${folder}/${page}.jsonl`;
-    const content = await archive.read(name);
-    if (content === undefined) continue;
-    try {
-      yield* parseRecordText(content.toString('utf8')).map((record) => toResultLine(batchId, record, record));
-    } catch (error) {
-      throw new ResultsError('damaged', `The record ${archive.locate(name)} is damaged: ${errorMessage(error)}.`);
-    }
+    yield* await recordsIn(archive, batchId, `${folder}/${page}.jsonl`);
+  }
+}
+
+async function recordsIn(archive: Archive, batchId: string, name: string): Promise<readonly ResultLine[]> {
+  const content = await archive.read(name);
+  if (content === undefined) return [];
+  try {
+    return parseRecordText(content.toString('utf8')).map((record) => toResultLine(batchId, record, record));
+  } catch (error) {
+    throw new ResultsError('damaged', `The record ${archive.locate(name)} is damaged: ${errorMessage(error)}.`);
   }
 }

@@ -14,6 +14,10 @@ export interface FetchBatchOptions {
   readonly destination: Destination;
   /** Whether what is there of incomplete and failed rows is fetched, too. */
   readonly partial: boolean;
+  /** Only rows of these keys, as the rows gave them or as their tasks have them, whether the file still has them or not. @default all of the file */
+  readonly keys?: readonly string[];
+  /** Whether rows on record that the row file does not have any more are fetched, too. @default false */
+  readonly gone?: boolean;
   readonly signal: AbortSignal;
   /** Called after each row, and often while files come. */
   readonly onProgress: (count: Readonly<FetchCount>) => void;
@@ -46,6 +50,10 @@ export interface FailedRow extends RowPlace {
 export interface FetchedBatch extends Readonly<FetchCount> {
   /** The first of those whose files could not be fetched. */
   readonly failures: readonly FailedRow[];
+  /** Rows on record that the row file does not have any more, and that were left out. */
+  readonly goneRows: number;
+  /** Of the keys that were asked for, those that no row has. */
+  readonly unknownKeys: readonly string[];
 }
 
 const rowsAtOnce = 16;
@@ -84,8 +92,54 @@ export async function fetchBatch(
       onProgress(count);
     }
   };
-  await Readable.from(results.rows()).forEach(fetchNext, { concurrency: rowsAtOnce, signal });
-  return { ...count, failures };
+  const isAsked = options.gone === true || options.keys !== undefined;
+  const goneRows = await results.goneRows().catch((error: unknown) => {
+    // Those that nobody asked for do not hold up the others.
+    if (isAsked || !(error instanceof ResultsError)) throw error;
+    return [];
+  });
+  const chosen = new ChosenRows(results, goneRows, options);
+  await Readable.from(chosen.rows()).forEach(fetchNext, { concurrency: rowsAtOnce, signal });
+  return { ...count, failures, goneRows: chosen.leftOut, unknownKeys: chosen.unknownKeys };
+}
+
+/** The rows to fetch. */
+class ChosenRows {
+  readonly #results: BatchResults;
+  readonly #gone: readonly ResultLine[];
+  readonly #keys: ReadonlySet<string> | null;
+  readonly #unknown: Set<string>;
+  /** Rows that the file does not have any more, and that are not fetched. */
+  readonly leftOut: number;
+
+  constructor(
+    results: BatchResults,
+    goneRows: readonly ResultLine[],
+    { keys, gone = false }: Pick<FetchBatchOptions, 'keys' | 'gone'>,
+  ) {
+    this.#results = results;
+    this.#keys = keys === undefined ? null : new Set(keys);
+    this.#unknown = new Set(keys);
+    this.#gone = gone || keys !== undefined ? goneRows : [];
+    // Of rows that were asked for by key, nothing is left out.
+    this.leftOut = gone || keys !== undefined ? 0 : goneRows.length;
+  }
+
+  get unknownKeys(): readonly string[] {
+    return [...this.#unknown];
+  }
+
+  async *rows(): AsyncGenerator<ResultLine, void, undefined> {
+    for await (const row of this.#results.rows()) if (this.#isWanted(row)) yield row;
+    for (const row of this.#gone) if (this.#isWanted(row)) yield row;
+  }
+
+  #isWanted({ key, workflowId }: ResultLine): boolean {
+    if (this.#keys === null) return true;
+    const found = [key, taskKey(workflowId)].filter((one) => this.#keys?.has(one));
+    for (const one of found) this.#unknown.delete(one);
+    return found.length > 0;
+  }
 }
 
 /** Whether it has anything to fetch. */
@@ -123,5 +177,9 @@ async function fetchRow(
 
 /** The key of the row's task, which no other row of its batch has. */
 function folderOfRow(workflowId: string): string {
-  return pathPart(workflowId.split(':').at(-1) ?? '');
+  return pathPart(taskKey(workflowId));
+}
+
+function taskKey(workflowId: string): string {
+  return workflowId.split(':').at(-1) ?? '';
 }

@@ -2,19 +2,25 @@ import { wasRefusedUnpaid } from '../contract/batch/batch-rows';
 import { batchFolder } from '../contract/task-place';
 import type { AppInputs } from '../domain/app-inputs';
 import type { AppFigures } from '../domain/estimate';
+import type { Money } from '../domain/money';
 import { errorMessage, showValue } from '../domain/text';
 import { appSamplesName, maxAppSamplesBytes, parseFigures, parseInputs } from '../formats/app-samples';
 import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';
+import { allCreates, isKnownCreate } from '../formats/row-end';
 import { type Archive, readSmall } from '../storage/archive/archive';
 import { ResultsError } from './errors';
 
 /** What is on record of a row. */
 export interface RecordedRow {
+  /** As the row gave it, where its task has another key. Absent: the same, or it is not known. */
+  readonly originalKey?: string | undefined;
   readonly status: 'Success' | 'Failed' | 'Canceled';
   /** Of the content that it was run with. */
   readonly digest: string;
   /** It was refused before anything was paid. */
   readonly isUnpaid: boolean;
+  /** What each of its tasks cost; undefined where that is not known. */
+  readonly costs: readonly (Money | undefined)[];
 }
 
 const pagesAtOnce = 8;
@@ -69,8 +75,11 @@ async function listPages(archive: Archive, folder: string, pages: number): Promi
 function addRecords(rows: Map<string, RecordedRow>, location: string, text: string): void {
   try {
     for (const record of parseRecordText(text)) {
-      const { key, status, digest } = record;
-      rows.set(key, { status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record) });
+      const { key, originalKey, status, digest } = record;
+      const costs = allCreates(record)
+        .filter(isKnownCreate)
+        .map(({ cost }) => cost);
+      rows.set(key, { originalKey, status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record), costs });
     }
   } catch (error) {
     throw new ResultsError('damaged', `The record ${location} is damaged: ${errorMessage(error)}.`);

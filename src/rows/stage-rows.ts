@@ -25,7 +25,7 @@ export interface RowStaging {
  * Stages the local files of several tasks' inputs, a few at a time, and puts their `s3:` URIs in their place. Throws
  * what {@link RowStaging.keepInput} throws.
  */
-export async function stageInputs(staging: RowStaging, tasks: readonly Inputs[]): Promise<Inputs[]> {
+export async function stageInputs(staging: Pick<RowStaging, 'keepInput'>, tasks: readonly Inputs[]): Promise<Inputs[]> {
   const queue = new Set(tasks.flatMap((inputs) => Object.values(inputs).flatMap(listLocalFile)));
   const uris = new Map<string, string>();
   const stageNext = async (): Promise<void> => {

@@ -15,12 +15,16 @@ import { S3Bucket } from './s3/s3-bucket';
 import { plainFileName } from './input/input-source';
 import { ContentError, type SpooledFile, spoolFile } from './spool';
 
-/** Settings of a {@link Staging}. */
-export interface StagingOptions {
-  readonly client: S3Client;
+/** Where files are staged. */
+export interface StagingPlace {
   readonly bucket: string;
   /** What all keys begin with, without slashes at its ends; may be empty. */
   readonly prefix: string;
+}
+
+/** Settings of a {@link Staging}. */
+export interface StagingOptions extends StagingPlace {
+  readonly client: S3Client;
   /** Which files go in parts, and how. @default {@link defaultPartPlan} */
   readonly parts?: PartPlan;
 }
@@ -51,6 +55,11 @@ const maxRemembered = 10_000;
 export function stagedKey(prefix: string, sha256: string, path: string): string {
   const name = plainFileName(basename(path)).replace(/[?#]/g, '_');
   return [...(prefix === '' ? [] : [prefix]), sha256, name].join('/');
+}
+
+/** The `s3:` URI under which a file of this content is staged. */
+export function stagedUri({ bucket, prefix }: StagingPlace, sha256: string, path: string): string {
+  return s3Uri({ bucket, key: stagedKey(prefix, sha256, path) });
 }
 
 /**

@@ -86,16 +86,22 @@ describe('an estimate', () => {
     const options = ['--app', swatch, '--id', 'estimated'];
     const tried = await batches.run(file, ...options, '--first', '3', '--json');
     if (tried.exitCode !== 0) throw new Error(tried.stdout.slice(-900) + tried.stderr.slice(-600));
-    const costs = [{ currency: 'EUR', median: 800_000, p90: 800_000 }];
+    // Three of the forty rows are paid.
+    const costs = [{ currency: 'EUR', median: 740_000, p90: 740_000 }];
     expect(eventsOf(tried).slice(-2)).toMatchObject([
-      { event: 'estimate', rows: 40, restsOn: 3, costs },
+      { event: 'estimate', rows: 37, restsOn: 3, costs },
       { event: 'ended', success: 3 },
     ]);
     expect(endedOf(tried).apps).toMatchObject([{ webAppId: 5, rows: 3 }]);
 
     const checked = await batches.run(file, ...options, '--dry-run');
     expect(checked.stdout).toMatch(
-      /estimate +0\.80 EUR for 40 rows, by their fixed prices; .*\n +estimate +by earlier rows: 0\.80 EUR by the median row, 0\.80 EUR by the 90th percentile; at least .* runs 100 rows at a time; for 40 rows, by \d+ earlier ones/,
+      /estimate +0\.\d\d EUR for \d\d rows, by their fixed prices; at least .* runs 100 rows at a time, by \d+ earlier rows/,
+    );
+    expect(checked.stdout.match(/^ {2}estimate/gm)).toHaveLength(1);
+    const knowing = await batches.run(file, ...options, '--dry-run', '--budget', '0.10EUR');
+    expect(knowing.stdout).toMatch(
+      /^ {2}estimate +0\.74 EUR for 37 rows, by their fixed prices; .*\n {2}estimate +the budget of 0\.10 EUR, of which 0\.06 EUR is spent, lets 2 rows start$/m,
     );
     const unknown = await batches.run(file, '--app', '1', '--dry-run');
     expect(unknown.stdout).toMatch(/estimate +nothing is known: no earlier row of app 1 is known/);

@@ -119,7 +119,7 @@ describe('a batch of twenty photos', () => {
     expect(report).toMatchObject({ exitCode: 0 });
     expect(report.stdout).toMatch(/^Completed {2}batch:photos/);
     const status = await stack.run('batch', 'status', 'photos');
-    expect(status.stdout).toMatch(/^batch:photos\n {2}state +over after .*longhaul batch report photos/);
+    expect(status.stdout).toMatch(/^batch:photos\n {2}state +Completed, over after .*longhaul batch report photos/);
   });
 
   it('refuses a row whose key was renamed: it would be paid twice', async () => {
@@ -145,7 +145,9 @@ describe('a batch of twenty photos', () => {
     const refused = await batches.run(file, ...options);
 
     expect(refused).toMatchObject({ exitCode: 2 });
-    expect(refused.stderr).toMatch(/RowsChanged.*1 row differs.*row 4 \(row-2\).*--allow-changed/s);
+    expect(refused.stderr).toMatch(
+      /RowsChanged.*1 row differs.*row 4 \(row-2: .*"2:ImageScale\.width" was \d+ and is 500\).*--allow-changed/s,
+    );
     expect(batches.spent()).toEqual(before);
 
     const allowed = await batches.run(file, ...options, '--allow-changed', '--json');

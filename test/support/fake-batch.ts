@@ -100,8 +100,8 @@ export class FakeBatch {
   areStopsIgnored = false;
   /** Calls that polled rows, and how many rows they polled. */
   rowPolls = { calls: 0, rows: 0 };
-  /** What `openBatch` tells of costs and prices. */
-  opened: Partial<Omit<OpenBatchResult, 'changed' | 'changedRows'>> = {};
+  /** What `openBatch` tells beside the number of changed rows. */
+  opened: Partial<Omit<OpenBatchResult, 'changed'>> = {};
   /** So many rows may be started today; then the daily budget of their account refuses them. */
   roomToday = Infinity;
   /** How long it says that it need not be asked again. */

@@ -27,6 +27,27 @@ describe('a batch whose file was edited', () => {
     expect(allowed.started).toHaveLength(3);
   });
 
+  it.concurrent('says by the keys of the sheet what changed in them, and whether that is the same in all', async () => {
+    const changedInputs = [{ key: '2:ImageScale.width', before: '512', now: '640' }];
+    const first = { line: 3, sheetRow: 3, key: 'A-20-0123', originalKey: 'A 20', changedInputs };
+    const batch = batchOf(3);
+    batch.changed = 2;
+    batch.opened = { changedRows: [first, { line: 4, key: 'b', changedInputs }, { line: 5, key: 'c' }] };
+    const { message } = await environment.withBatch(batch.activities, batch.input, failureOf);
+    expect(message).toContain('row 3 (A 20: "2:ImageScale.width" was 512 and is 640), line 4 (b: "2:ImageScale');
+    expect(message).toContain(
+      'line 5 (c). The same changed in all 2 rows that were compared: rather than the rows, what they have in common',
+    );
+
+    const other = batchOf(3);
+    other.changed = 2;
+    const changedOtherwise = [{ ...changedInputs[0]!, now: '800' }];
+    other.opened = { changedRows: [first, { line: 4, key: 'b', changedInputs: changedOtherwise }] };
+    const failure = await environment.withBatch(other.activities, other.input, failureOf);
+    expect(failure.message).toContain('is 800)');
+    expect(failure.message).not.toContain('in common');
+  });
+
   it.concurrent.each([
     ['alike', /^1,002 rows have keys that differ from keys on record only in .* leading zeros: line 3/],
     ['runBefore', /^1,002 rows have the content of rows on record whose keys the file no longer has/],

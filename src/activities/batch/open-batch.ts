@@ -1,19 +1,15 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type {
-  OpenBatchInput,
-  OpenBatchResult,
-  PlacedKey,
-  RowsUnderOtherKeys,
-} from '../../contract/batch/batch-activities';
+import type { OpenBatchInput, OpenBatchResult, RowsUnderOtherKeys } from '../../contract/batch/batch-activities';
 import { type RowRecord, wasRefusedUnpaid } from '../../contract/batch/batch-rows';
 import { allCreates, isKnownCreate } from '../../formats/row-end';
-import { pickPlace } from '../../domain/batch/row-place';
+import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { addCost, type BatchSpending, noSpending, PriceCheck } from '../../domain/batch/batch-budget';
 import { findRowsRunBefore, type PreparedRow, type RowRunBefore } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { addRecords, BatchRecord, mergedRecords, type RecordLayout } from './batch-record';
 import { dailyProblem } from './held-rows';
+import { findChangedInputs } from './changed-inputs';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
 /**
@@ -23,6 +19,8 @@ import { BatchRows, type PreparedPage } from './prepared-rows';
 const maxOrphaned = 100_000;
 /** So many changed rows are named. */
 const maxNamed = 20;
+/** Of so many of them it is said what changed. */
+const maxCompared = 5;
 
 /**
  * Reads all rows, compares them with the record, and lays the record out anew when it is of other rows. The new pages
@@ -61,7 +59,8 @@ export async function openBatch(
         if (aside.length > 0) await record.replaceOrphaned(input.rows.digest, aside.slice(0, mostOrphaned));
       }
       await record.keepLayout(input.rows);
-      return { ...changes.result(), ...findUnderOtherKeys(fresh, aside), gone: aside.length };
+      const changed = await changes.result(dependencies.archive);
+      return { ...changed, ...findUnderOtherKeys(fresh, aside), gone: aside.length };
     },
   );
 }
@@ -98,9 +97,9 @@ function movedRecords(
   page: number,
   known: ReadonlyMap<string, RowRecord>,
 ): Map<string, RowRecord> {
-  const moved = rows.flatMap(({ key, index, line, sheetRow }): [string, RowRecord][] => {
-    const record = known.get(key);
-    return record === undefined ? [] : [[key, { ...record, index, line, sheetRow, page }]];
+  const moved = rows.flatMap(({ index, line, sheetRow, ...row }): [string, RowRecord][] => {
+    const record = known.get(row.key);
+    return record === undefined ? [] : [[row.key, { ...record, ...pickKeys(row), index, line, sheetRow, page }]];
   });
   return new Map(moved);
 }
@@ -125,13 +124,17 @@ function findUnderOtherKeys(
   const gone = aside.filter((record) => !wasRefusedUnpaid(record));
   const { alike, runBefore } = findRowsRunBefore(rows, gone);
   return {
-    ...(alike.length > 0 && { alike: namedRows(alike) }),
-    ...(runBefore.length > 0 && { runBefore: namedRows(runBefore) }),
+    ...(alike.length > 0 && { alike: namedRows(alike, gone) }),
+    ...(runBefore.length > 0 && { runBefore: namedRows(runBefore, gone) }),
   };
 }
 
-function namedRows(found: readonly RowRunBefore<NewKey>[]): RowsUnderOtherKeys {
-  const first = found.slice(0, maxNamed).map(({ row, recorded }) => ({ ...pickPlace(row), key: row.key, recorded }));
+function namedRows(found: readonly RowRunBefore<NewKey>[], gone: readonly RowRecord[]): RowsUnderOtherKeys {
+  const first = found.slice(0, maxNamed).map(({ row, recorded }) => {
+    const { originalKey: recordedOriginalKey } = gone.find(({ key }) => key === recorded) ?? {};
+    const given = recordedOriginalKey === undefined ? {} : { recordedOriginalKey };
+    return { ...pickPlace(row), ...pickKeys(row), recorded, ...given };
+  });
   return { rows: found.length, first };
 }
 
@@ -154,7 +157,7 @@ class Changes {
   #dailyProblem: string | undefined;
   #spending: BatchSpending = noSpending;
   #changed = 0;
-  readonly #named: PlacedKey[] = [];
+  readonly #named: { readonly row: PreparedRow; readonly record: RowRecord }[] = [];
 
   constructor(prices: PriceCheck, dailyBudgets: BatchDependencies['dailyBudgets']) {
     this.#prices = prices;
@@ -171,17 +174,25 @@ class Changes {
       for (const { cost } of creates) this.#spending = addCost(this.#spending, cost);
       if (record === undefined || record.digest === digest || wasRefusedUnpaid(record)) continue;
       this.#changed += 1;
-      if (this.#named.length < maxNamed) this.#named.push({ ...pickPlace(row), key });
+      if (this.#named.length < maxNamed) this.#named.push({ row, record });
     }
   }
 
-  result(): OpenBatchResult {
+  async result(archive: BatchDependencies['archive']): Promise<OpenBatchResult> {
     return {
       changed: this.#changed,
-      changedRows: this.#named,
+      changedRows: await this.#changedRows(archive),
       spending: this.#spending,
       prices: this.#prices.result(),
       ...(this.#dailyProblem !== undefined && { dailyProblem: this.#dailyProblem }),
     };
+  }
+
+  async #changedRows(archive: BatchDependencies['archive']): Promise<OpenBatchResult['changedRows']> {
+    const rows = this.#named.map(async ({ row, record }, index) => {
+      const changedInputs = index < maxCompared ? await findChangedInputs(archive, row, record) : undefined;
+      return { ...pickPlace(row), ...pickKeys(row), ...(changedInputs !== undefined && { changedInputs }) };
+    });
+    return await Promise.all(rows);
   }
 }

@@ -14,7 +14,7 @@ import { failureTypes } from '../../contract/failure-types';
 import { AppInputNames } from '../../domain/app-inputs';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { MoneySums } from '../../domain/money';
-import { pickPlace } from '../../domain/batch/row-place';
+import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { errorMessage } from '../../domain/text';
 import { appSamplesName, maxAppSamplesBytes, withBatch } from '../../formats/app-samples';
 import { type Archive, readSmall } from '../../storage/archive/archive';
@@ -88,6 +88,7 @@ export async function reportBatch(
         new Date(),
       );
       const assets = await pageAssetsIfAny();
+      tally.addGone((await record.orphaned(reference.digest)).values());
       if (assets === undefined) return { ...written, ...tally.result() };
       const html = reportHtml(facts, rowsOfReport(), assets);
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };
@@ -181,6 +182,8 @@ class BatchStats {
   readonly #costsWithoutResult = new MoneySums();
   #knownCosts = 0;
   #unknownCosts = 0;
+  readonly #goneCosts = new MoneySums();
+  readonly #gone = { rows: 0, unknownRows: 0 };
   #uploads: RowUploads = noUploads;
   readonly #failures = new Map<string, number>();
   #slowest: SlowRow[] = [];
@@ -198,11 +201,21 @@ class BatchStats {
       cost: rowCost(record),
     });
     if (record.status === 'Success') this.#inputs.add(row.input.webAppId, Object.keys(row.input.inputs));
-    const placed = { key: row.key, ...pickPlace(row) };
+    const placed = { ...pickKeys(row), ...pickPlace(row) };
     const ms = took(record);
     this.#slowest = [...this.#slowest, { ...placed, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
     if (record.status !== 'Success' && this.#unsuccessful.length < maxUnsuccessful) {
       this.#unsuccessful.push({ ...placed, ...(record.failure ?? wordsWithoutFailure(record)) });
+    }
+  }
+
+  /** Rows on record that are not among the batch's any more: what they cost is paid all the same. */
+  addGone(records: Iterable<RowRecord>): void {
+    for (const record of records) {
+      this.#gone.rows += 1;
+      const creates = allCreates(record);
+      if (isCostUnknown(creates)) this.#gone.unknownRows += 1;
+      for (const { cost } of creates) if (cost !== undefined) this.#goneCosts.add(cost);
     }
   }
 
@@ -223,6 +236,7 @@ class BatchStats {
         withoutResult: this.#costsWithoutResult.list(),
         knownRows: this.#knownCosts,
         unknownRows: this.#unknownCosts,
+        ...(this.#gone.rows > 0 && { goneRows: { ...this.#gone, sums: this.#goneCosts.list() } }),
       },
       apps: this.apps.map((app) => toFigures(app.webAppId, [app])),
       uploads: this.#uploads,
@@ -235,7 +249,7 @@ class BatchStats {
   /** Every attempt of the row counts; those before the last brought no result. */
   #countCost(record: RowRecord): void {
     const creates = allCreates(record);
-    if (creates.some(({ cost, requestId }) => cost === undefined && requestId !== null)) this.#unknownCosts += 1;
+    if (isCostUnknown(creates)) this.#unknownCosts += 1;
     else if (creates.some(({ cost }) => cost !== undefined)) this.#knownCosts += 1;
     for (const [index, { cost }] of creates.entries()) {
       if (cost === undefined) continue;
@@ -259,6 +273,11 @@ class BatchStats {
     counts.failedOutputs += failedOutputCount;
     this.#uploads = addUploads(this.#uploads, uploads ?? noUploads);
   }
+}
+
+/** Whether a task of the row may have cost something that is not known. */
+function isCostUnknown(creates: ReturnType<typeof allCreates>): boolean {
+  return creates.some(({ cost, requestId }) => cost === undefined && requestId !== null);
 }
 
 function took({ startedAt, endedAt }: RowRecord): number {

@@ -13,7 +13,7 @@ import { budgetProblem, PriceCheck } from '../../domain/batch/batch-budget';
 import { failureTypes } from '../../contract/failure-types';
 import type { NewTaskInput } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
-import { pickPlace } from '../../domain/batch/row-place';
+import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { showValue } from '../../domain/text';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
@@ -176,8 +176,8 @@ class RowStarter {
     return known;
   }
 
-  #running({ row: { key, index, digest, ...place } }: ChosenRow): RunningRow {
-    return { key, index, ...pickPlace(place), page: this.#input.cursor.page, digest };
+  #running({ row: { index, digest, ...row } }: ChosenRow): RunningRow {
+    return { ...pickKeys(row), index, ...pickPlace(row), page: this.#input.cursor.page, digest };
   }
 
   #rowStart({ row, previous }: ChosenRow): RowStart {

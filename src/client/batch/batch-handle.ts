@@ -1,4 +1,5 @@
 import { type WorkflowExecutionStatusName, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import {
   type BatchProgress,
   type BatchResult,
@@ -12,8 +13,9 @@ import {
 } from '../../contract/batch/batch-messages';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
+import { redact } from '../../domain/redact';
 import { BaseHandle, type WaitOptions } from '../base-handle';
-import { InputInvalidError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
+import { DecisionRefusedError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
 import { isClosed } from '../existing-run';
 import { countTasks } from '../task/list-tasks';
 import { isBatchProgress, isBatchResult } from '../replies';
@@ -48,6 +50,8 @@ export interface BatchView extends RowCounts {
   readonly url: string | null;
   /** A later run that was refused before it started a row, so that this view is of the run before it; null: none. */
   readonly refused: { readonly runId: string; readonly at: string | null; readonly reason: string } | null;
+  /** Why the run that is shown failed, `RowsChanged` say; null when it did not. */
+  readonly failure: { readonly type: string; readonly message: string } | null;
 }
 
 type BatchWorkflow = () => Promise<BatchResult>;
@@ -99,8 +103,9 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       refused: refused && {
         runId: refused.runId,
         at: refused.closedAt?.toISOString() ?? null,
-        reason: await this.#readReason(refused.runId),
+        reason: (await this.#readFailure(refused.runId)).message,
       },
+      failure: execution === 'FAILED' ? await this.#readFailure(description.runId) : null,
     };
   }
 
@@ -124,14 +129,16 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     }
   }
 
-  async #readReason(runId: string): Promise<string> {
+  async #readFailure(runId: string): Promise<NonNullable<BatchView['failure']>> {
     try {
       await this.ask(() => this.#run(runId).result());
     } catch (error) {
-      if (error instanceof WorkflowFailedError) return error.cause?.message ?? error.message;
-      throw error;
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      const { cause } = error;
+      const type = cause instanceof ApplicationFailure ? cause.type : null;
+      return { type: type ?? 'Unknown', message: redact(cause?.message ?? error.message) };
     }
-    return '';
+    return { type: 'Unknown', message: '' };
   }
 
   /** One run of it, and not those after it. */
@@ -211,8 +218,9 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
   async retryUnpaid(): Promise<string> {
     const { execution } = await this.describe();
     if (!isClosed(execution)) {
-      const problem = `${this.workflowId} still runs: retry its unpaid rows once it is over (batch status --follow waits for that). retryFailed (batch retry without --unpaid) is taken at once, and may pay other failed rows anew.`;
-      throw new InputInvalidError([problem], 'batch');
+      const words =
+        'It still runs: retry its unpaid rows once it is over (batch status --follow waits for that). retryFailed (batch retry without --unpaid) is taken at once, and may pay other failed rows anew.';
+      throw new DecisionRefusedError(this.workflowId, words);
     }
     return await this.#startAgain(
       { retryFailed: false, retryUnpaid: true },
@@ -229,15 +237,17 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     const { runId, taskQueue } = description;
     const input = await this.#inputOf(runId);
     if (input === null) {
-      const problem = `what ${this.workflowId} was started with cannot be read, so it cannot be started again by itself; run its row file again with the options it had, and --retry-failed.`;
-      throw new InputInvalidError([problem], 'batch');
+      const words =
+        'What it was started with cannot be read, so it cannot be started again by itself; run its row file again with the options it had, and --retry-failed.';
+      throw new DecisionRefusedError(this.workflowId, words);
     }
     const { origin } = await startBatch({ ...this.#access, taskQueue }, { ...input, ...which });
     if (origin === 'attached') {
-      const problem = `${this.workflowId} was started again in the meantime, with other options; ask once more when it is over (batch status --follow waits for that).`;
-      throw new InputInvalidError([problem], 'batch');
+      const words =
+        'It was started again in the meantime, with other options; ask once more when it is over (batch status --follow waits for that).';
+      throw new DecisionRefusedError(this.workflowId, words);
     }
-    return `it was over and is started again, with the rows and options it had; ${payment}. Follow it with "longhaul batch status ${this.id} --follow"`;
+    return `it was over and is started again, with the rows and options it had; ${payment}.${budgetWords(this.id, input)} Follow it with "longhaul batch status ${this.id} --follow"`;
   }
 
   /** How many rows run at the same time from now on: 1 to 500. */
@@ -254,6 +264,12 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     const workflow = runId === undefined ? this.#workflow : this.#run(runId);
     return this.query(() => workflow.query(progressQuery), isBatchProgress);
   }
+}
+
+/** A run that reached its budget would start no row again. */
+function budgetWords(id: string, { budget }: BatchInput): string {
+  if (budget == null) return '';
+  return ` It has the budget that it was started with, ${budget}, of which what was paid before is spent: raise it with "longhaul batch set-budget ${id} AMOUNT", or run the file again with --retry-failed and another --budget.`;
 }
 
 /** Counts of a batch's rows that only Temporal's visibility has; seconds old at most. */

@@ -8,6 +8,7 @@ import { count, flag, type OptionRules } from '../../domain/option-rules';
 import { clientError, listError, type TemporalAccess } from '../temporal-access';
 import { listWorkflows } from '../list-workflows';
 import type { StuckWorkflow } from '../workflow-info';
+import { isRefused } from './start-batch';
 
 /** Which batches to list. */
 export interface ListBatchesOptions {
@@ -21,8 +22,11 @@ export interface ListBatchesOptions {
 export interface ListedBatch {
   readonly workflowId: string;
   readonly batchId: string;
-  /** A `BatchState`, as the batch last reported it; null when it did not. */
-  readonly state: BatchState | (string & {}) | null;
+  /**
+   * A `BatchState`, as the batch last reported it; null when it did not. `Refused`: this run failed before it started a row,
+   * because of its rows or its budget; `BatchHandle.status` says why, and how the run before it stands.
+   */
+  readonly state: BatchState | 'Refused' | (string & {}) | null;
   readonly execution: WorkflowExecutionStatusName;
   readonly isOver: boolean;
   /** ISO-8601: when this run of its workflow started. */
@@ -68,7 +72,9 @@ export async function* listBatches(
       yield {
         workflowId,
         batchId,
-        state: attributes.get(searchAttributes.status.name) ?? null,
+        state: isRefused({ execution, attributes })
+          ? 'Refused'
+          : (attributes.get(searchAttributes.status.name) ?? null),
         execution,
         isOver: isClosed(execution),
         startedAt: info.startedAt.toISOString(),

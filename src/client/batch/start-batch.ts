@@ -100,7 +100,7 @@ export async function startBatch(
 /** Undefined while no worker answers. */
 function askProgress(access: TemporalAccess, workflowId: string): Promise<BatchProgress | undefined> {
   const workflow = access.client.workflow.getHandle(workflowId);
-  return queryWorkflow(access, () => workflow.query(progressQuery), isBatchProgress);
+  return queryWorkflow(access, () => workflow.query(progressQuery), isBatchProgress, workflowId);
 }
 
 /** What the batch that runs was started with; null when that cannot be read, because another program started it. */
@@ -140,7 +140,7 @@ async function latestRunId({ client }: TemporalAccess, workflowId: string): Prom
 }
 
 /** Whether a run of a batch failed before it compared its rows with the record: it has started none of them. */
-export function isRefused({ execution, attributes }: WorkflowInfo): boolean {
+export function isRefused({ execution, attributes }: Pick<WorkflowInfo, 'execution' | 'attributes'>): boolean {
   const state = attributes.get(searchAttributes.status.name);
   return execution === 'FAILED' && (state === undefined || state === 'Opening');
 }

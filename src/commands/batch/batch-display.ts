@@ -2,7 +2,7 @@ import type { BatchView } from '../../client/batch/batch-handle';
 import { formatHeldUp } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';
-import { formatRowPlace } from '../../domain/batch/row-place';
+import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { Output } from '../command-context';
@@ -149,7 +149,8 @@ export function barLine(progress: BatchProgress, elapsedMs: number): string {
 export function countsLine({ state, running, waiting, failed, canceled }: BatchProgress): string {
   const stopped = canceled === 0 ? '' : `, ${formatCount(canceled)} canceled`;
   const counts = `${formatCount(running)} running, ${formatCount(waiting)} waiting, ${formatCount(failed)} failed`;
-  return `${state}: ${counts}${stopped}`;
+  // How it ended is the word of its workflow, which is over in a moment.
+  return `${state === 'Ended' ? '' : `${state}: `}${counts}${stopped}`;
 }
 
 /** By fewer rows, the end that is expected changes with each of them. */
@@ -235,7 +236,7 @@ export function problemLine(batch: ShownBatch): string | undefined {
  * @internal exported for tests
  */
 export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string | undefined {
-  return last && `last failure: ${fit(last.key, longestKey)} (${formatRowPlace(last)}): ${last.message}`;
+  return last && `last failure: ${fit(shownKey(last), longestKey)} (${formatRowPlace(last)}): ${last.message}`;
 }
 
 /**

@@ -3,13 +3,14 @@ import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError, LonghaulError } from '../../client/errors';
 import type { ListedBatch } from '../../client/batch/list-batches';
-import type { BatchProgress } from '../../contract/batch/batch-messages';
+import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
 import { ConfigError } from '../../config/environment';
 import { formatCount, printableLine } from '../../domain/text';
 import { wallClock } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { wholeNumber } from '../shared-options';
 import { formatClock } from '../terminal';
+import { endingWord } from './batch-ending';
 
 interface ListOptions {
   readonly running?: true;
@@ -21,7 +22,7 @@ interface ListOptions {
 type RowStates = Pick<BatchProgress, 'rows' | 'success' | 'failed' | 'canceled' | 'running' | 'waiting'>;
 
 /** A batch and its rows; null when neither a result nor a worker tells. */
-type ShownBatch = ListedBatch & { readonly counts: RowStates | null };
+type ShownBatch = ListedBatch & { readonly counts: RowStates | null; readonly ending?: BatchResult['ending'] };
 
 const defaultLimit = '20';
 const asksAtOnce = 5;
@@ -43,7 +44,7 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
       }
       await withLonghaul(context, {}, async (longhaul) => {
         const withCounts = async (batch: ListedBatch): Promise<ShownBatch> => {
-          return { ...batch, counts: await readCounts(longhaul.batch(batch.batchId), batch) };
+          return { ...batch, ...(await readCounts(longhaul.batch(batch.batchId), batch)) };
         };
         const listed = Readable.from(longhaul.listBatches({ running: running ?? false, limit: count }));
         const shown = listed.map(withCounts, { concurrency: asksAtOnce });
@@ -58,14 +59,17 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
  * Of its result, or of a worker; one that is stuck, was terminated, has no worker, or is encrypted with a key that is not
  * here does not fail the list.
  */
-async function readCounts(batch: BatchHandle, { isOver, execution }: ListedBatch): Promise<RowStates | null> {
+async function readCounts(
+  batch: BatchHandle,
+  { isOver, execution }: ListedBatch,
+): Promise<Pick<ShownBatch, 'counts' | 'ending'>> {
   try {
-    if (!isOver) return toStates((await batch.status()).progress);
-    if (execution !== 'COMPLETED') return null;
-    const { rows, success, failed, canceled } = await batch.result();
-    return { rows, success, failed, canceled, running: 0, waiting: 0 };
+    if (!isOver) return { counts: toStates((await batch.status()).progress) };
+    if (execution !== 'COMPLETED') return { counts: null };
+    const { rows, success, failed, canceled, ending } = await batch.result();
+    return { counts: { rows, success, failed, canceled, running: 0, waiting: 0 }, ending };
   } catch (error) {
-    if (error instanceof LonghaulError || error instanceof ConfigError) return null;
+    if (error instanceof LonghaulError || error instanceof ConfigError) return { counts: null };
     throw error;
   }
 }
@@ -77,10 +81,23 @@ function toStates(progress: BatchProgress | null): RowStates | null {
 }
 
 function listText(batches: readonly ShownBatch[], nowMs: number): string {
-  const header = ['STATE', 'STARTED', 'AGE', 'TOOK', 'ROWS', 'SUCCEEDED', 'FAILED', 'CANCELED', 'RUNNING', 'BATCH'];
+  const header = [
+    'STATE',
+    'STARTED (UTC)',
+    'AGE',
+    'TOOK',
+    'ROWS',
+    'SUCCEEDED',
+    'FAILED',
+    'CANCELED',
+    'RUNNING',
+    'BATCH',
+  ];
   const rows = batches.map(({ batchId, counts, startedAt, endedAt, ...batch }) => {
     const startedMs = Date.parse(startedAt);
-    const shown = (count: number | undefined): string => (count === undefined ? '?' : formatCount(count));
+    // A run that was refused has started no row.
+    const unknown = batch.state === 'Refused' ? '-' : '?';
+    const shown = (count: number | undefined): string => (count === undefined ? unknown : formatCount(count));
     return [
       stateText(batch),
       wallClock(startedAt),
@@ -92,15 +109,30 @@ function listText(batches: readonly ShownBatch[], nowMs: number): string {
   });
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const lines = [header, ...rows].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  const problems = batches.flatMap(({ workflowId, stuck }) =>
-    stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}`],
-  );
+  const problems = batches.flatMap(({ workflowId, batchId, stuck, state }) => [
+    ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}`]),
+    ...(state === 'Refused'
+      ? [
+          `The last run of ${workflowId} was refused before it started a row: longhaul batch status ${batchId} says why.`,
+        ]
+      : []),
+  ]);
   return `${[...lines.map((line) => line.trimEnd()), ...problems].join('\n')}\n`;
 }
 
 /** The state of a workflow that was cut off or is stuck is the last that it reported. */
-function stateText({ state, execution, stuck }: Pick<ListedBatch, 'state' | 'execution' | 'stuck'>): string {
+function stateText({
+  state,
+  execution,
+  stuck,
+  ending,
+}: Pick<ShownBatch, 'state' | 'execution' | 'stuck' | 'ending'>): string {
   const known = state ?? execution.toLowerCase();
   if (stuck !== null) return `${known} (stuck)`;
-  return execution === 'TERMINATED' || execution === 'TIMED_OUT' ? `${known} (${execution.toLowerCase()})` : known;
+  if (state === 'Refused') return state;
+  return endingWord(execution, ending) ?? (isCutOff(execution) ? `${known} (${execution.toLowerCase()})` : known);
+}
+
+function isCutOff(execution: ListedBatch['execution']): boolean {
+  return execution === 'TERMINATED' || execution === 'TIMED_OUT';
 }

@@ -1,7 +1,7 @@
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
-import type { RowPlace } from '../../domain/batch/row-place';
+import { type RowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatMoney } from '../../domain/money';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import {
@@ -13,14 +13,10 @@ import {
 } from '../../contract/failure-types';
 import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatRowCount } from './batch-display';
+import { endingWords } from './batch-ending';
 import { type CommandContext, pageFile, printJson } from '../command-context';
 import type { WrittenPage } from '../../results/batch-page';
 
-const endings: Readonly<Record<BatchResult['ending'], string>> = {
-  completed: 'Completed',
-  drained: 'Drained, not every row was started',
-  stopped: 'Stopped',
-};
 const keyWidth = 24;
 const typeWidth = 18;
 /** Width of the table where the width of the terminal is not known. */
@@ -37,9 +33,9 @@ type Figure = readonly [name: string, count: number, more: string];
 /** A batch's result as text: counts, slowest rows, failed rows with the service's messages, the result files. */
 export function batchReport(result: BatchResult, elapsedMs: number | null, columns = plainWidth): string {
   const took = elapsedMs === null ? '' : ` in ${formatClock(elapsedMs)}`;
-  const { ending, batchId, rows, jsonl, csv, html } = result;
+  const { batchId, rows, jsonl, csv, html } = result;
   const lines = [
-    `${endings[ending]}  batch:${batchId}, ${formatRowCount(rows)}${took}`,
+    `${howItEnded(result)}  batch:${batchId}, ${formatRowCount(rows)}${took}`,
     ...figures(result),
     ...slowestTable(result),
     ...unsuccessfulTable(result, columns),
@@ -52,6 +48,13 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
   // A path or a command that is cut is of no use.
   const whole = [...whatNext(result, columns), ...files].map((line) => fit(line, Infinity));
   return [...lines.map((line) => fit(line, columns)), ...whole].join('\n');
+}
+
+/** One that was drained may have had every row started, and another attempt left out. */
+function howItEnded({ ending, rows, success, failed, canceled }: BatchResult): string {
+  if (ending !== 'drained') return endingWords[ending];
+  const isEachStarted = success + failed + canceled >= rows;
+  return `${endingWords.drained}, ${isEachStarted ? 'without another attempt of rows that failed' : 'not every row was started'}`;
 }
 
 /** What a batch's end means to a shell. */
@@ -69,7 +72,7 @@ function figures(result: BatchResult): string[] {
     ['failed', failed, failuresByType(result)],
   ];
   const mayBe: readonly Figure[] = [
-    ...onRecordFigures(onRecord),
+    ...onRecordFigures(onRecord, costs),
     ...costFigures(costs),
     ['bad outputs', failedOutputs, 'failed at the service; the manifests list them'],
     ['canceled', canceled, ''],
@@ -84,13 +87,22 @@ function figures(result: BatchResult): string[] {
 }
 
 /** What was there before the run. */
-function onRecordFigures(onRecord: BatchResult['onRecord']): Figure[] {
+function onRecordFigures(onRecord: BatchResult['onRecord'], costs: BatchResult['costs']): Figure[] {
   if (onRecord === undefined) return [];
   const { success, failed, canceled, gone } = onRecord;
   return [
     ['on record', success + failed + canceled, 'ended in an earlier run, and not run again'],
     ['not in file', gone, 'on record, and not among these rows'],
+    ...goneCosts(costs?.goneRows),
   ];
+}
+
+/** Nothing where they cost nothing that is known. */
+function goneCosts(gone: NonNullable<BatchResult['costs']>['goneRows']): Figure[] {
+  if (gone === undefined || gone.sums.length === 0) return [];
+  const unknown = gone.unknownRows === 0 ? '' : `; ${formatCount(gone.unknownRows)} unknown`;
+  const sums = gone.sums.map(formatMoney).join(' and ');
+  return [['their cost', gone.rows, `${rowsWord(gone.rows)}: ${sums}, not in "cost" or budget${unknown}`]];
 }
 
 /** The rows whose cost is known or not; nothing where no price is known at all. */
@@ -100,9 +112,13 @@ function costFigures(costs: BatchResult['costs']): Figure[] {
   const lost =
     withoutResult.length === 0 ? '' : `, of which ${withoutResult.map(formatMoney).join(' and ')} without a result`;
   return [
-    ['cost', knownRows, `${sums.map(formatMoney).join(' and ')} over all runs of the batch${lost}`],
-    ['cost unknown', unknownRows, 'no price or no cost time is known'],
+    ['cost', knownRows, `${rowsWord(knownRows)}: ${sums.map(formatMoney).join(' and ')} over all runs${lost}`],
+    ['cost unknown', unknownRows, `${rowsWord(unknownRows)}: no price or no cost time is known`],
   ];
+}
+
+function rowsWord(count: number): string {
+  return count === 1 ? 'row' : 'rows';
 }
 
 /** By type, most frequent first. */
@@ -113,7 +129,7 @@ function failuresByType({ failures }: BatchResult): string {
 
 function slowestTable({ slowest }: BatchResult): string[] {
   if (slowest.length === 0) return [];
-  const lines = slowest.map((row) => rowLine(row.key, shownNumber(row), formatClock(row.ms)));
+  const lines = slowest.map((row) => rowLine(shownKey(row), shownNumber(row), formatClock(row.ms)));
   return ['', rowLine('SLOWEST', numberName(slowest), 'TOOK'), ...lines];
 }
 
@@ -123,8 +139,8 @@ function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, colu
   return [
     '',
     rowLine('NOT SUCCEEDED', numberName(unsuccessful), `${'TYPE'.padEnd(typeWidth)}  WORDS`),
-    ...unsuccessful.flatMap(({ key, type, message, ...place }) => {
-      const number = shownNumber(place);
+    ...unsuccessful.flatMap(({ type, message, ...row }) => {
+      const [key, number] = [shownKey(row), shownNumber(row)];
       const whole = rowLine(key, number, `${type.padEnd(typeWidth)}  ${message}`);
       if (whole.length <= columns) return [whole];
       const words = wrap(message, Math.max(1, columns - indent.length), maxMessageLines);

@@ -1,10 +1,11 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { formatRowPlace } from '../../domain/batch/row-place';
-import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
+import { formatBytes, formatCount, formatCountOf, printableLine, showValue } from '../../domain/text';
 import type { FetchCount, FetchedBatch } from '../../results/fetch-batch';
 import { type CommandContext, type Output, printJson, untilInterrupted } from '../command-context';
 import { exitCodes } from '../exit-code';
+import { repeatable } from '../shared-options';
 import { fit, TerminalLines } from '../terminal';
 import { formatRowCount } from './batch-display';
 import { batchIdArgument } from './batch-settings';
@@ -12,6 +13,8 @@ import { batchIdArgument } from './batch-settings';
 interface ResultsOptions {
   readonly output: string;
   readonly partial?: true;
+  readonly key?: readonly string[];
+  readonly gone?: true;
   readonly json?: true;
 }
 
@@ -19,7 +22,7 @@ const help = `
 LONGHAUL_ARCHIVE names the archive of the workers; Temporal is not asked. Each
 row gets a folder named by its key. Files that are there already with the right
 SHA-256 are not fetched again, so the command can be repeated. Exit code 3 when
-rows could not be fetched.
+rows could not be fetched, 2 when no row has a --key.
 
 Example:
   $ longhaul batch results photos -o results
@@ -33,6 +36,8 @@ export function addBatchResultsCommand(program: Command, context: CommandContext
     .description('Fetches the archived outputs of the rows that succeeded, and their manifests.')
     .addArgument(batchIdArgument())
     .requiredOption('-o, --output <folder>', 'the folder to fetch them into; made when it is missing')
+    .addOption(repeatable('--key <key>', 'only the row of this key; can be given several times'))
+    .option('--gone', 'also rows on record that the last run did not have, as they are no longer in the row file')
     .option('--partial', 'also what is there of rows that failed or are incomplete')
     .option('--json', 'print one JSON object')
     .addHelpText('after', help)
@@ -40,7 +45,7 @@ export function addBatchResultsCommand(program: Command, context: CommandContext
 }
 
 async function fetchResults(context: CommandContext, id: string, options: ResultsOptions): Promise<void> {
-  const { output, partial = false, json = false } = options;
+  const { output, partial = false, key: keys, gone = false, json = false } = options;
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
   const { openBatchResults } = await import('../../results/batch-results.js');
@@ -54,7 +59,10 @@ async function fetchResults(context: CommandContext, id: string, options: Result
     const destination = new Destination(path.resolve(context.cwd, output));
     const progress = openRowProgress(context.display);
     const fetched = await untilInterrupted(context, (signal) =>
-      fetchBatch(archive, results, { destination, partial, signal, onProgress: progress.show }),
+      fetchBatch(archive, results, {
+        ...{ destination, partial, gone, signal, onProgress: progress.show },
+        ...(keys !== undefined && { keys }),
+      }),
     ).finally(progress.stop);
     if (fetched === undefined) {
       context.stderr.write('Interrupted. The same command goes on: complete files are kept.\n');
@@ -64,6 +72,7 @@ async function fetchResults(context: CommandContext, id: string, options: Result
     if (json) printJson(context, { batchId: id, folder: destination.path, ...fetched });
     else context.stdout.write(resultsText(destination.path, fetched));
     if (fetched.failed > 0) context.exitWith(exitCodes.failed);
+    else if (fetched.unknownKeys.length > 0) context.exitWith(exitCodes.badInput);
   });
 }
 
@@ -104,11 +113,17 @@ function countLine({ rows, failed, files, bytes, kept }: Readonly<FetchCount>): 
 }
 
 function resultsText(folder: string, fetched: FetchedBatch): string {
-  const { without, failed, failures } = fetched;
+  const { without, failed, failures, goneRows, unknownKeys } = fetched;
   const more = failed - failures.length;
   const lines = [
     `${countLine(fetched)}: ${folder}`,
     ...(without > 0 ? [`  ${formatRowCount(without)} did not succeed, so there is nothing to fetch of them`] : []),
+    ...(goneRows > 0
+      ? [
+          `  ${formatRowCount(goneRows)} on record ${goneRows === 1 ? 'is' : 'are'} not among those of the last run: --gone fetches them, too`,
+        ]
+      : []),
+    ...unknownKeys.map((key) => `  no row on record has the key ${showValue(key)}`),
     ...failures.map((row) => fit(`  ${formatRowPlace(row)}, ${row.key}: ${row.message}`, Infinity)),
     ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
   ];

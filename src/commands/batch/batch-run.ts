@@ -26,7 +26,7 @@ import { prepareForWorkers } from '../staging';
 import { RecordLookup } from './record-lookup';
 import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './row-problems';
 import { rowsReportFacts, rowsReportText } from './rows-report';
-import { countApp, RowsCheck } from './rows-check';
+import { type CheckedRows, countApp, RowsCheck } from './rows-check';
 
 interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
   readonly first?: string;
@@ -44,6 +44,10 @@ Columns are input keys (1:LoadImage.image), or what a --template asks for; in
 cells @FILE is a file, relative to the row file. Files are opened by the
 worker: they and the row file must lie under its LONGHAUL_INPUT_ROOTS, unless
 LONGHAUL_STAGING says where they are uploaded for it.
+
+--dry-run ends with exit code 2 where the run would refuse the file: for bad
+rows, and for rows on record that changed or whose keys did, as far as the
+record can be read (LONGHAUL_ARCHIVE).
 
 Run again, the command follows the batch that runs, or goes on where the last
 one ended: rows that are done are never paid twice. Ctrl-C detaches; the batch
@@ -98,19 +102,20 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const emit = createEventEmitter(context.stdout, isJson);
   const known = { prices: loadPrices(context.env), lookup: await openLookup(context, settings, dryRun) };
   const check = new RowsCheck(settings, toRead, { ...options, first }, emit, known);
-  const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
+  const reportChecked = async (report: RowsReport, output: Output): Promise<CheckedRows> => {
     const earlier = await readKnownRows(context.env, check.rowsByApp.keys());
-    const estimate = dryRun && report.goodRows > 0 ? estimateFrom(earlier, check.rowsByApp, concurrency) : null;
+    const estimate = dryRun && report.goodRows > 0 ? estimateFrom(earlier, check.rowsToRun, concurrency) : null;
     const checked = await check.checked(report, estimate, 'unknown' in earlier ? new Map() : earlier.inputs);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
     if (check.budgetProblem !== undefined) throw new InputInvalidError([check.budgetProblem], 'batch');
+    return checked;
   };
   if (dryRun) {
     const report = await withProblemsFile(problems, check.sinks, (sinks) => checkRows(readBatchRows(toRead), sinks));
-    await reportChecked(report, context.stdout);
-    if (report.badRows > 0 || report.goodRows === 0) context.exitWith(exitCodes.badInput);
+    const { isRefused } = await reportChecked(report, context.stdout);
+    if (report.badRows > 0 || report.goodRows === 0 || isRefused) context.exitWith(exitCodes.badInput);
     return;
   }
   context.stderr.write(`Checking ${file} …\n`);
@@ -138,9 +143,10 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
         const again = await readRowFileOptions(file, options, context.cwd);
         return { ...again, options: { ...again.options, batchId: settings.input.id } };
       };
-      const estimate = await estimateWholeFile(read, result, concurrency);
+      const lookup = await RecordLookup.open(context, settings.input.id, settings.input);
+      const estimate = await estimateRest(read, result, { concurrency, lookup, ran: check.keys });
       emit('estimate', estimate);
-      if (!isJson) context.stdout.write(`\nThe whole file: ${formatEstimate(estimate)}\n`);
+      if (!isJson) context.stdout.write(`\nThe rest of the file: ${formatEstimate(estimate)}\n`);
     };
     if (options.detach !== true) {
       await followBatchToTheEnd(context, batch, { emit, isJson, ...(first !== undefined && { onResult }) });
@@ -151,26 +157,35 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
 /** A run finds out by itself what is on record. */
 async function openLookup(
   context: CommandContext,
-  { input: { id } }: BatchSettings,
+  { input }: BatchSettings,
   dryRun: boolean,
 ): Promise<RecordLookup | null> {
-  return dryRun ? await RecordLookup.open(context, id) : null;
+  return dryRun ? await RecordLookup.open(context, input.id, input) : null;
 }
 
-/** Estimates all good rows of the file, those included that were run before. The file may be gone by now. */
-async function estimateWholeFile(
+interface RestOptions {
+  readonly concurrency: number;
+  readonly lookup: RecordLookup;
+  /** The keys of the rows that have just run. */
+  readonly ran: ReadonlySet<string>;
+}
+
+/** Estimates the rows of the file that are still to be paid, by those of the batch. The file may be gone by now. */
+async function estimateRest(
   read: () => Promise<RowFileToRead>,
   { apps = [] }: BatchResult,
-  concurrency: number,
+  { concurrency, lookup, ran }: RestOptions,
 ): Promise<FileEstimate> {
   const rowsByApp = new Map<number, number>();
   try {
-    for await (const { row } of readBatchRows(await read())) if (row !== undefined) countApp(rowsByApp, row);
+    for await (const { row } of readBatchRows(await read())) {
+      if (row !== undefined && !ran.has(row.key) && (await lookup.add(row))) countApp(rowsByApp, row);
+    }
   } catch (error) {
     if (!(error instanceof RowFileError)) throw error;
     return { unknown: error.message };
   }
-  return toEstimate(rowsByApp, apps, concurrency);
+  return rowsByApp.size === 0 ? { unknown: 'no row is left to run' } : toEstimate(rowsByApp, apps, concurrency);
 }
 
 /** What is to be read, after the check of its options, and where its problems go. */

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { BatchView } from '../../client/batch/batch-handle';
-import { InputInvalidError, noWorkerRemedy } from '../../client/errors';
+import { DecisionRefusedError, InputInvalidError, noWorkerRemedy } from '../../client/errors';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { formatBudget } from '../../domain/batch/batch-budget';
-import { formatRowPlace } from '../../domain/batch/row-place';
+import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatMoney } from '../../domain/money';
 import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatCountOf, printableLine } from '../../domain/text';
@@ -13,6 +13,7 @@ import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
 import { barLine, countsLine, heldUpText, paceLine, formatProblem, formatUploads, statesLine } from './batch-display';
+import { endingWord } from './batch-ending';
 import { batchExitCode, writeReportPage } from './batch-report';
 
 interface StatusOptions {
@@ -71,8 +72,8 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
         const batch = longhaul.batch(id);
         const view = await batch.status();
         if (!view.isOver) {
-          const problem = `The batch ${view.workflowId} still runs, so there is no result yet. See "longhaul batch status ${id}".`;
-          throw new InputInvalidError([problem], 'batch');
+          const words = `It still runs, so there is no result yet: "longhaul batch status ${id}" says how far it is, and with --follow prints the table at its end.`;
+          throw new DecisionRefusedError(view.workflowId, words);
         }
         const result = await batch.result();
         if (json === true) printJson(context, result);
@@ -88,13 +89,16 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
  * @internal exported for tests
  */
 export function batchStatusText(view: BatchView, nowMs: number): string {
-  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused } = view;
+  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused, failure } =
+    view;
   const waits = isOver ? '' : ` ${noWorkerRemedy(view.taskQueue)}`;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
-  const over = `over after ${formatClock(elapsedMs)} (workflow ${execution}); see "longhaul batch report ${batchId}"`;
+  const hasTable = execution === 'COMPLETED' || execution === 'CANCELLED';
+  const over = `${overWord(view)}, over after ${formatClock(elapsedMs)}${hasTable ? `; see "longhaul batch report ${batchId}"` : ''}`;
   const facts: readonly (readonly [string, string | null])[] = [
     ['state', isOver ? over : `runs for ${formatClock(elapsedMs)}`],
     ['row file', source],
+    ['failure', failure === null ? null : `${failure.type}: ${failure.message}`],
     [
       'refused',
       refused === null ? null : `a later run${refused.at === null ? '' : ` (${refused.at})`}: ${refused.reason}`,
@@ -108,22 +112,28 @@ export function batchStatusText(view: BatchView, nowMs: number): string {
   return [workflowId, ...lines, ...failureLines(view)].map((line) => fit(line, Infinity)).join('\n');
 }
 
+/** `Refused`: it failed before it started a row. */
+function overWord({ execution, failure, progress }: BatchView): string {
+  if (failure !== null && progress?.state === 'Opening') return 'Refused';
+  return endingWord(execution) ?? `Cut off (${execution.toLowerCase()})`;
+}
+
 function progressFacts(
   { progress, retrying, needPerson, uploading, isOver }: BatchView,
   elapsedMs: number,
   nowMs: number,
 ): [string, string | null][] {
   if (progress === null) return [];
-  const { concurrency, badRows, failures, attempt, pausedAt, toRetry, batchId } = progress;
-  const shown = { progress, retrying, needPerson, uploading };
-  const types = mostFrequent(failures);
-  const [costs, problem, heldUp] = [costFacts(progress), formatProblem(shown), heldUpText(progress)];
+  const { concurrency, badRows, attempt, pausedAt, toRetry, batchId } = progress;
+  const shown = { progress: isOver ? { ...progress, budget: null } : progress, retrying, needPerson, uploading };
+  const [costs, problem, heldUp] = [costFacts(progress, isOver), formatProblem(shown), heldUpText(progress)];
   // What has a line of its own is not said twice; beside rows that cannot go on, the daily budget may let no more start.
   const rest = problem === `held up: ${heldUp}` ? progress.dailyBudget?.words : problem;
-  const isSaid = costs.some(([, words]) => words === rest);
+  // Of a batch that is over, nothing waits for a budget any more.
+  const isSaid = costs.some(([, words]) => words === rest) || (isOver && rest === progress.dailyBudget?.words);
   return [
     ['progress', barLine(progress, elapsedMs)],
-    ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
+    ['rows', `${countsLine(progress)}${isOver ? '' : `; at most ${concurrency} at a time`}`],
     [
       'paused',
       isOver || pausedAt === undefined
@@ -143,13 +153,25 @@ function progressFacts(
     ['uploads', formatUploads(shown) ?? null],
     ...costs,
     ['left out', badRows === 0 ? null : formatCountOf(badRows, 'bad row')],
-    ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
+    ['failures', failuresText(progress)],
     ['problem', rest === undefined || isSaid ? null : rest],
   ];
 }
 
+/** By type. While the batch runs they are counted by attempt: a row that failed twice is one that failed. */
+function failuresText({ failures, failed, report }: BatchProgress): string | null {
+  const types = mostFrequent(report?.failures ?? failures);
+  if (types.length === 0) return null;
+  const count = types.reduce((sum, [, times]) => sum + times, 0);
+  const words = types.map(([type, times]) => `${times} ${type}`).join(', ');
+  return count === failed ? words : `${words}; of this run, each attempt counted`;
+}
+
 /** What the rows cost so far; nothing where no price is known. */
-function costFacts({ costs, budget, running, batchId }: BatchProgress): [string, string][] {
+function costFacts({ costs, budget, running, batchId }: BatchProgress, isOver: boolean): [string, string][] {
+  if (budget != null && isOver) {
+    return [['budget', formatBudget({ ...budget, places: Math.max(1, budget.places) }, 0)]];
+  }
   if (budget != null) {
     const more = budget.places > 0 ? '' : `; longhaul batch set-budget ${batchId} AMOUNT`;
     return [['budget', `${formatBudget(budget, running)}${more}`]];
@@ -159,5 +181,7 @@ function costFacts({ costs, budget, running, batchId }: BatchProgress): [string,
 
 function failureLines({ progress }: BatchView): string[] {
   const failures = progress?.lastFailures ?? [];
-  return failures.map((row) => printableLine(`  failed: ${row.key} (${formatRowPlace(row)}): ${row.message}`));
+  // Newest first; a row that was tried several times is among them once for each.
+  const latest = failures.filter(({ key }, index) => failures.findIndex((other) => other.key === key) === index);
+  return latest.map((row) => printableLine(`  failed: ${shownKey(row)} (${formatRowPlace(row)}): ${row.message}`));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { findArchivePlace } from '../../config/client-config';
 import { type AppFigures, type Estimate, estimateRows } from '../../domain/estimate';
-import { formatMoney } from '../../domain/money';
+import { formatMoney, type Money } from '../../domain/money';
 import { type EarlierRows, readEarlierRows } from '../../results/recorded-rows';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
@@ -76,13 +76,22 @@ export function formatEstimate(estimate: FileEstimate): string {
     costs.length === 0
       ? 'cost not known'
       : `${sums('median')} by the median row, ${sums('p90')} by the 90th percentile`,
-    ms === null
-      ? 'time not known'
-      : `at least ${formatRange(ms)}, if the service runs ${formatRowCount(concurrency)} at a time`,
+    ms === null ? 'time not known' : formatTime(ms, concurrency),
     `for ${formatRowCount(rows)}, by ${formatCountOf(restsOn, 'earlier one')}`,
     ...(unknownApps.length === 0 ? [] : [`without ${formatApps(unknownApps)}, of which nothing is known`]),
   ];
   return parts.join('; ');
+}
+
+/** What the rows cost by their fixed prices, and how long they take by earlier ones, as far as that is known. */
+export function formatFixedCosts(costs: readonly Money[], rows: number, estimate: FileEstimate): string {
+  const sum = `${costs.map(formatMoney).join(' and ')} for ${formatRowCount(rows)}, by their fixed prices`;
+  if ('unknown' in estimate || estimate.ms === null) return sum;
+  return `${sum}; ${formatTime(estimate.ms, estimate.concurrency)}, by ${formatCountOf(estimate.restsOn, 'earlier row')}`;
+}
+
+function formatTime(ms: { readonly median: number; readonly p90: number }, concurrency: number): string {
+  return `at least ${formatRange(ms)}, if the service runs ${formatRowCount(concurrency)} at a time`;
 }
 
 function formatApps(apps: readonly number[]): string {

@@ -1,16 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '../../client/errors';
 import type { ListedTask } from '../../client/task/list-tasks';
-import { findArchivePlace } from '../../config/client-config';
+import { findArchivePlace, loadStagingOf } from '../../config/client-config';
 import { ConfigError } from '../../config/environment';
+import type { BatchInput } from '../../contract/batch/batch-input';
 import { rowWorkflowId } from '../../contract/workflow-ids';
+import { addCost, type BatchSpending, noSpending } from '../../domain/batch/batch-budget';
 import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
-import { formatCount, formatCountOf, showValue } from '../../domain/text';
+import { formatBytes, formatCount, formatCountOf, showValue } from '../../domain/text';
 import type { RecordedRow } from '../../results/recorded-rows';
 import { ResultsError } from '../../results/errors';
 import { findRowsRunBefore, type PreparedRow, type RowRunBefore } from '../../rows';
 import { ArchiveError } from '../../storage/errors';
 import { type CommandContext, withLonghaul } from '../command-context';
+import { maxReadBytes, StagedDigests } from './staged-digests';
 
 /** A new row that seems to be one on record under another key: it would be paid beside that. */
 export interface OtherKeyRow {
@@ -18,6 +21,8 @@ export interface OtherKeyRow {
   readonly key: string;
   /** On record. */
   readonly recorded: string;
+  /** As that row gave it, where its task has another key. */
+  readonly recordedOriginalKey?: string;
 }
 
 /** Such rows: how many, and the first of them. */
@@ -35,6 +40,8 @@ export interface OnRecord {
   readonly new: number;
   /** Of those on record, so many had other content; null where that cannot be compared. */
   readonly changed: number | null;
+  /** Rows whose content was not compared, because their files are large. */
+  readonly notCompared: number;
   /** New rows whose keys look like keys on record. */
   readonly alike: OtherKeyRows;
   /** Rows on record that the file no longer has; null where `--first` cut it, or Temporal alone was asked. */
@@ -54,6 +61,9 @@ type Known =
     }
   | { readonly unknown: string };
 
+/** Which rows on record a run starts again. */
+type RunChoice = Pick<BatchInput, 'allowChanged' | 'retryFailed'>;
+
 /** A check is not held up for longer. */
 const withinMs = 15_000;
 const maxNamed = 5;
@@ -61,19 +71,34 @@ const maxNamed = 5;
 /** Which rows of a file are on record, as far as the archive and Temporal can be asked from here. */
 export class RecordLookup {
   readonly #known: Known;
-  readonly #isComparable: boolean;
-  readonly #count = { success: 0, failed: 0, canceled: 0, running: 0, new: 0, changed: 0 };
+  /** Null where rows are not staged: they are run as they stand. */
+  readonly #staged: StagedDigests | null;
+  readonly #count = { success: 0, failed: 0, canceled: 0, running: 0, new: 0, changed: 0, notCompared: 0 };
   /** Keys on record that a row has. */
   readonly #seen = new Set<string>();
   readonly #fresh: FreshRow[] = [];
 
-  private constructor(known: Known, isComparable: boolean) {
+  readonly #choice: RunChoice;
+  #spending: BatchSpending = noSpending;
+
+  private constructor(known: Known, staged: StagedDigests | null, choice: RunChoice) {
     this.#known = known;
-    this.#isComparable = isComparable;
+    this.#staged = staged;
+    this.#choice = choice;
+  }
+
+  /** What the rows on record that the file has cost so far; null where that is not known. */
+  get spending(): BatchSpending | null {
+    return 'unknown' in this.#known || this.#isTemporalAlone ? null : this.#spending;
+  }
+
+  /** Whether it is known which rows the run would start. */
+  get isKnown(): boolean {
+    return !('unknown' in this.#known);
   }
 
   /** Asks the archive that the command knows, and Temporal; neither has to answer. */
-  static async open(context: CommandContext, batchId: string): Promise<RecordLookup> {
+  static async open(context: CommandContext, batchId: string, choice: RunChoice): Promise<RecordLookup> {
     const late = new AbortController();
     const asking = ask(context, batchId);
     asking.catch(() => undefined);
@@ -81,44 +106,83 @@ export class RecordLookup {
     const known = await Promise.race([asking, inTime]).finally(() => {
       late.abort();
     });
-    // A staged row names its files by their content, which is not known before they are staged.
-    const isComparable = context.env['LONGHAUL_STAGING'] === undefined;
-    return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, isComparable);
+    const isStaged = context.env['LONGHAUL_STAGING'] !== undefined;
+    const staged = isStaged ? await StagedDigests.open(loadStagingOf({ env: context.env })) : null;
+    return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, staged, choice);
   }
 
-  add(row: PreparedRow): void {
-    if ('unknown' in this.#known) return;
+  /**
+   * Whether the run would start the row, as far as that is known. A staged row names its files by their content: they are
+   * read.
+   */
+  async add(row: PreparedRow): Promise<boolean> {
+    if ('unknown' in this.#known) return true;
     const { rows, running } = this.#known;
     const recorded = rows.get(row.key);
     if (recorded !== undefined) this.#seen.add(row.key);
-    if (running.has(row.key)) this.#count.running += 1;
-    else if (recorded === undefined) this.#addNew(row);
+    for (const cost of recorded?.costs ?? []) this.#spending = addCost(this.#spending, cost);
+    const isRunning = running.has(row.key);
+    if (isRunning) this.#count.running += 1;
+    else if (recorded === undefined) await this.#addNew(row);
     else this.#count[countNames[recorded.status]] += 1;
-    if (recorded !== undefined && !recorded.isUnpaid && recorded.digest !== row.digest) this.#count.changed += 1;
+    if (recorded === undefined) return !isRunning;
+    const isChanged = await this.#isChanged(row, recorded);
+    return !isRunning && this.#isStarted(recorded, isChanged);
   }
 
-  #addNew({ key, originalKey, digest, ...place }: PreparedRow): void {
+  /** Undefined where its content is not compared. */
+  async #isChanged(row: PreparedRow, recorded: RecordedRow): Promise<boolean | undefined> {
+    if (this.#isTemporalAlone) return undefined;
+    const digest = await this.#digestOf(row);
+    const isChanged = digest === undefined ? undefined : recorded.digest !== digest;
+    if (recorded.isUnpaid) return isChanged;
+    if (isChanged === undefined) this.#count.notCompared += 1;
+    else if (isChanged) this.#count.changed += 1;
+    return isChanged;
+  }
+
+  /** A row on record; as the batch chooses its rows. */
+  #isStarted({ status, isUnpaid }: RecordedRow, isChanged = false): boolean {
+    const { allowChanged = false, retryFailed = false } = this.#choice;
+    if (isChanged) return allowChanged || isUnpaid;
+    return status !== 'Success' && retryFailed;
+  }
+
+  async #addNew(row: PreparedRow): Promise<void> {
     this.#count.new += 1;
     if ('unknown' in this.#known || this.#known.rows.size === 0) return;
-    this.#fresh.push({ key, originalKey, digest, place: pickPlace(place) });
+    const { key, originalKey, ...place } = row;
+    const digest = this.#isTemporalAlone ? undefined : await this.#digestOf(row);
+    if (digest === undefined) this.#count.notCompared += 1;
+    this.#fresh.push({ key, originalKey, digest: digest ?? '', place: pickPlace(place) });
+  }
+
+  /** By Temporal alone nothing is known of their content. */
+  get #isTemporalAlone(): boolean {
+    return !('unknown' in this.#known) && this.#known.missing === archiveUnset;
+  }
+
+  /** As it is run; undefined where it is not known. */
+  async #digestOf(row: PreparedRow): Promise<string | undefined> {
+    return this.#staged === null ? row.digest : await this.#staged.digestOf(row);
   }
 
   /** @param isWhole - whether all rows of the file were added. */
   result(isWhole: boolean): OnRecord | { readonly unknown: string } {
     if ('unknown' in this.#known) return this.#known;
     const { rows, missing } = this.#known;
-    const { changed, ...counts } = this.#count;
+    const { changed, notCompared, ...counts } = this.#count;
     const gone = [...rows].filter(([key]) => !this.#seen.has(key));
     const paid = gone.filter(([, { isUnpaid }]) => !isUnpaid).map(([key, { digest }]) => ({ key, digest }));
     const { alike, runBefore } = findRowsRunBefore(this.#fresh, paid);
-    // By Temporal alone nothing is known of their content.
-    const isKnown = this.#isComparable && missing !== archiveUnset;
+    const isKnown = !this.#isTemporalAlone;
     return {
       ...counts,
       changed: isKnown ? changed : null,
-      alike: firstOf(alike),
-      gone: isWhole && missing !== archiveUnset ? gone.length : null,
-      runBefore: isKnown ? firstOf(runBefore) : null,
+      notCompared: isKnown ? notCompared : 0,
+      alike: firstOf(alike, rows),
+      gone: isWhole && isKnown ? gone.length : null,
+      runBefore: isKnown ? firstOf(runBefore, rows) : null,
       missing,
     };
   }
@@ -126,9 +190,11 @@ export class RecordLookup {
 
 type FreshRow = Pick<PreparedRow, 'key' | 'originalKey' | 'digest'> & Pick<OtherKeyRow, 'place'>;
 
-function firstOf(found: readonly RowRunBefore<FreshRow>[]): OtherKeyRows {
+function firstOf(found: readonly RowRunBefore<FreshRow>[], rows: ReadonlyMap<string, RecordedRow>): OtherKeyRows {
   const first = found.slice(0, maxNamed).map(({ row: { place, key, originalKey }, recorded }) => {
-    return { place, key: originalKey ?? key, recorded };
+    const recordedOriginalKey = rows.get(recorded)?.originalKey;
+    const given = recordedOriginalKey === undefined ? {} : { recordedOriginalKey };
+    return { place, key: originalKey ?? key, recorded, ...given };
   });
   return { rows: found.length, first };
 }
@@ -188,7 +254,7 @@ async function listRows(
         const key = task.workflowId.slice(prefix.length);
         if (!task.workflowId.startsWith(prefix) || running.has(key) || ended.has(key)) continue;
         if (!task.isOver) running.add(key);
-        else ended.set(key, { status: recordedStatus(task), digest: '', isUnpaid: false });
+        else ended.set(key, { status: recordedStatus(task), digest: '', isUnpaid: false, costs: [] });
       }
     });
     return { running, ended };
@@ -213,12 +279,16 @@ export function recordedStatus({ execution, status }: Pick<ListedTask, 'executio
   return execution === 'COMPLETED' ? 'Success' : 'Failed';
 }
 
-const notCompared = 'whether their content changed is known when they are staged: the run then refuses changed rows';
+/** Whether a run without `--allow-changed` refuses the file. */
+export function isRefusedByRecord(found: OnRecord | { readonly unknown: string } | null): boolean {
+  if (found === null || 'unknown' in found) return false;
+  return (found.changed ?? 0) > 0 || found.alike.rows > 0 || (found.runBefore?.rows ?? 0) > 0;
+}
 
 /** For people, a line each. */
-export function formatOnRecord(found: OnRecord | { readonly unknown: string }): string[] {
+export function formatOnRecord(found: OnRecord | { readonly unknown: string }, allowChanged: boolean): string[] {
   if ('unknown' in found) return [`not known: ${found.unknown}`];
-  const { success, failed, canceled, running, changed, alike, gone, runBefore, missing } = found;
+  const { success, failed, canceled, running, changed, notCompared, alike, gone, runBefore, missing } = found;
   const known = success + failed + canceled + running;
   const parts = [
     [success, 'finished'],
@@ -228,23 +298,30 @@ export function formatOnRecord(found: OnRecord | { readonly unknown: string }): 
   ] as const;
   const counts = parts.filter(([count]) => count > 0).map(([count, name]) => `${formatCount(count)} ${name}`);
   const newRows = `${formatCount(found.new)} ${found.new === 1 ? 'is' : 'are'} new`;
-  const changedRows = `other content than on record: ${formatCountOf(changed ?? 0, 'row')}, refused without --allow-changed, which pays anew`;
+  const consequence = allowChanged
+    ? 'paid anew, as --allow-changed says'
+    : 'refused without --allow-changed, which pays anew';
+  const changedRows = `other content than on record: ${formatCountOf(changed ?? 0, 'row')}, ${consequence}`;
+  const unread = `not compared: ${formatCountOf(notCompared, 'row')}, whose files are more than this check reads (${formatBytes(maxReadBytes)}); the run compares them, too`;
   return [
     `${formatCountOf(known, 'row')}${known === 0 ? '' : `: ${counts.join(', ')}`}; ${newRows}`,
     ...(changed === null || changed === 0 ? [] : [changedRows]),
     ...(gone === null || gone === 0 ? [] : [`no longer in the file: ${formatCountOf(gone, 'row')} on record`]),
-    ...(changed === null && missing === null && known > 0 ? [notCompared] : []),
+    ...(notCompared === 0 ? [] : [unread]),
     ...(missing === null ? [] : [missing]),
-    ...otherKeyLines(alike, 'looks like', 'such keys'),
-    ...(runBefore === null ? [] : otherKeyLines(runBefore, 'has the content of', 'such rows')),
+    ...otherKeyLines(alike, 'looks like', 'such keys', allowChanged),
+    ...(runBefore === null ? [] : otherKeyLines(runBefore, 'has the content of', 'such rows', allowChanged)),
   ];
 }
 
-function otherKeyLines({ rows, first }: OtherKeyRows, how: string, more: string): string[] {
+function otherKeyLines({ rows, first }: OtherKeyRows, how: string, more: string, allowChanged: boolean): string[] {
+  const consequence = allowChanged
+    ? 'paid anew, as --allow-changed says'
+    : 'refused without --allow-changed, which pays it anew';
   return [
     ...first.map(
-      ({ place, key, recorded }) =>
-        `the key ${showValue(key)} of ${formatRowPlace(place)} ${how} ${showValue(recorded)} on record: refused without --allow-changed, which pays it anew`,
+      ({ place, key, recorded, recordedOriginalKey = recorded }) =>
+        `the key ${showValue(key)} of ${formatRowPlace(place)} ${how} ${showValue(recordedOriginalKey)} on record: ${consequence}`,
     ),
     ...(rows > first.length ? [`and ${formatCount(rows - first.length)} more ${more}`] : []),
   ];

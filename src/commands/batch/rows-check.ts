@@ -2,7 +2,14 @@ import type { PriceList } from '../../config/prices';
 import { parseBudget } from '../../contract/batch/parse-batch-input';
 import type { InputValue } from '../../contract/task-input';
 import { type AppInputs, InputShapes, type UnusualInput } from '../../domain/app-inputs';
-import { budgetProblem, defaultAccount, noSpending, PriceCheck, viewBudget } from '../../domain/batch/batch-budget';
+import {
+  type BatchPrices,
+  budgetProblem,
+  defaultAccount,
+  noSpending,
+  PriceCheck,
+  viewBudget,
+} from '../../domain/batch/batch-budget';
 import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
 import { dailyBudgetProblem } from '../../domain/day-operations';
 import type { Money, Prices } from '../../domain/money';
@@ -13,7 +20,7 @@ import { fit } from '../terminal';
 import type { BatchSettings } from './batch-settings';
 import type { FileEstimate } from './file-estimate';
 import type { EmitEvent } from './follow-batch';
-import type { RecordLookup } from './record-lookup';
+import { isRefusedByRecord, type RecordLookup } from './record-lookup';
 import type { RowFileOptions, RowFileToRead } from './row-file-options';
 import { ProblemGroups } from './row-problems';
 import { type MixedInput, MixedInputs, type TextLikeFile, TextLikeFiles } from './suspect-inputs';
@@ -27,14 +34,20 @@ export class RowsCheck {
   readonly #textLikeFiles: TextLikeFiles;
   /** Null when this command knows no prices. */
   readonly #prices: PriceCheck | null;
+  /** The same of the rows that the run would start. */
+  readonly #pricesToPay: PriceCheck | null;
   readonly #dailyBudgets: DailyBudgetCheck | null;
   readonly #lookup: RecordLookup | null;
   #firstRow: PreparedRow | undefined;
   readonly #shapes = new InputShapes();
   readonly #mixed = new MixedInputs();
   readonly #problems = new ProblemGroups();
+  /** Of the good rows, with `--first`. */
+  readonly keys = new Set<string>();
   /** Good rows of each app. */
   readonly rowsByApp = new Map<number, number>();
+  /** Those of them that the run would start; all of them where that is not known. */
+  readonly rowsToRun = new Map<number, number>();
 
   constructor(
     settings: BatchSettings,
@@ -49,6 +62,7 @@ export class RowsCheck {
     this.#lookup = lookup;
     this.#dailyBudgets = prices === null ? null : new DailyBudgetCheck(prices);
     this.#prices = prices === null ? null : new PriceCheck(prices, Date.now());
+    this.#pricesToPay = prices === null ? null : new PriceCheck(prices, Date.now());
     this.#settings = settings;
     this.#first = first;
     this.#textLikeFiles = new TextLikeFiles(
@@ -58,12 +72,16 @@ export class RowsCheck {
     this.sinks = {
       maxProblems: 0,
       ...(first !== undefined && { maxGoodRows: first }),
-      onRow: (row) => {
+      onRow: async (row) => {
         this.#firstRow ??= row;
+        if (first !== undefined) this.keys.add(row.key);
         this.#textLikeFiles.add(row);
         this.#mixed.add(row);
-        this.#lookup?.add(row);
         this.#prices?.add(row);
+        if ((await this.#lookup?.add(row)) ?? true) {
+          this.#pricesToPay?.add(row);
+          countApp(this.rowsToRun, row);
+        }
         this.#dailyBudgets?.add(row);
         countApp(this.rowsByApp, row);
         this.#shapes.add(row.input.webAppId, row, Object.keys(row.input.inputs));
@@ -89,6 +107,9 @@ export class RowsCheck {
     earlierInputs: ReadonlyMap<number, AppInputs> = new Map(),
   ): Promise<CheckedRows> {
     const { input, outputs } = this.#settings;
+    const { allowChanged = false } = input;
+    // Of a file that was not read to its end it is not known which rows it no longer has.
+    const onRecord = this.#lookup?.result(this.#first === undefined || report.goodRows < this.#first) ?? null;
     return {
       ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
@@ -96,21 +117,26 @@ export class RowsCheck {
       mixedInputs: this.#mixed.found,
       unusualInputs: this.#shapes.unusual(earlierInputs),
       problemLines: this.#problems.lines(),
-      // Of a file that was not read to its end it is not known which rows it no longer has.
-      onRecord: this.#lookup?.result(this.#first === undefined || report.goodRows < this.#first) ?? null,
+      ...{ onRecord, allowChanged, isRefused: !allowChanged && isRefusedByRecord(onRecord) },
       estimate,
+      rowsToRun: [...this.rowsToRun.values()].reduce((sum, rows) => sum + rows, 0),
+      isRecordKnown: this.#lookup?.isKnown ?? false,
       ...this.#costs(parseBudget(input.budget) ?? null),
     };
   }
 
-  #costs(budget: Money | null): Pick<CheckedRows, 'budget' | 'fixedCosts' | 'rowsWithinBudget'> {
-    const fixedCosts = this.#prices?.fixedCosts ?? null;
-    if (budget === null || fixedCosts === null || this.#prices === null)
-      return { budget, fixedCosts, rowsWithinBudget: null };
-    const { places } = viewBudget(budget, this.#prices.result(), noSpending, 0);
-    return { budget, fixedCosts, rowsWithinBudget: places };
+  #costs(budget: Money | null): Pick<CheckedRows, 'budget' | 'spent' | 'fixedCosts' | 'rowsWithinBudget'> {
+    const fixedCosts = this.#pricesToPay?.fixedCosts ?? null;
+    const spending = this.#lookup?.spending ?? null;
+    const prices = this.#prices?.result();
+    if (budget === null) return { budget, spent: null, fixedCosts, rowsWithinBudget: null };
+    const view = viewBudget(budget, prices ?? noPrices, spending ?? noSpending, 0);
+    const spent = spending === null ? null : view.settled;
+    return { budget, spent, fixedCosts, rowsWithinBudget: fixedCosts === null ? null : view.places };
   }
 }
+
+const noPrices: BatchPrices = { unpriced: 0, firstUnpriced: null, currencies: {} };
 
 /** The result of the check of a row file. */
 export interface CheckedRows {
@@ -132,11 +158,19 @@ export interface CheckedRows {
   readonly problemLines: readonly string[];
   /** Null when that was not asked for. */
   readonly onRecord: ReturnType<RecordLookup['result']> | null;
+  readonly allowChanged: boolean;
+  /** Whether the run refuses the file, because rows changed under their keys or have other keys than on record. */
+  readonly isRefused: boolean;
   /** Null when none was asked for. */
   readonly estimate: FileEstimate | null;
+  /** So many rows the run would start; all good ones where that is not known. */
+  readonly rowsToRun: number;
+  readonly isRecordKnown: boolean;
   /** What the batch may cost; null: no limit. */
   readonly budget: Money | null;
-  /** What the good rows cost together, where this command knows the price of each and none depends on a time; else null. */
+  /** What of the budget the rows on record have taken; null where that is not known, and without a budget. */
+  readonly spent: Money | null;
+  /** What the rows that the run would start cost together, where this command knows the price of each and none depends on a time; else null. */
   readonly fixedCosts: readonly Money[] | null;
   /** How many rows the budget lets start at fixed prices; null without either. */
   readonly rowsWithinBudget: number | null;

@@ -5,7 +5,7 @@ import { formatBytes, formatCount, formatCountOf, safeText, showValue } from '..
 import type { RowsReport } from '../../rows';
 import { fit } from '../terminal';
 import { formatRowCount } from './batch-display';
-import { formatEstimate } from './file-estimate';
+import { formatEstimate, formatFixedCosts } from './file-estimate';
 import { formatOnRecord } from './record-lookup';
 import { formatMixedInput, formatTextLikeFile, formatUnusualInput } from './suspect-inputs';
 import type { CheckedRows, ShownInput, ShownRow } from './rows-check';
@@ -25,7 +25,7 @@ export function rowsReportText(checked: CheckedRows): string {
       ? [['by URI', `${formatCount(files.remoteReferences)} inputs, fetched by the workers`] as const]
       : []),
     ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
-    ...(checked.onRecord === null ? [] : formatOnRecord(checked.onRecord)).map(
+    ...(checked.onRecord === null ? [] : formatOnRecord(checked.onRecord, checked.allowChanged)).map(
       (line, n) => [n === 0 ? 'on record' : '', line] as const,
     ),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
@@ -34,35 +34,49 @@ export function rowsReportText(checked: CheckedRows): string {
     ...checked.unusualInputs.map((input) => ['look at', formatUnusualInput(input)] as const),
     ...estimateFacts(checked).map((words) => ['estimate', words] as const),
     ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
+    ...(checked.isRefused ? [['refused', refusedWords] as const] : []),
   ];
   const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...checked.problemLines];
   return lines.map((line) => fit(line, Infinity)).join('\n');
 }
 
-/** What the rows will cost, were none of them on record, which the check does not know; and whether a budget lasts. */
-function estimateFacts({ estimate, budget, fixedCosts, rowsWithinBudget, report }: CheckedRows): string[] {
+const refusedWords = 'the run starts nothing of this file (RowsChanged): see "on record"';
+
+/** What this run will cost, as far as it is known which rows it starts; and whether a budget lasts. */
+function estimateFacts(checked: CheckedRows): string[] {
+  const { estimate, budget, fixedCosts, rowsToRun, isRecordKnown } = checked;
   if (estimate === null) return [];
+  if (rowsToRun === 0) return ['nothing: the run starts no row of these'];
+  // With a fixed price, what earlier rows cost says nothing more.
   if (fixedCosts !== null) {
-    const sum = fixedCosts.map(formatMoney).join(' and ');
-    return [
-      `${sum} for ${formatRowCount(report.goodRows)}, by their fixed prices; ${ifAllRun}`,
-      ...(budget === null || rowsWithinBudget === null || rowsWithinBudget >= report.goodRows
-        ? []
-        : [
-            `the budget of ${formatMoney(budget)} lets ${formatRowCount(rowsWithinBudget)} start, those on record included`,
-          ]),
-      ...('unknown' in estimate ? [] : [`by earlier rows: ${formatEstimate(estimate)}`]),
-    ];
+    return [`${formatFixedCosts(fixedCosts, rowsToRun, estimate)}${which(isRecordKnown)}`, ...rowsInBudget(checked)];
   }
   if ('unknown' in estimate) return [formatEstimate(estimate)];
-  const words = `${formatEstimate(estimate)}; ${ifAllRun}`;
+  const words = `${formatEstimate(estimate)}${which(isRecordKnown)}`;
   const cost = estimate.costs.find(({ currency }) => currency === budget?.currency);
-  if (budget === null || cost === undefined || cost.p90 <= budget.micros) return [words];
-  const verb = cost.median > budget.micros ? 'is' : 'may be';
-  return [words, `the budget of ${formatMoney(budget)} ${verb} reached before the last row, if all of them run`];
+  if (budget === null || cost === undefined) return [words];
+  const left = budget.micros - (checked.spent?.micros ?? 0);
+  if (cost.p90 <= left) return [words];
+  const verb = cost.median > left ? 'is' : 'may be';
+  return [words, `the budget of ${formatMoney(budget)}${spentWords(checked)} ${verb} reached before the last row`];
 }
 
-const ifAllRun = 'if all of them run: rows on record are not paid again';
+function rowsInBudget({ budget, rowsWithinBudget, rowsToRun, isRecordKnown, ...checked }: CheckedRows): string[] {
+  if (budget === null || rowsWithinBudget === null || rowsWithinBudget >= rowsToRun) return [];
+  const included = isRecordKnown ? '' : ', those on record included';
+  return [
+    `the budget of ${formatMoney(budget)}${spentWords(checked)} lets ${formatRowCount(rowsWithinBudget)} start${included}`,
+  ];
+}
+
+function spentWords({ spent }: Pick<CheckedRows, 'spent'>): string {
+  return spent === null || spent.micros === 0 ? '' : `, of which ${formatMoney(spent)} is spent,`;
+}
+
+/** Which rows were estimated. */
+function which(isRecordKnown: boolean): string {
+  return isRecordKnown ? '' : '; if all of them run: rows on record are not paid again';
+}
 
 /** The report for `--json`; its problems were emitted one by one. */
 export function rowsReportFacts(checked: CheckedRows): object {
@@ -80,10 +94,10 @@ export function rowsReportFacts(checked: CheckedRows): object {
     textLikeFiles,
     mixedInputs,
     unusualInputs,
-    ...(estimate && { estimate }),
+    ...(estimate && { estimate, rowsToRun: checked.rowsToRun }),
     ...(fixedCosts && { fixedCosts }),
     ...(rowsWithinBudget !== null && { rowsWithinBudget }),
-    ...(onRecord && { onRecord }),
+    ...(onRecord && { onRecord, refused: checked.isRefused }),
   };
 }
 

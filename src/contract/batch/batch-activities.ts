@@ -11,12 +11,21 @@ import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 
 /*
  * Inputs and results of the batch's activities. They stand in histories: no row's content is in them, only what the
- * batch must know of it.
+ * batch must know of it, and of a few rows that changed what changed.
  */
 
 /** A row, for people. */
 export interface PlacedKey extends RowPlace {
   readonly key: string;
+  /** As the row gave it, where its task has another one. Absent: the same, or it is from an older version. */
+  readonly originalKey?: string | undefined;
+}
+
+/** An input of a row that changed, or another field of it; the values are shortened, as JSON, without secrets. */
+export interface ChangedInput {
+  readonly key: string;
+  readonly before: string;
+  readonly now: string;
 }
 
 /** `openBatch`: compares the rows with what the batch's record says of their keys, before anything is started. */
@@ -27,13 +36,17 @@ export interface OpenBatchInput {
 /** New rows that seem to be rows on record under other keys. */
 export interface RowsUnderOtherKeys {
   readonly rows: number;
-  readonly first: readonly (PlacedKey & { readonly recorded: string })[];
+  readonly first: readonly (PlacedKey & {
+    readonly recorded: string;
+    /** As that row gave it, where its task has another one. Absent: the same, or it is not known. */
+    readonly recordedOriginalKey?: string | undefined;
+  })[];
 }
 export interface OpenBatchResult {
   /** Rows on record whose content was another one. */
   readonly changed: number;
-  /** The first of them. */
-  readonly changedRows: readonly PlacedKey[];
+  /** The first of them; of some it is known which inputs changed. */
+  readonly changedRows: readonly (PlacedKey & { readonly changedInputs?: readonly ChangedInput[] })[];
   /**
    * Rows that are new and whose keys differ from one on record that no row has any more only in capital letters, spaces,
    * forms of accents or leading zeros. Absent: there are none.
@@ -147,6 +160,8 @@ export interface HeldUpRows {
   readonly since: string;
   /** The key of that row. Absent from a worker of an older version. */
   readonly key?: string;
+  /** As the row gave it, where its task has another one. */
+  readonly originalKey?: string | undefined;
   /** The step of that row, `createTask` say. */
   readonly activity: string;
   /** Why it was not taken the last time; redacted, on one line. */
@@ -164,7 +179,7 @@ export function addHeldUp(one: HeldUpRows | undefined, other: HeldUpRows | undef
  * the words safe to show.
  */
 export function formatHeldUp(
-  { rows, since, key, activity, words }: HeldUpRows,
+  { rows, since, key: taskKey, originalKey: key = taskKey, activity, words }: HeldUpRows,
   show: (text: string) => string,
 ): string {
   const who = rows === 1 ? show(key ?? '') : `the first${key === undefined ? '' : ` (${show(key)})`}`;
@@ -207,6 +222,11 @@ export interface BatchCosts {
   readonly knownRows: number;
   /** Rows with a task at the service whose cost is not known. */
   readonly unknownRows: number;
+  /**
+   * What rows on record cost that are not among the batch's rows any more; in none of the other figures. Absent: there are
+   * none, or it is from an older version.
+   */
+  readonly goneRows?: { readonly rows: number; readonly sums: readonly Money[]; readonly unknownRows: number };
 }
 
 export interface ReportBatchResult {

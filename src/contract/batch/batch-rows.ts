@@ -24,7 +24,7 @@ export function wasRefusedUnpaid({
 }
 
 /** A row that runs: what the batch needs to know of it. */
-export type RunningRow = Pick<RowRecord, 'key' | 'index' | 'line' | 'sheetRow' | 'page' | 'digest'>;
+export type RunningRow = Pick<RowRecord, 'key' | 'originalKey' | 'index' | 'line' | 'sheetRow' | 'page' | 'digest'>;
 
 export const noUploads: RowUploads = { files: 0, bytes: 0, shared: 0 };
 

@@ -1,5 +1,5 @@
 import { formatMoney, type Money, type Price, type Prices } from '../money';
-import { formatRowPlace, pickPlace, type RowPlace } from './row-place';
+import { formatRowPlace, pickPlace, type RowPlace, shownKey } from './row-place';
 import { formatCountOf, showValue } from '../text';
 
 /** What the rows of a batch cost so far; plain JSON, a part of the batch's state. Every attempt of a row counts. */
@@ -71,6 +71,7 @@ export const defaultAccount = 'default';
 /** A row whose price is to be found. */
 export interface PricedRow extends RowPlace {
   readonly key: string;
+  readonly originalKey?: string | null;
   readonly input: { readonly webAppId: number; readonly account?: string };
 }
 
@@ -90,11 +91,11 @@ export class PriceCheck {
     this.#atMs = atMs;
   }
 
-  add({ key, input: { account = defaultAccount, webAppId }, ...place }: PricedRow): void {
+  add({ input: { account = defaultAccount, webAppId }, ...row }: PricedRow): void {
     const price = this.#find(account, webAppId);
     if (price === null) {
       this.#unpriced += 1;
-      this.#firstUnpriced ??= { ...pickPlace(place), key, webAppId };
+      this.#firstUnpriced ??= { ...pickPlace(row), key: shownKey(row), webAppId };
       return;
     }
     const none = { rows: 0, taskMicros: 0, isFixed: true };

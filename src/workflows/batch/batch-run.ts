@@ -17,7 +17,7 @@ import {
 } from '../../contract/batch/batch-rows';
 import type { BatchPlan } from '../../contract/batch/parse-batch-input';
 import { searchAttributes } from '../../contract/search-attributes';
-import { pickPlace } from '../../domain/batch/row-place';
+import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { BatchPace } from '../../domain/batch/batch-pace';
 import { BatchBudget } from './batch-budget';
 import { BatchStop } from './batch-stop';
@@ -183,7 +183,7 @@ export class BatchRun {
     else this.#countFailure(end, row);
   }
 
-  #countFailure(end: RowEnd, { key, ...place }: RunningRow): void {
+  #countFailure(end: RowEnd, row: RunningRow): void {
     const { state } = this;
     const { failure } = end;
     this.retries.add(end);
@@ -192,7 +192,10 @@ export class BatchRun {
     const counted = new Map(Object.entries(state.failures));
     const name = counted.has(type) || counted.size < maxFailureTypes ? type : 'Other';
     state.failures = Object.fromEntries(counted.set(name, (counted.get(name) ?? 0) + 1));
-    state.lastFailures = [{ key, ...pickPlace(place), message }, ...state.lastFailures].slice(0, shownFailures);
+    state.lastFailures = [{ ...pickKeys(row), ...pickPlace(row), message }, ...state.lastFailures].slice(
+      0,
+      shownFailures,
+    );
   }
 
   /** Shows where the batch is. */

@@ -3,8 +3,8 @@ import type { OpenBatchResult, ReportBatchResult, RowsUnderOtherKeys } from '../
 import type { BatchPlan } from '../../contract/batch/parse-batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { noUploads } from '../../contract/batch/batch-rows';
-import { formatRowPlace, pickPlace } from '../../domain/batch/row-place';
-import { formatCount, formatCountOf } from '../../domain/text';
+import { formatRowPlace, pickKeys, pickPlace, shownKey } from '../../domain/batch/row-place';
+import { formatCount, formatCountOf, showValue } from '../../domain/text';
 import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
 import { batchActivities, batchOptions } from '../activity-proxies';
 import { BatchRun } from './batch-run';
@@ -65,10 +65,10 @@ async function openBatch(run: BatchRun): Promise<void> {
   refuseOtherKeys(opened, plan);
   const { changed, changedRows } = opened;
   if (changed > 0 && !plan.allowChanged) {
-    const which = changedRows.map((row) => `${formatRowPlace(row)} (${row.key})`).join(', ');
+    const which = changedRows.map((row) => `${formatRowPlace(row)} (${shownKey(row)}${changedWords(row)})`).join(', ');
     throw taskFailure(
       'RowsChanged',
-      `${formatCountOf(changed, 'row')} ${changed === 1 ? 'differs' : 'differ'} from what was run under their keys: ${which}. If this is another file, give it an --id ` +
+      `${formatCountOf(changed, 'row')} ${changed === 1 ? 'differs' : 'differ'} from what was run under their keys: ${which}.${commonChange(changedRows)} If this is another file, give it an --id ` +
         'of its own: all its rows are then paid. Otherwise put back what was there, or, to run and pay the rows anew, give them other keys or ' +
         'allow it with allowChanged (--allow-changed).',
       { changed, changedRows },
@@ -78,6 +78,23 @@ async function openBatch(run: BatchRun): Promise<void> {
   const budgetProblem = run.budget.open(opened);
   if (budgetProblem !== undefined) throw taskFailure('BudgetUnusable', budgetProblem);
   state.opened = true;
+}
+
+type ChangedRow = OpenBatchResult['changedRows'][number];
+
+/** Such as `: "2:ImageScale.width" was 512 and is 640`; empty where it is not known. */
+function changedWords({ changedInputs = [] }: ChangedRow): string {
+  const words = changedInputs.map(({ key, before, now }) => `${showValue(key)} was ${before} and is ${now}`);
+  return words.length === 0 ? '' : `: ${words.join(', ')}`;
+}
+
+/** Where the same changed in all rows, the rows themselves did not. */
+function commonChange(rows: readonly ChangedRow[]): string {
+  const known = rows.flatMap(({ changedInputs }) =>
+    changedInputs === undefined ? [] : [JSON.stringify(changedInputs)],
+  );
+  if (known.length < 2 || new Set(known).size > 1) return '';
+  return ` The same changed in all ${known.length} rows that were compared: rather than the rows, what they have in common changed (the template, or an option such as --input or --app).`;
 }
 
 /** Such a row is rather the one on record under another key: run as new, it would be paid twice. */
@@ -94,13 +111,15 @@ function refuseOtherKeys({ alike, runBefore }: OpenBatchResult, { allowChanged }
 function refuseRows(found: RowsUnderOtherKeys | undefined, what: (isOne: boolean) => string): void {
   if (found === undefined) return;
   const { rows, first } = found;
-  const which = first.map((row) => `${formatRowPlace(row)} (${row.key}; on record: ${row.recorded})`).join(', ');
+  const which = first
+    .map((row) => `${formatRowPlace(row)} (${shownKey(row)}; on record: ${row.recordedOriginalKey ?? row.recorded})`)
+    .join(', ');
   const more = rows > first.length ? ` and ${formatCount(rows - first.length)} more` : '';
   throw taskFailure(
     'RowsChanged',
     `${formatCountOf(rows, 'row')} ${what(rows === 1)}: ${which}${more}. If this is another file, give it an --id of its own. ` +
       'Otherwise give the keys of before, or allow it with allowChanged (--allow-changed): the rows are then run, and paid, as new ones.',
-    { changed: rows, changedRows: first.map(({ key, ...row }) => ({ ...pickPlace(row), key })) },
+    { changed: rows, changedRows: first.map((row) => ({ ...pickPlace(row), ...pickKeys(row) })) },
   );
 }
 

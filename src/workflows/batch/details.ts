@@ -5,7 +5,7 @@ import { rowsOfBatch, searchAttributes } from '../../contract/search-attributes'
 import { formatBudget } from '../../domain/batch/batch-budget';
 import { expectedEnd, mostFrequent } from '../../domain/batch/batch-pace';
 import { formatMoney } from '../../domain/money';
-import { formatRowPlace } from '../../domain/batch/row-place';
+import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { statesThatWait } from '../../domain/task-state';
 import { formatBytes, formatCountOf, markdownText } from '../../domain/text';
 import { formatMinute, formatMoment } from '../../domain/time';
@@ -121,7 +121,7 @@ export function batchDetails(progress: BatchProgress): string {
     ...(progress.problem === null ? [] : ['', `**Problem:** ${markdownText(progress.problem)}`]),
     ...(progress.lastFailures.length === 0 ? [] : ['', '**Last failures**', '']),
     ...progress.lastFailures.map(
-      ({ key, message, ...place }) => `- ${markdownText(key)} (${formatRowPlace(place)}): ${markdownText(message)}`,
+      (row) => `- ${markdownText(shownKey(row))} (${formatRowPlace(row)}): ${markdownText(row.message)}`,
     ),
   ].join('\n');
 }

@@ -7,6 +7,7 @@ import {
 } from '../../contract/batch/batch-activities';
 import type { RowStates } from '../../contract/batch/batch-messages';
 import type { RowRecord } from '../../contract/batch/batch-rows';
+import { pickKeys } from '../../domain/batch/row-place';
 import { formatCountOf, utf8Bytes } from '../../domain/text';
 import { awaitRowEndsOptions, batchActivities, batchOptions } from '../activity-proxies';
 import type { BatchRun } from './batch-run';
@@ -236,11 +237,17 @@ class Window {
         const { ended, polled = input.keys.length, states = {} } = result;
         for (const end of ended) run.takeEnd(end, askedMs);
         for (const [state, rows] of Object.entries(states)) counts[state] = (counts[state] ?? 0) + rows;
-        heldUp = addHeldUp(heldUp, result.heldUp);
+        heldUp = addHeldUp(heldUp, result.heldUp && this.#named(result.heldUp));
         rest = rest.slice(Math.max(1, polled));
       });
     }
     return { counts, ...(heldUp !== undefined && { heldUp }) };
+  }
+
+  /** With the key that the row gave. */
+  #named(heldUp: HeldUpRows): HeldUpRows {
+    const row = this.#run.runningRows.find(({ key }) => key === heldUp.key);
+    return row === undefined ? heldUp : { ...heldUp, ...pickKeys(row) };
   }
 
   async #onRows(

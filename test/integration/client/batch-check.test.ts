@@ -44,7 +44,6 @@ async function startTask(key: string): Promise<() => Promise<unknown>> {
 async function check(env: NodeJS.ProcessEnv, ...args: string[]): Promise<FakeContext> {
   const context = new FakeContext(env);
   await runCommandLine(['batch', 'run', rowFile, '--app', '1', '--id', id, '--dry-run', ...args], context);
-  expect(context.exitCode).toBe(0);
   return context;
 }
 
@@ -105,6 +104,8 @@ describe('the check of a file whose rows were run', () => {
       onRecord: { success: 2, failed: 1, canceled: 0, running: 2, new: 1, changed: 1, gone: 3, missing: null },
     });
     expect(onRecord(await check(env, '--first', '2'))).toEqual(['2 rows: 2 finished; 0 are new', expect.anything()]);
+    expect((await check(env)).exitCode).toBe(2);
+    expect((await check(env, '--first', '1')).exitCode).toBe(0);
   });
 
   it('counts the rows that are gone, unless --first cut the file', async () => {
@@ -138,10 +139,12 @@ describe('the check of a file whose rows were run', () => {
   });
 
   it('asks Temporal alone where the archive is not known, and says so', async () => {
-    expect(onRecord(await check({ TEMPORAL_ADDRESS: temporalAddress() }))).toEqual([
+    const checked = await check({ TEMPORAL_ADDRESS: temporalAddress() });
+    expect(onRecord(checked)).toEqual([
       '3 rows: 1 failed, 2 running; 3 are new',
       'LONGHAUL_ARCHIVE is not set here, so that Temporal alone was asked',
     ]);
+    expect(checked.exitCode).toBe(0);
   });
 
   it('works where neither can be asked, and where the archive is damaged', async () => {

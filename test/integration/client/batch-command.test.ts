@@ -122,7 +122,8 @@ describe('the commands of a batch that runs', () => {
     await withBatch(async (batch, workflow) => {
       const early = await run('retry', batch.id, '--unpaid');
       expect(early).toMatchObject({ exitCode: 2 });
-      expect(early.stderr.text).toContain('still runs: retry its unpaid rows once it is over');
+      expect(early.stderr.text).toContain(`batch:${batch.id}: It still runs: retry its unpaid rows once it is over`);
+      expect(early.stderr.text).not.toContain('cannot be used');
       endAll(batch);
       await workflow.result();
 
@@ -145,7 +146,8 @@ describe('the commands of a batch that runs', () => {
     await withBatch(async (batch, workflow) => {
       const early = await run('report', batch.id);
       expect(early).toMatchObject({ exitCode: 2 });
-      expect(early.stderr.text).toContain('still runs, so there is no result yet');
+      expect(early.stderr.text).toMatch(/: It still runs, so there is no result yet: "longhaul batch status \S+" says/);
+      expect(early.stderr.text).not.toContain('cannot be used');
 
       endAll(batch);
       await workflow.result();

@@ -130,7 +130,7 @@ describe('longhaul batch list', () => {
     context.stdout.text = '';
     await runCommandLine(['batch', 'list', '--limit', '1000'], context);
     const [head = '', ...lines] = context.stdout.text.trimEnd().split('\n');
-    expect(head).toMatch(/^STATE +STARTED +AGE +TOOK +ROWS +SUCCEEDED +FAILED +CANCELED +RUNNING +BATCH$/);
+    expect(head).toMatch(/^STATE +STARTED \(UTC\) +AGE +TOOK +ROWS +SUCCEEDED +FAILED +CANCELED +RUNNING +BATCH$/);
     expect(lines.filter((line) => line.endsWith(` ${id}`))).toHaveLength(1);
     await runCommandLine(['batch', 'list', '--limit', '0'], context);
     expect(context.exitCode).toBe(2);

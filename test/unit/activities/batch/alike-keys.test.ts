@@ -26,7 +26,7 @@ describe('openBatch', () => {
       rows: 2,
       first: [
         { line: 2, sheetRow: 2, key: 'a17', recorded: 'A17' },
-        { line: 3, sheetRow: 3, key: now[1]?.key, recorded: rows[1]?.key },
+        { line: 3, sheetRow: 3, key: now[1]?.key, originalKey: 'étude\u00a0 3', recorded: rows[1]?.key },
       ],
     };
     expect(await batch.open(reference)).toMatchObject({ changed: 0, gone: 3, alike });

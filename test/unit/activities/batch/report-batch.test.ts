@@ -73,10 +73,12 @@ describe('reportBatch', () => {
       ...{ success: 1, failed: 1, canceled: 0, notStarted: 1, outputs: 25, outputBytes: 125, failedOutputs: 3 },
       ...{ uploads: { files: 3, bytes: 30, shared: 3 }, failures: { TaskFailed: 1 } },
       slowest: [
-        { key: 'b-1', line: 2, ms: 60_000 },
+        { key: 'b-1', originalKey: 'bé, "1"', line: 2, ms: 60_000 },
         { key: 'a', line: 1, ms: 1_500 },
       ],
-      unsuccessful: [{ key: 'b-1', line: 2, type: 'TaskFailed', message: 'out of memory, "really"' }],
+      unsuccessful: [
+        { key: 'b-1', originalKey: 'bé, "1"', line: 2, type: 'TaskFailed', message: 'out of memory, "really"' },
+      ],
     });
     expect(await jsonLines(report.jsonl)).toMatchObject([
       {

@@ -36,12 +36,31 @@ describe('the table at the end of a batch', () => {
     );
   });
 
+  it('names rows by the keys that they gave', () => {
+    const slug = { key: 'A-20-0123456789abcdef', originalKey: 'A 20/ä', line: 3, sheetRow: 2 };
+    const unsuccessful = [{ ...slug, type: 'TaskFailed', message: 'no' }];
+    const text = batchReport(resultOf({ failed: 1, slowest: [{ ...slug, ms: 1_000 }], unsuccessful }), null);
+    expect(text).toMatch(/^ {2}A 20\/ä +2 {2}0:01$/m);
+    expect(text).toMatch(/^ {2}A 20\/ä +2 {2}TaskFailed +no$/m);
+    expect(text).not.toContain('A-20');
+  });
+
   it('counts rows that were on record before, and those that the file no longer has, where there are any', () => {
     const onRecord = { success: 1_200, failed: 34, canceled: 0, gone: 2 };
     expect(batchReport(resultOf({ success: 1_300, onRecord }), null)).toContain(
       [
         '  on record       1,234  ended in an earlier run, and not run again',
         '  not in file         2  on record, and not among these rows',
+      ].join('\n'),
+    );
+    const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
+    const goneRows = { rows: 2, sums: [eur(40_000)], unknownRows: 1 };
+    const costs = { sums: [eur(20_000)], withoutResult: [], knownRows: 1, unknownRows: 0, goneRows };
+    expect(batchReport(resultOf({ success: 1_300, onRecord, costs }), null, 80)).toContain(
+      [
+        '  not in file         2  on record, and not among these rows',
+        '  their cost          2  rows: 0.04 EUR, not in "cost" or budget; 1 unknown',
+        '  cost                1  row: 0.02 EUR over all runs',
       ].join('\n'),
     );
     const none = { success: 0, failed: 0, canceled: 0, gone: 0 };
@@ -127,7 +146,7 @@ describe('the table at the end of a batch', () => {
     const sums = [{ currency: 'EUR', micros: 1_140_000 }];
     const costs = { sums, withoutResult: [{ currency: 'EUR', micros: 20_000 }], knownRows: 57, unknownRows: 0 };
     expect(batchReport(resultOf({ costs }), 1_000)).toContain(
-      'cost               57  1.14 EUR over all runs of the batch, of which 0.02 EUR without a result',
+      'cost               57  rows: 1.14 EUR over all runs, of which 0.02 EUR without a result',
     );
   });
 

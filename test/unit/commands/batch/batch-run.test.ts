@@ -176,7 +176,7 @@ describe('inputs by which rows differ from all earlier rows of their app that su
       return context.stdout.text;
     };
     const open = await estimateOf('--budget', '1EUR');
-    expect(open).toMatch(/0\.02 EUR by the median row, .*; if all of them run: rows on record are not paid again\n/);
+    expect(open).toMatch(/0\.02 EUR by the median row, .*; for 2 rows, by 3 earlier ones\n/);
     expect(open).not.toContain('the budget of');
     expect(await estimateOf('--budget', '0.05EUR')).toContain('the budget of 0.05 EUR may be reached before the last');
     expect(await estimateOf('--budget', '0.01EUR')).toContain('the budget of 0.01 EUR is reached before the last row');

@@ -1,0 +1,63 @@
+import type { ChangedInput } from '../../contract/batch/batch-activities';
+import type { RowRecord } from '../../contract/batch/batch-rows';
+import type { InputValue } from '../../contract/task-input';
+import { parseJson } from '../../domain/json';
+import { defaultAccount } from '../../domain/batch/batch-budget';
+import { showValue } from '../../domain/text';
+import { type ManifestPage, parseManifestPage } from '../../formats/manifest';
+import type { PreparedRow } from '../../rows';
+import { type Archive, readSmall } from '../../storage/archive/archive';
+
+/** A manifest of many outputs is not read for this. */
+const maxManifestBytes = 1024 * 1024;
+const maxInputs = 3;
+const maxKeyLength = 120;
+
+type Inputs = Readonly<Record<string, InputValue>>;
+
+/**
+ * What a row has otherwise than its task on record had, by the manifest that this left; undefined where it left none, or it
+ * does not tell. The record itself has a digest of the row alone. Throws ArchiveError.
+ */
+export async function findChangedInputs(
+  archive: Pick<Archive, 'location' | 'read' | 'size'>,
+  { input }: PreparedRow,
+  { manifest: path, requestId }: RowRecord,
+): Promise<readonly ChangedInput[] | undefined> {
+  if (path?.startsWith(`${archive.location}/`) !== true) return undefined;
+  const text = await readSmall(archive, path.slice(archive.location.length + 1), maxManifestBytes);
+  const manifest = parseManifestPage(parseJson(text ?? ''));
+  if (manifest?.requestId !== requestId) return undefined;
+  const { webAppId, account } = manifest;
+  const changed = [
+    ...(webAppId === null ? [] : changedValue('webAppId', webAppId, input.webAppId)),
+    ...changedValue('account', account, input.account ?? defaultAccount),
+    ...changedInputs(manifest, input.inputs),
+  ];
+  return changed.length === 0 ? undefined : changed.slice(0, maxInputs);
+}
+
+function changedInputs({ values, inputs: files }: ManifestPage, inputs: Inputs): ChangedInput[] {
+  const fileBefore = new Map(
+    files.flatMap(({ keys, ...file }) => keys.map((key) => [key, { keys, ...file }] as const)),
+  );
+  const keys = new Set([...Object.keys(inputs), ...Object.keys(values), ...fileBefore.keys()]);
+  return [...keys].flatMap((key) => {
+    const file = fileBefore.get(key);
+    // Of several inputs with one content the manifest names one file.
+    if (file?.keys.some((other) => fileOf(inputs[other]) === file.file) === true) {
+      return inputs[key] === undefined ? changedValue(key, file.file, undefined) : [];
+    }
+    const value = Object.hasOwn(inputs, key) ? inputs[key] : undefined;
+    return changedValue(key, file?.file ?? values[key], fileOf(value) ?? value);
+  });
+}
+
+function fileOf(value: InputValue | undefined): string | undefined {
+  return typeof value === 'object' ? value.file : undefined;
+}
+
+function changedValue(key: string, before: unknown, now: unknown): ChangedInput[] {
+  if (before === now) return [];
+  return [{ key: key.slice(0, maxKeyLength), before: showValue(before), now: showValue(now) }];
+}
