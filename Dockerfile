@@ -26,7 +26,7 @@ RUN CGO_ENABLED=0 go build -mod=readonly -buildvcs=false -trimpath -ldflags='-s 
 FROM sources AS demo
 COPY reference-service reference-service
 COPY --from=storage /versitygw /usr/local/bin/versitygw
-USER node
+USER 1000:1000
 ENTRYPOINT ["node", "--import", "tsx", "reference-service/main.ts"]
 
 FROM node:24.21.0-bookworm-slim
@@ -40,6 +40,6 @@ COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/lib lib
 # A new volume takes its owner from here.
 RUN mkdir /srv/archive /srv/inputs && chown node:node /srv/archive /srv/inputs
-USER node
+USER 1000:1000
 ENTRYPOINT ["node", "lib/cli.js"]
 CMD ["worker"]

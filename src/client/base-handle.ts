@@ -104,20 +104,18 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
  * where none polls the task queue of the workflow, it is not waited for. To be used right after Temporal described the
  * workflow, so that a failure is the worker's and not the server's.
  *
- * @param workflowId - whose task queue it is; without it a worker is waited for in any case.
+ * @param workflowId - whose task queue it is
  */
 export async function queryWorkflow<Answer>(
   access: TemporalAccess,
   query: () => Promise<unknown>,
   isAnswer: (value: unknown) => value is Answer,
-  workflowId?: string,
+  workflowId: string,
 ): Promise<Answer | undefined> {
   const { client } = access;
   const [unserved, settled] = [new AbortController(), new AbortController()];
   const withinMs = Date.now() + answerTimeoutMs;
-  if (workflowId !== undefined) {
-    abortUnserved(access, workflowId, unserved, settled.signal).catch(() => undefined);
-  }
+  abortUnserved(access, workflowId, unserved, settled.signal).catch(() => undefined);
   try {
     const answer = await abortable(access, unserved.signal, () => client.withDeadline(withinMs, query));
     return isAnswer(answer) ? answer : undefined;

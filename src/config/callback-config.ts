@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defaultHeaderPrefix } from '../domain/service-dialect';
-import type { ReadTextFile } from './json-file';
+import { readNamedFile, type ReadTextFile, shownFile } from './json-file';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import {
   ConfigError,
@@ -14,7 +14,7 @@ import {
 import { type MetricsConfig, readMetrics } from './metrics-config';
 import { readTraces, type TracesConfig } from './traces-config';
 import { Secret } from './secret';
-import { variables, variablesReadBy } from './variables';
+import { type VariableName, variables, variablesReadBy } from './variables';
 import type { LogLevel } from './values';
 
 /** Where the service reports the end of a task, and how the receiver knows that it is the service. */
@@ -27,20 +27,46 @@ export interface CallbackConfig {
   readonly headerPrefix: string;
 }
 
-const names = ['LONGHAUL_CALLBACK_URL', 'LONGHAUL_CALLBACK_TOKEN'] as const;
-
-/** Reads it; `null` when neither of its variables is set. One without the other is a problem. */
+/**
+ * Reads it; `null` when neither URL nor token is set. One without the other is a problem.
+ *
+ * @param problems - gets what is wrong; no problem shows a token.
+ */
 export function readCallback(
   env: NodeJS.ProcessEnv,
   values: Partial<VariableValues>,
+  readTextFile: ReadTextFile,
   problems: string[],
 ): CallbackConfig | null {
-  const missing = names.filter((name) => readText(env, name) === undefined);
-  if (missing.length === names.length) return null;
-  problems.push(...missing.map((name) => `${name} is not set, but its counterpart is; ${variables[name].remedy}.`));
-  const tokens = (values.LONGHAUL_CALLBACK_TOKEN ?? []).map((token) => new Secret(token));
+  const [hasUrl, hasToken, hasFile] = [
+    'LONGHAUL_CALLBACK_URL',
+    'LONGHAUL_CALLBACK_TOKEN',
+    'LONGHAUL_CALLBACK_TOKEN_FILE',
+  ].map((name) => readText(env, name) !== undefined);
+  if (!hasUrl && !hasToken && !hasFile) return null;
+  const lacks = (name: VariableName): string =>
+    `${name} is not set, but its counterpart is; ${variables[name].remedy}.`;
+  if (!hasUrl) problems.push(lacks('LONGHAUL_CALLBACK_URL'));
+  if (!hasToken && !hasFile) problems.push(lacks('LONGHAUL_CALLBACK_TOKEN'));
+  if (hasToken && hasFile) {
+    problems.push('LONGHAUL_CALLBACK_TOKEN and LONGHAUL_CALLBACK_TOKEN_FILE are both set; leave one of them out.');
+  }
+  const given =
+    values.LONGHAUL_CALLBACK_TOKEN ?? tokensFrom(values.LONGHAUL_CALLBACK_TOKEN_FILE, readTextFile, problems);
+  const tokens = given.map((token) => new Secret(token));
   const headerPrefix = values.LONGHAUL_SERVICE_HEADER_PREFIX ?? defaultHeaderPrefix;
   return Object.freeze({ url: values.LONGHAUL_CALLBACK_URL ?? '', tokens: Object.freeze(tokens), headerPrefix });
+}
+
+function tokensFrom(file: string | undefined, readTextFile: ReadTextFile, problems: string[]): readonly string[] {
+  if (file === undefined) return [];
+  const what = 'LONGHAUL_CALLBACK_TOKEN_FILE';
+  const text = readNamedFile({ what, file }, readTextFile, problems);
+  if (text === undefined) return [];
+  const tokens = variables.LONGHAUL_CALLBACK_TOKEN.schema.safeParse(text.trim());
+  if (tokens.success && tokens.data !== undefined) return tokens.data;
+  problems.push(`${what} is ${shownFile(file)}, which holds no token; ${variables.LONGHAUL_CALLBACK_TOKEN.remedy}.`);
+  return [];
 }
 
 /** Warnings about a valid configuration. */
@@ -70,7 +96,7 @@ export function loadReceiverConfig(
 ): Loaded<ReceiverConfig> {
   const { values, problems: unreadable } = readVariables(env, variablesReadBy('receiver'));
   const problems = [...unreadable];
-  const callback = readCallback(env, values, problems);
+  const callback = readCallback(env, values, readTextFile, problems);
   const metrics = readMetrics(values, problems);
   const traces = readTraces(env, values, problems);
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);

@@ -231,6 +231,10 @@ export const variables = {
     remedy: 'give a token of 16 to 200 characters without spaces, or two separated by a comma',
     schema: callbackTokens.optional(),
   },
+  LONGHAUL_CALLBACK_TOKEN_FILE: fileVariable('not set', 'give the path of a file that holds nothing but the token', [
+    'worker',
+    'receiver',
+  ]),
   LONGHAUL_CALLBACK_PORT: {
     readBy: ['receiver'],
     default: '`8080`',

@@ -119,7 +119,7 @@ export function loadWorkerConfig(
   const problems = [...unreadable];
   const accounts = readAccounts(values, readTextFile, problems);
   problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
-  const callback = readCallback(env, values, problems);
+  const callback = readCallback(env, values, readTextFile, problems);
   const prices = readPrices(values.LONGHAUL_PRICES_FILE, readTextFile, problems);
   problems.push(...unknownBudgets(prices, accounts));
   const metrics = readMetrics(values, problems);

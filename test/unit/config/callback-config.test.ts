@@ -7,9 +7,9 @@ const enough = {
   LONGHAUL_CALLBACK_TOKEN: 'token-of-today-16',
 };
 
-function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+function problemsOf(env: NodeJS.ProcessEnv, fileText = ''): readonly string[] {
   try {
-    loadReceiverConfig(env);
+    loadReceiverConfig(env, () => fileText);
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
     throw error;
@@ -37,6 +37,31 @@ describe('the configuration of a receiver', () => {
     });
 
     expect(config.callback.tokens.map((token) => token.reveal())).toEqual(['token-of-tomorrow', 'token-of-today-16']);
+  });
+
+  describe('with a file of the token', () => {
+    const { LONGHAUL_CALLBACK_URL } = enough;
+    const fromFile = { LONGHAUL_CALLBACK_URL, LONGHAUL_CALLBACK_TOKEN_FILE: '/run/callback-token' };
+
+    it('reads what the variable would hold, without the end of the line', () => {
+      const { config, warnings } = loadReceiverConfig(fromFile, () => 'token-of-tomorrow,token-of-today-16\n');
+      expect(config.callback.tokens.map((token) => token.reveal())).toEqual(['token-of-tomorrow', 'token-of-today-16']);
+      expect(warnings).toEqual([]);
+    });
+
+    it.each([
+      [
+        'both are set',
+        { ...fromFile, ...enough },
+        /^LONGHAUL_CALLBACK_TOKEN and LONGHAUL_CALLBACK_TOKEN_FILE are both/,
+      ],
+      ['it holds no token', fromFile, /^LONGHAUL_CALLBACK_TOKEN_FILE is "\/run\/callback-token", which holds no token/],
+      ['there is no URL', { ...fromFile, LONGHAUL_CALLBACK_URL: '' }, /^LONGHAUL_CALLBACK_URL is not set, but/],
+    ])('says so when %s, and does not show what it holds', (_, env, expected) => {
+      const problems = problemsOf(env, 'two words-that-are-secret');
+      expect(problems).toContainEqual(expect.stringMatching(expected));
+      expect(problems.join()).not.toContain('words-that');
+    });
   });
 
   it('needs no key of the service, and cares for nothing that only a worker reads', () => {

@@ -203,8 +203,8 @@ describe('the settings of the compose file', () => {
   });
 
   it.each([
-    ['worker', 'worker', ['LONGHAUL_API_KEY', 'LONGHAUL_HEALTH_HOST']],
-    ['receiver', 'receiver', []],
+    ['worker', 'worker', ['LONGHAUL_API_KEY', 'LONGHAUL_HEALTH_HOST', 'LONGHAUL_CALLBACK_TOKEN_FILE']],
+    ['receiver', 'receiver', ['LONGHAUL_CALLBACK_TOKEN_FILE']],
     // Its callers send no token: it listens on loopback.
     ['codec-server', 'codec server', ['LONGHAUL_CODEC_TOKEN']],
   ] as const)('reach the %s: every variable that it reads, and no other', (name, reader, left) => {

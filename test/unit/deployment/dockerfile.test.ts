@@ -52,7 +52,7 @@ describe('the Dockerfile', () => {
 
   it('does not run as root, and owns the archive and the inputs', () => {
     const last = instructions.slice(instructions.findLastIndex(([name]) => name === 'FROM'));
-    expect(last).toContainEqual(['USER', 'node']);
+    expect(last).toContainEqual(['USER', '1000:1000']);
     const { LONGHAUL_ARCHIVE = '', LONGHAUL_INPUT_ROOTS = '' } = composeEnvironment('worker', {
       LONGHAUL_SERVICE_URL: 'https://service.example',
     });

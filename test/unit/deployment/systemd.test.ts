@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadReceiverConfig } from '../../../src/config/callback-config';
+import { loadCodecServerConfig } from '../../../src/config/codec-server-config';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
 import { codeBlocks, markdownPages } from '../../support/markdown';
 import { composeText, projectRoot } from './compose-file';
@@ -50,17 +52,42 @@ describe('the unit for systemd', () => {
 });
 
 describe.each([
-  ['longhaul-receiver.service', 'receiver', 'LONGHAUL_CALLBACK_TOKEN_FILE'],
-  ['longhaul-codec-server.service', 'codec-server', 'LONGHAUL_CODEC_KEYS_FILE'],
-])('the unit %s', (name, command, secret) => {
+  ['longhaul-receiver.service', 'receiver', loadReceiverConfig, 'a-token-of-16-characters'],
+  [
+    'longhaul-codec-server.service',
+    'codec-server',
+    loadCodecServerConfig,
+    JSON.stringify({ current: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
+  ],
+])('the unit %s', (name, command, load, secret) => {
   const other = readFileSync(join(projectRoot, 'deploy/systemd', name), 'utf8');
+  const of = (directive: string): string[] =>
+    [...other.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
-  it('runs its command as a user of its own, with its secret alone', () => {
-    expect(other).toContain(`/longhaul/lib/cli.js ${command}\n`);
-    expect(other).toMatch(/^DynamicUser=yes$/m);
-    const credentials = [...other.matchAll(/^LoadCredential=([^:\n]+):/gm)].map(([, one = '']) => one);
-    expect(credentials).toHaveLength(1);
-    expect(other).toContain(`Environment=${secret}=%d/${credentials.join()}\n`);
+  it('runs its command as a user of its own', () => {
+    expect(of('ExecStart').join()).toMatch(new RegExp(`/longhaul/lib/cli.js ${command}$`));
+    expect(of('DynamicUser')).toEqual(['yes']);
     expect(other).not.toMatch(/api-key|StateDirectory|LONGHAUL_ARCHIVE|User=longhaul/);
+  });
+
+  it('starts with its secret alone, and with the settings that the guide writes', () => {
+    const written = guide.flatMap(codeBlocks).map(({ code }) => code.replaceAll('\\\n', ''));
+    const [, settings = ''] =
+      written
+        .map((code) => new RegExp(`cat > /etc/longhaul/${command}.env <<END\n(.*?)END`, 's').exec(code))
+        .find(Boolean) ?? [];
+    const env = {
+      ...assignments(of('Environment')),
+      ...assignments(settings.replace('$(openssl rand -hex 32)', 'a-token-of-16-characters').trim().split('\n')),
+    };
+    const read: string[] = [];
+    const { warnings } = load(env, (path) => {
+      read.push(path);
+      return secret;
+    });
+    expect(warnings).toEqual([]);
+    const credentials = of('LoadCredential').map((credential) => `%d/${credential.split(':')[0] ?? ''}`);
+    expect(read).toEqual(credentials);
+    expect(read).toHaveLength(1);
   });
 });
