@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import pino from 'pino';
+import { watchParent } from '../tools/end-with-parent';
 import { startReferenceStack } from '../tools/reference-stack';
 import type { ReferenceService } from './start-reference-service';
 
@@ -66,7 +67,9 @@ function announcement(service: ReferenceService, controlToken: string | undefine
 
 function nextStopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    // Only below npm: what a shell runs in the background may outlive the shell.
+    if (process.env['npm_lifecycle_event'] !== undefined) watchParent(resolve);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.once(signal, () => {
         resolve();
       });

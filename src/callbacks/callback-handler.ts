@@ -67,7 +67,8 @@ export class CallbackHandler {
       return { httpStatus: 405, headers: { allow: 'POST' }, outcome: 'another method' };
     }
     if (!isAccepted(request.headers.authorization)) {
-      return { httpStatus: 401, headers: { 'www-authenticate': 'Bearer' }, outcome: 'wrong token' };
+      const outcome = this.#isOfService(request) ? 'wrong token' : 'no token';
+      return { httpStatus: 401, headers: { 'www-authenticate': 'Bearer' }, outcome };
     }
     if (this.#inFlight >= maxInFlight) {
       return { httpStatus: 503, headers: retryLater, outcome: 'too many at the same time' };
@@ -80,8 +81,17 @@ export class CallbackHandler {
     }
   }
 
+  /** A doctor, or whatever scans the network, sends neither a token nor a workflow id: no alert is due. */
+  #isOfService(request: IncomingMessage): boolean {
+    return request.headers.authorization !== undefined || this.#workflowIdOf(request) !== undefined;
+  }
+
+  #workflowIdOf({ headers }: IncomingMessage): string | string[] | undefined {
+    return headers[correlationHeader(this.#options.headerPrefix).toLowerCase()];
+  }
+
   async #take(request: IncomingMessage): Promise<HandledRequest> {
-    const workflowId = request.headers[correlationHeader(this.#options.headerPrefix).toLowerCase()];
+    const workflowId = this.#workflowIdOf(request);
     if (typeof workflowId !== 'string' || !isLonghaulWorkflowId(workflowId)) {
       return { httpStatus: 400, outcome: 'no workflow id of Longhaul' };
     }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { S3Place } from '../domain/uri';
 import { type Account, readAccounts } from './accounts';
-import type { ReadTextFile } from './json-file';
+import { readNamedFile, type ReadTextFile, shownFile } from './json-file';
 import type { ArchiveConfig } from './archive-config';
 import { type PriceList, readPrices } from './prices';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
@@ -130,6 +130,7 @@ export function loadWorkerConfig(
   // A misspelt name is the likeliest reason for a missing variable.
   if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
 
+  const certificates = readCertificates(readText(env, 'NODE_EXTRA_CA_CERTS'), readTextFile);
   const config: WorkerConfig = {
     accounts,
     slots: readSlots(values),
@@ -164,12 +165,12 @@ export function loadWorkerConfig(
     callback,
     webhooks,
     codecKeys,
-    extraCaCerts: readText(env, 'NODE_EXTRA_CA_CERTS') ?? null,
+    extraCaCerts: certificates.file,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };
   return {
     config: Object.freeze(config),
-    warnings: [...unknown, ...clearTextWarnings(accounts), ...callbackWarnings(callback)],
+    warnings: [...unknown, ...clearTextWarnings(accounts), ...callbackWarnings(callback), ...certificates.warnings],
   };
 }
 
@@ -237,4 +238,18 @@ function clearTextWarnings(accounts: ReadonlyMap<string, Account>): string[] {
   return [...accounts.values()]
     .filter(({ serviceUrl }) => isClearText(serviceUrl))
     .map(({ name, serviceUrl }) => `The API key of account "${name}" goes to ${serviceUrl} unencrypted; use https.`);
+}
+
+/** The file, if Node can have read it: Node itself says on its error stream only that it has not, and goes on. */
+function readCertificates(
+  file: string | undefined,
+  readTextFile: ReadTextFile,
+): { readonly file: string | null; readonly warnings: readonly string[] } {
+  if (file === undefined) return { file: null, warnings: [] };
+  const warnings: string[] = [];
+  const text = readNamedFile({ what: 'NODE_EXTRA_CA_CERTS', file }, readTextFile, warnings);
+  if (text === undefined) return { file: null, warnings };
+  if (/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return { file, warnings };
+  const empty = `NODE_EXTRA_CA_CERTS is ${shownFile(file)}, which holds no certificate; give a file of certificates in PEM.`;
+  return { file: null, warnings: [empty] };
 }

@@ -44,6 +44,10 @@ async function locate(source: string, inputRoots: readonly string[], roots: read
   const found = candidates.find(({ path, exists }) => exists && roots.some((root) => isInside(path, root)));
   if (found !== undefined) return found.path;
   await requireRoots(source, inputRoots);
+  const hidden = candidates.find(
+    ({ path, error }) => error !== undefined && roots.some((root) => isInside(path, root)),
+  );
+  if (hidden !== undefined) throw openFailure(source, hidden.error);
   if (candidates.every(({ path, exists }) => !exists && roots.some((root) => path === root || isInside(path, root)))) {
     const remedy = 'check the path; it is a path on the worker, not on the caller';
     const below = isAbsolute(source) ? '' : ` below ${inputRoots.join(', ')}`;
@@ -73,12 +77,27 @@ async function requireRoots(source: string, inputRoots: readonly string[]): Prom
   }
 }
 
-/** The path without links; of one that does not exist, the part that does. */
-async function resolveLinks(path: string): Promise<{ path: string; exists: boolean }> {
-  const real = await realpath(path).catch(() => undefined);
-  if (real !== undefined) return { path: real, exists: true };
-  const parent = dirname(path);
-  return parent === path ? { path, exists: false } : { ...(await resolveLinks(parent)), exists: false };
+/** Whether a path leads to nothing; with another error something may be there. */
+const missingCodes: readonly string[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
+
+interface ResolvedPath {
+  /** Without links; of one that does not exist, the part that does. */
+  readonly path: string;
+  readonly exists: boolean;
+  /** Why it is not known whether it exists, such as a folder below `path` that may not be searched. */
+  readonly error?: unknown;
+}
+
+async function resolveLinks(path: string): Promise<ResolvedPath> {
+  try {
+    return { path: await realpath(path), exists: true };
+  } catch (error) {
+    const parent = dirname(path);
+    if (parent === path) return { path, exists: false };
+    const known = await resolveLinks(parent);
+    const isHidden = known.exists && !missingCodes.includes(errorCode(error));
+    return { ...known, exists: false, ...(isHidden && { error }) };
+  }
 }
 
 /** A root that does not exist yet is kept: nothing is inside it. */

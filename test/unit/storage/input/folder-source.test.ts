@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { SourceError } from '../../../../src/storage/errors';
@@ -97,6 +97,29 @@ describe('openSource of a path', () => {
     ['TOO_LARGE', 'large.png'],
   ])('refuses with %s: %s', async (code, source) => {
     expect(await refusalOf(source)).toMatchObject({ code, source });
+  });
+
+  it('says of a file in a folder that this process may not search that it cannot be read, not that it does not exist', async () => {
+    const locked = join(root, 'locked');
+    mkdirSync(locked);
+    writeFileSync(join(locked, 'photo.jpg'), 'picture');
+    chmodSync(folder.path, 0o755);
+    chmodSync(locked, 0o000);
+    const isRoot = process.geteuid?.() === 0;
+    // Root may search any folder.
+    if (isRoot) process.seteuid?.('nobody');
+    try {
+      const refusals = await Promise.all([refusalOf(join(locked, 'photo.jpg')), refusalOf('locked/photo.jpg')]);
+      for (const { code, message } of refusals) {
+        expect({ code, message }).toEqual({
+          code: 'UNREADABLE',
+          message: expect.stringContaining('(EACCES)') as string,
+        });
+      }
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      chmodSync(locked, 0o755);
+    }
   });
 
   it('says of a relative path that leads nowhere below which folders it was looked for', async () => {
