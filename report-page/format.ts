@@ -30,5 +30,5 @@ export function formatCost(cost: ReportCost): string {
 
 /** In the reader's own time zone. */
 export function formatTime(ms: number): string {
-  return new Date(ms).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+  return new Date(ms).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 }

@@ -53,7 +53,11 @@ function throughput(ended: readonly ReportRow[]): Plot {
   return {
     title: 'Rows ended a minute',
     summary: `On average ${perMinute(ended.length / bars.length)}, at most ${perMinute(Math.max(...bars))}`,
-    data: [bars.map((_, index) => first / 1_000 + index * width), bars.map((count) => (count * 60) / width)],
+    // A bar begins at its moment: without one more, the last bar would be drawn beyond the edge.
+    data: [
+      [...bars, 0].map((_, index) => first / 1_000 + index * width),
+      [...bars.map((count) => (count * 60) / width), null],
+    ],
     drawn: 'bars',
     format: (value) => formatCount(Math.round(value * 10) / 10),
   };

@@ -72,7 +72,7 @@ function listRepairs(run: string, retry: string): ReportFacts['repairs'] {
     command: retry,
   };
   const correct = {
-    does: 'Nothing was paid. Correct the rows, then run the file again, with the options of the first run such as --template beside these, but without --retry-failed, which pays failed rows anew',
+    does: 'Nothing was paid. Correct the rows, then run the file again, with the options of the first run, such as --app and --template, beside these, but without --retry-failed, which pays failed rows anew',
     command: run,
   };
   const replaced = {
@@ -80,7 +80,7 @@ function listRepairs(run: string, retry: string): ReportFacts['repairs'] {
     command: `${retry} --unpaid`,
   };
   const correctPaid = {
-    does: 'Where the rows were corrected: run them, and pay them, anew, with the options of the first run such as --template beside these, but without --retry-failed',
+    does: 'Where the rows were corrected: run them, and pay them, anew, with the options of the first run, such as --app and --template, beside these, but without --retry-failed',
     command: `${run} --allow-changed`,
   };
   const ask = { does: 'Find out whether the service has it', command: 'longhaul reconcile' };

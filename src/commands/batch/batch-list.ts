@@ -117,6 +117,11 @@ function listText(batches: readonly ShownBatch[], nowMs: number): string {
         ]
       : []),
   ]);
+  const isUnanswered = batches.some(
+    ({ counts, state, stuck }) => counts === null && state !== 'Refused' && stuck === null,
+  );
+  if (isUnanswered)
+    problems.push('?: no worker answered, or the result cannot be read; longhaul batch status ID says more.');
   return `${[...lines.map((line) => line.trimEnd()), ...problems].join('\n')}\n`;
 }
 

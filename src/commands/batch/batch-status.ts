@@ -6,7 +6,7 @@ import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatMoney } from '../../domain/money';
 import { mostFrequent } from '../../domain/batch/batch-pace';
-import { formatCountOf, printableLine } from '../../domain/text';
+import { formatCount, formatCountOf, printableLine } from '../../domain/text';
 import { formatMoment } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { fit, formatClock } from '../terminal';
@@ -179,9 +179,14 @@ function costFacts({ costs, budget, running, batchId }: BatchProgress, isOver: b
   return costs === undefined || costs.sums.length === 0 ? [] : [['costs', costs.sums.map(formatMoney).join(' and ')]];
 }
 
-function failureLines({ progress }: BatchView): string[] {
+function failureLines({ progress, batchId }: BatchView): string[] {
   const failures = progress?.lastFailures ?? [];
   // Newest first; a row that was tried several times is among them once for each.
   const latest = failures.filter(({ key }, index) => failures.findIndex((other) => other.key === key) === index);
-  return latest.map((row) => printableLine(`  failed: ${shownKey(row)} (${formatRowPlace(row)}): ${row.message}`));
+  const lines = latest.map((row) =>
+    printableLine(`  failed: ${shownKey(row)} (${formatRowPlace(row)}): ${row.message}`),
+  );
+  const more = (progress?.failed ?? 0) - latest.length;
+  if (lines.length === 0 || more <= 0) return lines;
+  return [...lines, `  and ${formatCount(more)} more that failed: longhaul list --batch ${batchId} --status Failed`];
 }

@@ -8,8 +8,11 @@ import { formatRowCount } from './batch-display';
 
 type Kind = 'file' | 'number' | 'text';
 
-/** A few rows of another kind than all others are rather a mistake; of two kinds that are both common, neither is. */
-const mostOdd = 0.05;
+/**
+ * A few rows of another kind than all others are rather a mistake; of two kinds that are both common, neither is: at most
+ * one row in twenty of the usual kind, or up to three where they are one in five.
+ */
+const [mostOdd, mostOddOfFew, fewOdd] = [0.05, 0.2, 3];
 
 /** With fewer rows of the usual kind, neither is usual. */
 const fewestUsual = 3;
@@ -56,7 +59,7 @@ export class MixedInputs {
       if (first === undefined || first[1].rows < fewestUsual) return [];
       const [usual, { rows: most }] = first;
       return others
-        .filter(([, { rows }]) => rows <= Math.max(1, most * mostOdd))
+        .filter(([, { rows }]) => rows <= Math.max(1, most * mostOdd, Math.min(fewOdd, most * mostOddOfFew)))
         .map(([kind, { rows, place, example }]) => ({ key, rows, kind, usual, place, example }));
     });
   }

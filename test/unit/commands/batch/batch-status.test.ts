@@ -103,6 +103,14 @@ describe('the status of a batch', () => {
     expect(text).not.toContain('A-20');
   });
 
+  it('says how many rows more have failed than it names, and how to list them', () => {
+    const lastFailures = [{ key: 'a', line: 3, message: 'no' }];
+    const shown = (failed: number): string =>
+      batchStatusText(viewOf({ progress: progressOf({ failed, lastFailures }) }), Date.parse(startedAt));
+    expect(shown(8)).toMatch(/^ {2}and 7 more that failed: longhaul list --batch \S+ --status Failed$/m);
+    expect(shown(1)).not.toContain('more that failed');
+  });
+
   it('says why a run failed, and that it was refused where it started no row', () => {
     const failure = { type: 'BudgetUnusable', message: 'no price is known' };
     const over = { execution: 'FAILED', isOver: true, endedAt, failure } as const;

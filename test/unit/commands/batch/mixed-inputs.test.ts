@@ -28,6 +28,12 @@ describe('an input of nearly one kind', () => {
     ]);
   });
 
+  it('is noted in three rows of thirty', async () => {
+    expect(await noted('thirty.csv', [...numbers.slice(0, 27), 'abc', 'abd', 'abe'])).toEqual([
+      `"${width}" is text in 3 rows (first row 29: "abc"), and a number in all others`,
+    ]);
+  });
+
   it('is not noted where both kinds are common, or hardly a row is there', async () => {
     expect(await noted('both.csv', [...numbers, ...numbers.map((number) => `in ${number}`)])).toEqual([]);
     expect(await noted('few.csv', ['5', 'x'])).toEqual([]);
