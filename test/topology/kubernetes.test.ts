@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { loadWorkerConfig } from '../../src/config/worker-config';
 import { buildGoTool } from '../../tools/build-go-tool';
 import { kustomizeTool } from '../../tools/go-tool';
+import { codeBlocks, markdownPages } from '../support/markdown';
 import { temporaryFolder } from '../support/temporary-folder';
 import { projectRoot } from '../unit/deployment/compose-file';
 import { type Labels, type Manifest, manifestsIn, problemsOf } from '../unit/deployment/manifests';
@@ -179,6 +180,22 @@ describe('the manifests as kustomize renders them', () => {
     expect(worker).toContain(JSON.stringify({ mountPath: folderOfFile, name: 'ca', readOnly: true }));
     const [, authority = ''] = /"configMap":\{"name":"(longhaul-ca-[a-z0-9]+)"\}/.exec(worker) ?? [];
     expect(named(manifests, 'ConfigMap', authority).data).toHaveProperty([file], 'PEM');
+  });
+});
+
+describe('the patches of the guide', () => {
+  it('reach what stands in files of a component and of KEDA', () => {
+    const guide = markdownPages().filter(({ path }) => path === 'docs/guides/deployment.md');
+    const block = guide.flatMap(codeBlocks).find(({ code }) => code.startsWith('patches:'))?.code ?? '';
+    const { patches } = parse(block) as { readonly patches: unknown };
+    const manifests = rendered(overlay({ resources: ['keda'], components: ['encryption'], patches }));
+
+    expect(problemsOf(manifests.filter(({ kind }) => kind !== 'ScaledObject'))).toEqual([]);
+    const text = JSON.stringify(manifests);
+    expect(text.match(/temporal\.my\.example:7233/g)).toHaveLength(4);
+    expect(text).toContain('"name":"LONGHAUL_CODEC_ORIGINS","value":"https://temporal.my.example"');
+    expect(text).toContain('LONGHAUL_CODEC_KEYS_FILE');
+    expect(text).not.toMatch(/https:\/\/temporal\.example"|"endpoint":"temporal-frontend/);
   });
 });
 
