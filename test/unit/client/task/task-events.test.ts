@@ -15,7 +15,16 @@ const view: TaskView = {
     createRequests: 0,
     waitingFor: null,
   },
-  ...{ nextStep: null, problem: null, stopRequests: [], transfers: [], retrying: [], webhooks: [], stuck: null, note: null },
+  ...{
+    nextStep: null,
+    problem: null,
+    stopRequests: [],
+    transfers: [],
+    retrying: [],
+    webhooks: [],
+    stuck: null,
+    note: null,
+  },
 };
 const upload = (bytes: number) => ({ transfer: 'upload', name: 'a.png', bytes, totalBytes: 9 }) as const;
 const ended = { ...view, status: 'Success', isOver: true };
