@@ -118,6 +118,7 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
     await Promise.resolve();
   });
   say(`  longhaul            . ${relative(process.cwd(), file.path)}   # in another shell, then: longhaul list`);
+  if (temporal.program !== undefined) say(`  temporal            ${temporal.program}   # Temporal's own command line`);
   say('');
   return { temporal, service, worker, env };
 }

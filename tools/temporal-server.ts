@@ -37,6 +37,8 @@ export interface TemporalServer {
   readonly uiUrl: string | undefined;
   /** Where its metrics are, for Prometheus; undefined for an existing server. */
   readonly metricsUrl: string | undefined;
+  /** The program `temporal` that the server was started with; undefined for an existing server. */
+  readonly program: string | undefined;
   /** Number of the server's process; undefined for an existing server. */
   readonly pid: number | undefined;
   /** Stops the server if this process started it. */
@@ -59,7 +61,15 @@ async function useServer(address: string, options: TemporalServerOptions): Promi
   const namespace = options.namespace ?? env['TEMPORAL_NAMESPACE'] ?? 'default';
   await prepare(address, namespace, env);
   const uiUrl = await usualUi(address);
-  return { address, namespace, uiUrl, metricsUrl: undefined, pid: undefined, stop: () => Promise.resolve() };
+  return {
+    address,
+    namespace,
+    uiUrl,
+    metricsUrl: undefined,
+    program: undefined,
+    pid: undefined,
+    stop: () => Promise.resolve(),
+  };
 }
 
 async function startDevServer(path: string, options: TemporalServerOptions): Promise<TemporalServer> {
@@ -83,7 +93,7 @@ async function startDevServer(path: string, options: TemporalServerOptions): Pro
     throw error;
   }
   const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  return { address, namespace, uiUrl, metricsUrl, pid: server.pid, stop: () => server.stop() };
+  return { address, namespace, uiUrl, metricsUrl, program: path, pid: server.pid, stop: () => server.stop() };
 }
 
 interface DevServerSettings {

@@ -8,10 +8,11 @@ import { withoutUrls } from '../domain/uri';
 import type { TaskDetail } from '../service';
 import { toFailedObservation } from '../service/task-wait';
 import type { Archive } from '../storage/archive/archive';
-import { getLimits, getService } from './accounts';
+import { type AccountDependencies, accountKey, getLimits, getService } from './accounts';
 import { CreateRecordFile } from './create-record';
 import type { DailyBudgets } from './daily-budgets';
 import type { ActivityDependencies } from './dependencies';
+import { requestProblem } from './to-application-failure';
 
 /** Under the local activity's own timeout of 4 s, so that a slow service and a slow worker differ in their error. */
 const timeoutMs = 3_500;
@@ -41,8 +42,19 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
     await recordEnd(dependencies, task, result, leftMs());
     return result;
   } catch (error) {
-    return toFailedObservation(error);
+    return toFailedPoll(dependencies, account, error);
   }
+}
+
+/** What a query that failed saw; where the service does not accept the API key, with what to do. */
+export function toFailedPoll(
+  dependencies: Pick<AccountDependencies, 'keySettings'>,
+  account: string,
+  error: unknown,
+): PollResult {
+  const seen = toFailedObservation(error);
+  if (seen.seen === 'notFound') return seen;
+  return { ...seen, problem: requestProblem(error, accountKey(dependencies, account), seen.problem) };
 }
 
 /**

@@ -4,11 +4,11 @@ import type { VerbAnswer } from '../domain/stop-request';
 import { errorMessage } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 import { InvalidRequestError, NotFoundError, ServiceApiError, ServiceError } from '../service';
-import { getService } from './accounts';
+import { accountKey, getService } from './accounts';
 import { hasCreated } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { pollTask } from './poll-task';
-import { ownWorkflowId } from './to-application-failure';
+import { ownWorkflowId, requestProblem } from './to-application-failure';
 
 /**
  * Sends the service's `cancel` or `interrupt` (specification, sections 4.4 and 4.5). HTTP 200 means taken, not done;
@@ -25,7 +25,11 @@ export async function sendVerb(
     return { taken: true };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return { taken: false, refused: isRefusal(error), words: withoutUrls(error.message) };
+    return {
+      taken: false,
+      refused: isRefusal(error),
+      words: requestProblem(error, accountKey(dependencies, account), withoutUrls(error.message)),
+    };
   }
 }
 

@@ -57,6 +57,13 @@ export function keyProblem({ account, setting = anyKeySetting }: AccountKey, wor
   return `${words}; the API key of the account "${account}" is not accepted: correct it in ${setting} of the worker, and start the worker again`;
 }
 
+/** The words of a failed request of which an activity makes data; about the API key, with what to do. */
+export function requestProblem(error: unknown, account: AccountKey, words: string): string {
+  const isAboutKey =
+    error instanceof ServiceError && (error.code === 'UNAUTHORIZED' || error.code === 'API_KEY_UNAVAILABLE');
+  return isAboutKey ? keyProblem(account, words) : words;
+}
+
 const anyKeySetting = 'LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE';
 
 function ownStep(): string {

@@ -14,12 +14,12 @@ import { longestTimerMs } from '../domain/option-rules';
 import { nextPollDelayMs, toPollSituation } from '../domain/poll-cadence';
 import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
-import { toFailedObservation } from '../service/task-wait';
 import type { Prices } from '../domain/money';
+import type { AccountDependencies } from './accounts';
 import type { ActivityTraces } from './dependencies';
 import { countPoll } from './metrics';
 import { handOver, isWorkerStopping } from './worker-shutdown';
-import { type EndRecords, recordEnd, toPricedResult } from './poll-task';
+import { type EndRecords, recordEnd, toFailedPoll, toPricedResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
@@ -36,7 +36,7 @@ const patienceMs = 10_000;
 const recordMs = 5_000;
 
 /** What a watch works with, by the account's name. */
-export interface WatchDependencies extends EndRecords {
+export interface WatchDependencies extends EndRecords, Pick<AccountDependencies, 'keySettings'> {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask'>>;
   readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
   readonly prices?: Prices;
@@ -122,7 +122,7 @@ function createPoll(
       const detail = await polls.runInLine(query, patienceMs, signal);
       return await toPricedResult(dependencies, detail, task, recordMs);
     } catch (error) {
-      return toFailedObservation(error);
+      return toFailedPoll(dependencies, account, error);
     }
   };
   return async (signal) => {

@@ -55,8 +55,14 @@ async function showCosts(context: CommandContext, { by, since, json, csv }: Cost
   if (json) {
     printJson(context, { by, since: fromMs === 0 ? null : new Date(fromMs).toISOString(), groups: sums, total });
   } else if (csv) context.stdout.write(await costsCsv(by, sums));
-  else context.stdout.write(costsText(by, sums, total));
+  else {
+    context.stdout.write(costsText(by, sums, total));
+    if (total.tasks > 0 && total.unknown === total.tasks) context.stderr.write(noPrices);
+  }
 }
+
+const noPrices =
+  'No cost is known: costs come from the prices in LONGHAUL_PRICES_FILE of the workers (docs/guides/costs.md), by which a task is priced when it ends.\n';
 
 /** Between two lines about a long reading. */
 const lineEveryMs = 10_000;
@@ -90,7 +96,7 @@ const outcomeNames: Readonly<Record<CostOutcome, string>> = {
   canceled: 'canceled',
   lost: 'succeeded, and nothing of it is in the archive',
   createdTwice: 'created again before their end was known',
-  open: 'run, or ended unseen',
+  open: 'not over yet, or nobody saw how they ended',
   uncertain: 'of which it is not known whether they were created',
 };
 const nameless: Readonly<Record<CostGroup, string>> = {

@@ -4,11 +4,13 @@ import { checkedTaskId } from '../client/start-check';
 import { loadClientConfig, namespaceUrl } from '../config/client-config';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection } from '../config/temporal-connection';
-import type { CommandContext } from './command-context';
+import { batchIdOf } from '../contract/workflow-ids';
+import { type CommandContext, withLonghaul } from './command-context';
 
 const help = `
 The address is LONGHAUL_WEB_UI_URL. Without a terminal, only the link is
-printed.
+printed. Of an id that Temporal does not know there is none; where Temporal
+cannot be reached, the link is printed unchecked.
 
 Examples:
   $ longhaul open
@@ -30,7 +32,7 @@ export function addOpenCommand(program: Command, context: CommandContext): void 
       ),
     )
     .addHelpText('after', help)
-    .action((id?: string) => {
+    .action(async (id?: string) => {
       const { namespace } = loadTemporalConnection(context.env);
       const list = namespaceUrl(loadClientConfig(context.env).config.webUiUrl, namespace);
       if (list === null) {
@@ -38,6 +40,7 @@ export function addOpenCommand(program: Command, context: CommandContext): void 
           'LONGHAUL_WEB_UI_URL is not set; give the address of Temporal’s Web UI, such as http://localhost:8233.',
         ]);
       }
+      if (id !== undefined) await requireWorkflow(context, id);
       const page = `${list}/workflows${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
       context.stdout.write(`${page}\n`);
       const opener = openers[process.platform];
@@ -48,4 +51,18 @@ export function addOpenCommand(program: Command, context: CommandContext): void 
           .unref();
       }
     });
+}
+
+/** Throws when there is no such workflow, as `status` does. An outage of Temporal is no reason to withhold the link. */
+async function requireWorkflow(context: CommandContext, id: string): Promise<void> {
+  const { TemporalUnreachableError, TemporalBusyError } = await import('../client/connection-errors.js');
+  try {
+    await withLonghaul(context, {}, async (longhaul) => {
+      const batch = batchIdOf(id);
+      await (batch === undefined ? longhaul.task(id) : longhaul.batch(batch)).isOver();
+    });
+  } catch (error) {
+    if (!(error instanceof TemporalUnreachableError || error instanceof TemporalBusyError)) throw error;
+    context.stderr.write(`warning: whether ${id} exists is not known: ${error.message}\n`);
+  }
 }

@@ -12,7 +12,7 @@ import { correlationHeader } from '../contract/workflow-ids';
 import { formatDuration } from '../domain/time';
 import { errorMessage, formatBytes } from '../domain/text';
 import type { ReconcileDependencies } from '../reconcile/reconcile';
-import { ServiceClient } from '../service';
+import { ServiceClient, ServiceError } from '../service';
 import { requireReserve } from '../storage/archive/archive';
 import { findArchiveIdentity } from '../storage/archive/archive-identity';
 import { openArchive } from '../storage/archive/open-archive';
@@ -56,7 +56,11 @@ async function checkAccount(account: Account, connections: Agent, storageHosts: 
   const { name, serviceUrl } = account;
   const service = new ServiceClient(serviceOptions(account));
   try {
-    const answered = await runCheck(`Service (account ${name})`, serviceRemedy(account), async () => {
+    const remedy = (error: unknown): string =>
+      isUnreachable(error)
+        ? `Does the service run at ${serviceUrl}, and does this machine reach it? ${account.settings.serviceUrl} has its address.`
+        : serviceRemedy(account);
+    const answered = await runCheck(`Service (account ${name})`, remedy, async () => {
       await service.getUserMetadata({ timeoutMs });
       return `${serviceUrl} answers and takes the key`;
     });
@@ -66,6 +70,10 @@ async function checkAccount(account: Account, connections: Agent, storageHosts: 
   } finally {
     await service.close();
   }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'UNREACHABLE';
 }
 
 async function checkClock(serviceUrl: string, connections: Agent): Promise<Finding> {
@@ -127,7 +135,7 @@ async function checkArchive(
   const roomy = await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {
     const freeBytes = await requireReserve(archive, reserveBytes);
     if (freeBytes === undefined) return written.found;
-    return `${written.found}; ${archive.disk} has ${formatBytes(freeBytes)} free, of which outputs leave ${formatBytes(reserveBytes)}`;
+    return `${written.found}; its disk has ${formatBytes(freeBytes)} free, and no output is fetched that would leave less than ${formatBytes(reserveBytes)}`;
   });
   const other = await findOther?.({ id, replaces });
   return [roomy, ...(other === undefined ? [] : [{ check: 'Archive of the tasks', isOk: false, ...other }])];
@@ -176,12 +184,17 @@ async function checkCallback({ url, tokens, headerPrefix }: CallbackConfig, conn
 }
 
 /** Runs one check. Errors of the service client and the storage hold no secret and may be shown. */
-async function runCheck(check: string, remedy: string, probe: () => Promise<string>): Promise<Finding> {
+async function runCheck(
+  check: string,
+  remedy: string | ((error: unknown) => string),
+  probe: () => Promise<string>,
+): Promise<Finding> {
   try {
     return { check, isOk: true, found: await probe(), remedy: null };
   } catch (error) {
     const isUntrusted = unknownAuthorityCode(error) !== undefined;
-    return { check, isOk: false, found: errorMessage(error), remedy: isUntrusted ? trustRemedy : remedy };
+    const own = typeof remedy === 'string' ? remedy : remedy(error);
+    return { check, isOk: false, found: errorMessage(error), remedy: isUntrusted ? trustRemedy : own };
   }
 }
 

@@ -120,12 +120,34 @@ function serviceLinkWarning(name: string): string {
 }
 
 function unknownWarning(name: string): string {
-  const nearest = nearestKnown(name);
-  return `Unknown variable ${name} is ignored${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+  const meant = meantNames(name);
+  return `Unknown variable ${name} is ignored${meant.length === 0 ? '' : `; did you mean ${oneOf(meant)}?`}`;
 }
 
 function isKnown(name: string): boolean {
   return variableNames.some((known) => known === name);
+}
+
+function oneOf(names: readonly string[]): string {
+  const [first = '', ...others] = [...names].reverse();
+  return others.length === 0 ? first : `${others.reverse().join(', ')} or ${first}`;
+}
+
+/** So many names that begin with the same word are named. */
+const maxMeant = 3;
+
+/**
+ * The nearest name; where others begin with the same word and that one does not, these: who writes
+ * LONGHAUL_HEALTH_ADDRESS means the health check, and no other address.
+ */
+function meantNames(name: string): readonly string[] {
+  const nearest = nearestKnown(name);
+  const family = `${prefix}${name.slice(prefix.length).split('_', 1)[0] ?? ''}_`;
+  const relatives = variableNames.filter((known) => known.startsWith(family));
+  if (nearest?.startsWith(family) === true || relatives.length === 0 || relatives.length > maxMeant) {
+    return nearest === undefined ? [] : [nearest];
+  }
+  return relatives;
 }
 
 function nearestKnown(name: string): string | undefined {

@@ -127,7 +127,7 @@ export function afterVerb(
 ): StopRequest {
   const sent = { ...request, sends: request.sends + 1, lastVerb: verb, lastSentAtMs: nowMs };
   if (answer.taken) return { ...sent, outcome: 'sent', words: `The service took the ${verb}; waiting for the end.` };
-  if (!answer.refused) return { ...sent, words: `The ${verb} could not be sent: ${answer.words} It is tried again.` };
+  if (!answer.refused) return { ...sent, words: `The ${verb} could not be sent: ${asSentence(answer.words)} It is tried again.` };
   const words = `The service refused the ${verb}: ${answer.words}`;
   const refusals = request.refusals + 1;
   const isFinal = request.verb !== 'stop' && refusals >= maxRefusals;
@@ -167,8 +167,13 @@ export function afterEnd(request: StopRequest, mayRun: boolean): StopRequest {
   return {
     ...request,
     outcome: 'unconfirmed',
-    words: `The ${lastVerb} was sent, but the service did not confirm the end. ${answer.replace(/\.?$/, '.')} The task may still run.`,
+    words: `The ${lastVerb} was sent, but the service did not confirm the end. ${asSentence(answer)} The task may still run.`,
   };
+}
+
+/** Words of others may or may not end with a full stop. */
+function asSentence(words: string): string {
+  return words.replace(/\.?$/, '.');
 }
 
 function resolve(request: StopRequest, end: TerminalStatus): StopRequest {

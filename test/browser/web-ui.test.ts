@@ -132,7 +132,7 @@ describe('what runs, in Temporal’s Web UI', () => {
     await eventually(async () => (await task.status()).status === 'Running', { what: 'a running task' });
 
     const page = await openPage(task);
-    await page.getByText('next poll; Running').first().waitFor();
+    await page.getByText('before the next poll; last seen as Running').first().waitFor();
     await chooseAction(page, 'Send a Signal');
     await visible(page.getByTestId('signal-select-button')).click();
     await visible(page.getByRole('option', { name: /^interrupt\b/ })).click();

@@ -176,7 +176,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
       };
       await whenSeenAs(task, watch, 'Running');
       await task.cancel();
-      await whenWordsAre('The interrupt could not be sent: connect ECONNREFUSED It is tried again.');
+      await whenWordsAre('The interrupt could not be sent: connect ECONNREFUSED. It is tried again.');
       service.onVerb = () => ({ taken: false, refused: false, words: 'HTTP 503.' });
       await whenWordsAre('The interrupt could not be sent: HTTP 503. It is tried again.');
       service.onVerb = () => ({ taken: false, refused: true, words: 'Not now.' });

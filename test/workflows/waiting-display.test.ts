@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { progressQuery } from '../../src/contract/batch/batch-messages';
-import { abandonUpdate, rearchiveUpdate, recreateUpdate } from '../../src/contract/task-messages';
+import { abandonUpdate, rearchiveUpdate, recreateUpdate, statusQuery } from '../../src/contract/task-messages';
 import { metadataOf } from '../support/evidence';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
@@ -30,6 +30,36 @@ async function whenTimerRuns(workflow: Pick<WorkflowHandle, 'fetchHistory'>, wor
     what: `a timer that says: ${words}`,
   });
 }
+
+describe('the first page of a task that uploads', () => {
+  it.concurrent('names a staged file by its own name first', async () => {
+    const service = new FakeService();
+    const file = `s3://staging/inputs/${'ab'.repeat(32)}/rocket.jpg`;
+    await environment.withTask(service.activities, { inputs: { '1:Load.image': { file } } }, async (task) => {
+      await task.result();
+      const { events } = await task.fetchHistory();
+      const summaries = (events ?? []).map(({ userMetadata }) =>
+        Buffer.from(userMetadata?.summary?.data ?? []).toString(),
+      );
+      expect(summaries).toContainEqual(expect.stringMatching(/^"Upload `?rocket\.jpg of s3:/));
+    });
+  });
+
+  it.concurrent('says where the reason of a retry is', async () => {
+    const service = new FakeService();
+    let release: () => void = () => undefined;
+    service.onUpload = () =>
+      new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    await environment.withTask(service.activities, { inputs: { '1:Load.image': { file: '/a.jpg' } } }, async (task) => {
+      await eventually(async () => (await task.query(statusQuery)).waitingFor.includes('storeInput, commitInput'));
+      expect(JSON.stringify(await metadataOf(task))).toContain('nothing is created yet, so nothing is paid');
+      release();
+      await task.result();
+    });
+  });
+});
 
 describe('the first page of what waits for a person', () => {
   it.concurrent('has a timer that says so while a create is uncertain, for three events', async () => {

@@ -83,6 +83,8 @@ export interface ListedTask {
 }
 
 const isRunning = 'ExecutionStatus = "Running"';
+/** A workflow that was cut off keeps the status that it had: it would be listed as running for ever. */
+const notCutOff = 'ExecutionStatus != "Terminated" AND ExecutionStatus != "TimedOut"';
 const waitsForPerson = `${searchAttributes.status.name} IN (${statesThatWait.map((state) => `"${state}"`).join(', ')}) AND ${isRunning}`;
 
 /**
@@ -192,6 +194,7 @@ function visibilityQuery(options: ListTasksOptions): string {
     'ExecutionStatus != "ContinuedAsNew"',
     ...given(searchAttributes.batch.name, batch),
     ...given(searchAttributes.status.name, status === undefined ? undefined : checkedStatus(status)),
+    ...(status === undefined || failure !== undefined ? [] : [notCutOff]),
     ...given(searchAttributes.app.name, app),
     ...given(searchAttributes.account.name, account),
     ...tags.map((tag) => tagCondition(tag, problems)),

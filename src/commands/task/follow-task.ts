@@ -76,7 +76,7 @@ function parkedText({ workflowId, status, stuck }: TaskView): string {
       ? [
           'It is uncertain whether the service created the task, and Longhaul does not risk paying twice. Decide:',
           `  it exists:            longhaul resolve ${id} --adopt REQUEST_ID`,
-          `  create it once more:  longhaul resolve ${id} --recreate   (may be paid twice)`,
+          `  create it once more:  longhaul resolve ${id} --recreate   # may be paid twice`,
           `  give it up:           longhaul resolve ${id} --abandon`,
         ]
       : [

@@ -49,7 +49,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--needs-person', 'only those that wait for a decision; exit code 5 when there are any')
     .option('--stuck', 'only those whose workflow tasks fail: they make no progress and cannot be stopped')
     .option('--paused', 'only those of which an operator paused an activity')
-    .option('--limit <count>', 'at most this many', defaultLimit)
+    .option('--limit <count>', 'at most this many; a line on standard error says when there are more', defaultLimit)
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
     .action(async ({ limit, json, tag, since, until, ...given }: ListOptions) => {
@@ -69,12 +69,23 @@ export function addListCommand(program: Command, context: CommandContext): void 
       checkListOptions(filter);
       await withLonghaul(context, {}, async (longhaul) => {
         const tasks: ListedTask[] = [];
-        for await (const task of longhaul.list({ ...filter, limit: count })) tasks.push(task);
+        // One more than is shown tells whether there are more.
+        for await (const task of longhaul.list({ ...filter, limit: count + 1 })) tasks.push(task);
+        const isCut = tasks.length > count;
+        if (isCut) tasks.pop();
         if (json) printJson(context, { tasks });
+        else if (tasks.length === 0)
+          context.stdout.write(given.needsPerson ? 'nothing needs a person\n' : 'no tasks\n');
         else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks)}`);
+        if (isCut) context.stderr.write(`the newest ${count}; more: --limit ${moreThan(count)}\n`);
         if (filter.needsPerson && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
+}
+
+/** A limit to try next. */
+function moreThan(count: number): number {
+  return Math.max(100, 5 * count);
 }
 
 function listText(tasks: readonly ListedTask[], nowMs: number): string {

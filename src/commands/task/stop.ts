@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import type { TaskHandle } from '../../client/task/task-handle';
+import type { TaskView } from '../../client/task/task-view';
 import { operatorChoices } from '../../contract/operator-choices';
 import { taskKeyOf } from '../../contract/workflow-ids';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { exitCodes } from '../exit-code';
 import { followToTheEnd } from './follow-task';
 import { detachedAnyway, idArgument } from '../shared-options';
 
@@ -24,18 +26,50 @@ async function obstacle(task: TaskHandle, verb: StopVerbCommand['verb']): Promis
   }
   if (view.isOver) return '';
   if (verb === 'stop' || view.status !== 'CreateUncertain') return view.note === null ? '' : `${view.note}\n`;
-  const choices = operatorChoices(view.status, view.workflowId);
-  return [
-    'It is not known whether the service created the task, so the request waits until that is decided:',
-    ...choices.map(({ command, meaning }) => `  ${command} (${meaning})`),
-    '',
-  ].join('\n');
+  return `It is not known whether the service created the task, so the request waits until that is decided:\n${choiceLines(view)}`;
+}
+
+/** The task as it stands, if a person has to decide about it first: to end it here would throw that decision away. */
+async function undecided(task: TaskHandle, { verb }: StopVerbCommand): Promise<TaskView | undefined> {
+  // What keeps the status from being read keeps the request from being sent, and says so better.
+  const view = await task.status().catch(() => undefined);
+  if (view === undefined || view.isOver) return undefined;
+  if (view.status === 'ArchiveIncomplete') return view;
+  return verb === 'stop' && view.status === 'CreateUncertain' ? view : undefined;
+}
+
+function undecidedText(view: TaskView, { verb }: StopVerbCommand): string {
+  const why =
+    view.status === 'ArchiveIncomplete'
+      ? 'The task is over at the service, and paid, so there is nothing to end; some of its outputs are not archived. Decide:'
+      : 'Decide first: it is not known whether the service created the task, so a stop cannot be confirmed.';
+  const force =
+    verb === 'stop' && view.status === 'CreateUncertain'
+      ? `Or end it undecided: longhaul stop ${keyOf(view)} --force (it fails as StopUnconfirmed; a task that exists runs on and is paid)\n`
+      : '';
+  return `Not asked to ${verb}. ${why}\n${choiceLines(view)}${force}`;
+}
+
+function choiceLines({ status, workflowId }: TaskView): string {
+  return operatorChoices(status, workflowId)
+    .map(({ command, meaning }) => `  ${command}   # ${meaning}\n`)
+    .join('');
+}
+
+function keyOf({ workflowId }: Pick<TaskHandle, 'workflowId'>): string {
+  return taskKeyOf(workflowId) ?? workflowId;
+}
+
+interface StopOptions {
+  readonly wait?: true;
+  readonly force?: true;
+  readonly json?: boolean;
 }
 
 /** Adds a command that asks a task to end, and prints how to see the outcome. */
-function addStopVerb(program: Command, context: CommandContext, command: StopVerbCommand): void {
+function addStopVerb(program: Command, context: CommandContext, command: StopVerbCommand): Command {
   const { verb, description } = command;
-  program
+  return program
     .command(verb)
     .description(description)
     .addArgument(idArgument())
@@ -43,13 +77,19 @@ function addStopVerb(program: Command, context: CommandContext, command: StopVer
     .addOption(detachedAnyway('do not wait until it has ended: only --wait does').conflicts('wait'))
     .option('--json', 'print one JSON object')
     .addHelpText('after', `\nExample:\n  $ longhaul ${verb} order-17 --wait\n`)
-    .action(async (id: string, { wait, json = false }: { wait?: true; json?: boolean }) => {
+    .action(async (id: string, { wait, force, json = false }: StopOptions) => {
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
+        const waits = force === true ? undefined : await undecided(task, command);
+        if (waits !== undefined) {
+          context.stderr.write(undecidedText(waits, command));
+          if (json) printJson(context, waits);
+          context.exitWith(exitCodes.needsPerson);
+          return;
+        }
         await command.ask(task);
         const { workflowId } = task;
-        const key = taskKeyOf(workflowId) ?? workflowId;
-        context.stderr.write(`Asked ${workflowId} to ${verb}. What becomes of it: longhaul status ${key}\n`);
+        context.stderr.write(`Asked ${workflowId} to ${verb}. What becomes of it: longhaul status ${keyOf(task)}\n`);
         if (wait !== true) context.stderr.write(await obstacle(task, verb));
         if (wait === true) await followToTheEnd(context, task, json);
         else if (json) printJson(context, { workflowId, asked: verb });
@@ -82,7 +122,10 @@ export function addStopCommand(program: Command, context: CommandContext): void 
   addStopVerb(program, context, {
     verb: 'stop',
     description:
-      'Ends a task with whichever of the service’s verbs applies, and confirms the end with the service. A task that succeeded meanwhile is archived, for it is paid.',
+      'Ends a task with whichever of the service’s verbs applies, and confirms the end with the service. A task that succeeded meanwhile is archived, for it is paid. One that waits for a decision is not ended (exit code 5): decide first.',
     ask: (task) => task.stop(),
-  });
+  }).option(
+    '--force',
+    'also while it is not known whether the service created it (CreateUncertain): it fails as StopUnconfirmed, and a task that exists runs on and is paid',
+  );
 }

@@ -2,7 +2,9 @@ import type { RetryingActivity, TaskView, UndeliveredWebhook } from '../../clien
 import type { TransferProgress } from '../../contract/activities';
 import { operatorChoices } from '../../contract/operator-choices';
 import type { TaskResult, Timestamps } from '../../contract/task-result';
+import { isTerminal } from '../../domain/task-state';
 import { formatBytes, printableLine } from '../../domain/text';
+import { wallClock } from '../../domain/time';
 import { formatBar, formatClock, shorten } from '../terminal';
 
 const barWidth = 20;
@@ -126,7 +128,7 @@ export function statusText(view: TaskView, nowMs: number): string {
 /** The commands that answer what it waits for. */
 function choiceRows({ status, workflowId, isOver }: TaskView): (readonly [string, string])[] {
   if (isOver) return [];
-  return operatorChoices(status, workflowId).map(({ command, meaning }) => ['to decide', `${command} (${meaning})`]);
+  return operatorChoices(status, workflowId).map(({ command, meaning }) => ['to decide', `${command}  # ${meaning}`]);
 }
 
 function stateLine(view: TaskView, nowMs: number): string {
@@ -141,7 +143,10 @@ function stateLine(view: TaskView, nowMs: number): string {
 }
 
 function serviceLine({ serviceStatus, serviceStatusAt, isOver }: TaskView, nowMs: number): string | null {
-  if (serviceStatus === null || serviceStatusAt === null || isOver) return serviceStatus;
+  if (serviceStatus === null || serviceStatusAt === null) return serviceStatus;
+  // Its end is final; of any other state it is not known what became of it.
+  if (isOver)
+    return isTerminal(serviceStatus) ? serviceStatus : `${serviceStatus}, as of ${wallClock(serviceStatusAt)} UTC`;
   return `${serviceStatus}, as of ${formatClock(Math.max(0, nowMs - Date.parse(serviceStatusAt)))} ago`;
 }
 

@@ -115,12 +115,28 @@ function formatArchived(archived: ArchivedPart | null): string[] {
   return ['', title, ...(places.length === 0 ? [] : ['']), ...places.map((place) => `- ${place}`)];
 }
 
-/** While it is not known whether the task exists, no stop can be confirmed. */
-function howToStop({ status }: TaskStatus): string {
-  return status === 'CreateUncertain'
-    ? 'decide first; after Request Cancellation this workflow ends as StopUnconfirmed, and a task that exists is paid'
-    : 'Request Cancellation; after Terminate it runs on at the service and is paid';
+/** What a stop does in this state, and what Terminate does instead. */
+function howToStop({ status, stopRequests }: TaskStatus): string {
+  switch (status) {
+    case 'PreparingInputs':
+      return 'Request Cancellation; nothing is created yet, so nothing is paid';
+    case 'Creating':
+      return 'Request Cancellation: a create that was not sent yet is not sent, and nothing is paid; after Terminate, one that was sent runs on at the service and is paid';
+    case 'CreateUncertain':
+      return 'decide first; after Request Cancellation this workflow ends as StopUnconfirmed, and a task that exists is paid';
+    case 'Archiving':
+    case 'ArchiveIncomplete':
+      return 'it is over at the service, so a stop changes nothing there; after Terminate its outputs are not archived';
+    default: {
+      const isAsked = stopRequests.some(({ verb, outcome }) => verb === 'stop' && open.has(outcome));
+      const how = status === 'Stopping' || isAsked ? 'it is asked already' : 'Request Cancellation';
+      return `${how}; after Terminate it runs on at the service and is paid`;
+    }
+  }
 }
+
+/** Of a request that is under way. */
+const open: ReadonlySet<string> = new Set(['waiting', 'sent']);
 
 function formatServiceStatus({ serviceStatus, queuePosition }: TaskStatus, isOver: boolean): string {
   if (serviceStatus === null) return isOver ? 'not seen' : 'not seen yet';

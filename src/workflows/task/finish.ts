@@ -1,12 +1,12 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, ContinueAsNew, upsertMemo } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../../contract/activities';
 import { noUploads } from '../../contract/batch/batch-rows';
-import { type FailureType, failureTypes, mayExistUnfollowed } from '../../contract/failure-types';
+import { failureTypes } from '../../contract/failure-types';
 import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/task-result';
-import { taskKeyOf } from '../../contract/workflow-ids';
 import { isRecord } from '../../domain/json';
 import type { LonghaulStatus } from '../../domain/task-state';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
+import { afterFailure, durableType } from './after-failure';
 import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';
 
@@ -111,34 +111,12 @@ export function endingFailure(
   const failure = error instanceof ActivityFailure ? activityFailure(error) : error;
   if (!(failure instanceof ApplicationFailure)) return error;
   run.state.problem = failure.message;
-  run.display.end(lastStatus(failure), afterFailure(run, failure), durableType(failure));
+  const { workflowId, plan, state } = run;
+  const { requestId, createNumber } = state;
+  const type = durableType(failure.type);
+  const nextStep = afterFailure({ workflowId, plan, requestId, createNumber, type });
+  run.display.end(lastStatus(failure), nextStep, type);
   return withFacts(failure, taskFacts(run));
-}
-
-/** What is left to do for a person: whether something is paid, and how it is tried again. */
-function afterFailure(
-  { workflowId, plan, state }: Pick<TaskRun, 'workflowId' | 'plan' | 'state'>,
-  failure: ApplicationFailure,
-): string {
-  const { requestId } = state;
-  if (mayExistUnfollowed.some((type) => type === failure.type)) {
-    if (requestId !== null) return `it may run at the service, and is paid: follow it with longhaul adopt ${requestId}`;
-    const settle = `longhaul reconcile --settle ${workflowId}/${state.createNumber}`;
-    return `it may exist at the service, and be paid: find it in the service’s own list. ${settle}=REQUEST_ID notes it in the create record, and prints how it is followed; ${settle}=none notes that nothing was created`;
-  }
-  if (failure.type === failureTypes.ArchiveIncomplete) {
-    return `it is paid; while the service has its results, longhaul adopt ${requestId ?? 'REQUEST_ID'} archives them`;
-  }
-  const paid =
-    requestId === null ? 'nothing was created, so nothing is paid' : 'it was created, so the service may charge for it';
-  if (plan.adoptRequestId !== null) return paid;
-  const again =
-    plan.batch === null
-      ? `longhaul run with --key ${taskKeyOf(workflowId) ?? 'KEY'} --retry`
-      : `longhaul batch retry ${plan.batch.id}`;
-  const anew = requestId === null ? '' : ', which is paid anew';
-  const corrected = plan.batch === null ? ' with the same input, and a corrected input needs another key' : '';
-  return `${paid}. ${again} starts another one${anew}${corrected}; Reset does not. See ${durableType(failure) ?? 'the failure'} in docs/reference/errors.md`;
 }
 
 /** Its batch, if it is a row of one, reads them there; a result in the details has them already. */
@@ -147,10 +125,6 @@ function withFacts(failure: ApplicationFailure, facts: TaskFacts): ApplicationFa
   if (first != null && !isRecord(first)) return failure;
   const { message, type, nonRetryable } = failure;
   return new ApplicationFailure(message, type, nonRetryable, [{ ...facts, ...first }, ...rest], failure.cause);
-}
-
-function durableType({ type }: ApplicationFailure): FailureType | undefined {
-  return Object.values(failureTypes).find((one) => one === type);
 }
 
 /** An operator still has something to do where a task was given up half-way: it keeps the status that says so. */

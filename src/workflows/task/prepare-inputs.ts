@@ -34,7 +34,11 @@ interface Content {
 export async function prepareInputs(run: Uploaded & Pick<TaskRun, 'display' | 'stops'>): Promise<PreparedInputs> {
   const { values, files } = run.plan;
   if (files.length === 0) return values;
-  run.display.show('PreparingInputs', `the upload of ${files.length} input file(s)`, 'create the task');
+  run.display.show(
+    'PreparingInputs',
+    `the upload of ${files.length} input file(s); while one is tried again, the pending activity (storeInput, commitInput) says why, and when it is tried next; nothing is paid until the create`,
+    'create the task',
+  );
   const uploads = new CancellationScope({ cancellable: true });
   void condition(() => run.stops.isAskedBeforeCreate).then(() => {
     uploads.cancel();
@@ -70,7 +74,11 @@ async function upload(
 ): Promise<{ resource: CommittedInput; described: ManifestInput }> {
   const { account } = run.plan;
   const withinMs = remainingMs(run);
-  const options = transferOptions(run.plan.tuning, `Upload ${markdownText(file, maxSummaryNameLength)}`, withinMs);
+  const options = transferOptions(
+    run.plan.tuning,
+    `Upload ${markdownText(uploadName(file), maxSummaryNameLength)}`,
+    withinMs,
+  );
   const stored = await activities.storeInput
     .executeWithOptions(options, [
       { account, file, ...(isShareable(run, wantedBy) && { isShared: true }), ...run.choices },
@@ -93,6 +101,13 @@ async function upload(
       }));
   const keys = wantedBy.map(({ key }) => key);
   return { resource, described: { keys, file, name, bytes, sha256, resourceId: resource.resourceId } };
+}
+
+/** A summary is cut off at its end: of a long place that a program made, such as a staged file, its name comes first. */
+function uploadName(file: string): string {
+  const place = redactUrl(file);
+  const slash = Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\'));
+  return place.length <= maxSummaryNameLength || slash < 0 ? file : `${place.slice(slash + 1)} of ${place}`;
 }
 
 /**

@@ -124,8 +124,13 @@ async function beforeFirstPoll(run: TaskRun): Promise<void> {
 }
 
 async function beforeNextPoll(run: TaskRun): Promise<void> {
-  const summary = `next poll; ${markdownText(run.state.serviceStatus ?? 'not seen yet', maxSummaryStatusLength)}`;
+  const summary = `before the next poll; ${lastSeen(run.state.serviceStatus)}`;
   await waitBounded(run, () => run.isWokenUp, { ms: delayMs(run), summary });
+}
+
+/** Of a task that the service has not shown yet, nothing. */
+function lastSeen(status: string | null): string {
+  return status === null ? 'not seen yet' : `last seen as ${markdownText(status, maxSummaryStatusLength)}`;
 }
 
 function delayMs({ state, plan, stops, serviceStatus }: WatchedRun): number {

@@ -277,9 +277,9 @@ describe('the completion of commands', () => {
 });
 
 describe('the command "open"', () => {
-  const env = { LONGHAUL_WEB_UI_URL: 'http://localhost:8233/' };
+  const env = { LONGHAUL_WEB_UI_URL: 'http://localhost:8233/', TEMPORAL_ADDRESS: '127.0.0.1:1' };
 
-  it('prints the page of a task, of a batch, or the list', async () => {
+  it('prints the page of a task, of a batch, or the list, also where Temporal cannot say whether it exists', async () => {
     const printed = async (...args: string[]): Promise<string> => (await run(['open', ...args], env)).stdout.text;
     expect(await printed('order-17')).toBe('http://localhost:8233/namespaces/default/workflows/task%3Aorder-17\n');
     expect(await printed('batch:b')).toBe('http://localhost:8233/namespaces/default/workflows/batch%3Ab\n');

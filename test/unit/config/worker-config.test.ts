@@ -306,12 +306,14 @@ describe('the configuration of a worker', () => {
       LONGHAUL_INPUT_ROOT: '/photos',
       LONGHAUL_KEY: '1',
       LONGHAUL_TYPO: '1',
+      LONGHAUL_HEALTH_ADDRESS: '1',
       LONGHAUL_ZZZZZZZZZZZZZ: '1',
       LONGHAUL_TOOLS: '/t',
       LONGHAUL_TEST_X: '1',
     };
 
     expect(load({ ...enough, ...env }).warnings).toEqual([
+      'Unknown variable LONGHAUL_HEALTH_ADDRESS is ignored; did you mean LONGHAUL_HEALTH_PORT, LONGHAUL_HEALTH_HOST or LONGHAUL_HEALTH_ACCOUNTS?',
       'Unknown variable LONGHAUL_INPUT_ROOT is ignored; did you mean LONGHAUL_INPUT_ROOTS?',
       'Unknown variable LONGHAUL_KEY is ignored; did you mean LONGHAUL_API_KEY?',
       'Unknown variable LONGHAUL_TYPO is ignored',

@@ -128,6 +128,11 @@ describe('what becomes of a request that was sent', () => {
     expect(requestAfter('interrupt', [{ answers: refused }]).words).toContain('no.');
     expect(requestAfter('interrupt', [{ answers: unsent }]).words).toContain('connection reset.');
   });
+
+  it('ends what another said with a full stop before it goes on', () => {
+    const answers = { taken: false, refused: false, words: 'the API key is not known' } as const;
+    expect(requestAfter('stop', [{ answers, to: 'cancel' }]).words).toContain('not known. It is tried again.');
+  });
 });
 
 describe('sending again', () => {

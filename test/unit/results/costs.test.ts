@@ -177,6 +177,13 @@ describe('what an archive knows of costs', () => {
   });
 });
 
+it('longhaul costs names the prices when no cost is known', async () => {
+  await create('task:d', { requestId: 'r-4' });
+  const { stderr, stdout } = await run();
+  expect(stdout.text).toContain('unknown');
+  expect(stderr.text).toContain('LONGHAUL_PRICES_FILE of the workers');
+});
+
 describe('longhaul costs', () => {
   beforeEach(async () => {
     await create('batch:photos:a', { requestId: 'r-1', ...ended('Failed', eur(20_000)) });
@@ -201,7 +208,7 @@ describe('longhaul costs', () => {
       '',
       ' | 2 | succeeded: 1.500001 EUR and 0.000005 USD',
       ' | 1 | failed at the service: 0.02 EUR',
-      ' | 1 | run, or ended unseen: unknown',
+      ' | 1 | not over yet, or nobody saw how they ended: unknown',
       '',
     ]);
   });

@@ -1,4 +1,10 @@
-import { cutOffText, formatRetry, formatWebhook, resultText } from '../../../../src/commands/task/task-text';
+import {
+  cutOffText,
+  formatRetry,
+  formatWebhook,
+  resultText,
+  statusText,
+} from '../../../../src/commands/task/task-text';
 import { formatClock } from '../../../../src/commands/terminal';
 import type { TaskResult } from '../../../../src/contract/task-result';
 import { formatBytes } from '../../../../src/domain/text';
@@ -45,6 +51,25 @@ describe('an activity that is tried again', () => {
     ['at a time that is not known', null, 'createTask, attempt 3: HTTP 503'],
   ])('%s', (_when, nextAttemptAt, words) => {
     expect(formatRetry({ ...failed, nextAttemptAt }, 0)).toBe(words);
+  });
+});
+
+describe('the status of a task as text', () => {
+  it('has each decision as a command to paste, with its meaning as a comment', () => {
+    const nothing = { stuck: null, webhooks: [], retrying: [], stopRequests: [], transfers: [], tags: [] };
+    const unknown = { serviceStatus: null, serviceStatusAt: null, queuePosition: null, url: null, requestId: null };
+    const untold = { waitingFor: null, nextStep: null, problem: null, note: null, app: null, account: null };
+    const counts = { polls: null, failedPolls: null, createRequests: null };
+    const times = { startedAt: '1970-01-01T00:00:00Z', endedAt: null, since: null };
+    const text = statusText(
+      {
+        ...{ ...nothing, ...unknown, ...untold, ...counts, ...times },
+        ...{ workflowId: 'task:a', status: 'CreateUncertain', isOver: false, execution: 'RUNNING' },
+      },
+      0,
+    );
+    expect(text).toContain('longhaul resolve a --recreate  # the service does not show it');
+    expect(text).not.toMatch(/--(?:recreate|abandon) \(/);
   });
 });
 

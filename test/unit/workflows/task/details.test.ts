@@ -60,6 +60,24 @@ describe('the page of a task in the Web UI', () => {
     expect(page).toContain('none yet');
   });
 
+  it.each([
+    ['PreparingInputs', /Request Cancellation; nothing is created yet, so nothing is paid$/m],
+    ['Creating', /a create that was not sent yet is not sent, and nothing is paid; after Terminate, one that was sent/],
+    ['Stopping', /it is asked already; after Terminate it runs on/],
+    ['Archiving', /it is over at the service, so a stop changes nothing there/],
+    ['ArchiveIncomplete', /it is over at the service, so a stop changes nothing there/],
+  ] as const)('says of %s what a stop does there', (status, words) => {
+    const line = taskDetails({ ...running, status })
+      .split('\n')
+      .find((one) => one.includes('To stop it'));
+    expect(line).toMatch(words);
+  });
+
+  it('says of a task that was asked to stop already that it was', () => {
+    const asked = { verb: 'stop', askedAt: running.since, outcome: 'waiting', words: 'Not sent yet.' } as const;
+    expect(taskDetails({ ...running, stopRequests: [asked] })).toContain('it is asked already; after Terminate');
+  });
+
   it('counts no creates while an activity makes them, which counts for itself', () => {
     expect(taskDetails({ ...running, status: 'Creating' })).not.toContain('Creates sent');
   });

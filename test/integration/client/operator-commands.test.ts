@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import { runCommandLine } from '../../../src/commands/program';
+import { eventually } from '../../support/eventually';
+import { seen } from '../../support/fake-activities';
+import { FakeContext } from '../../support/fake-context';
+import { ClientEnvironment, smallInput } from './client-environment';
+
+let environment: ClientEnvironment;
+
+beforeAll(async () => {
+  environment = await ClientEnvironment.open();
+  await environment.startWorkers();
+});
+afterAll(() => environment.close());
+
+/** Runs one command line to its end. */
+async function run(...args: string[]): Promise<FakeContext> {
+  const context = new FakeContext({
+    TEMPORAL_ADDRESS: environment.address,
+    LONGHAUL_WEB_UI_URL: 'http://localhost:8233',
+  });
+  await runCommandLine(args, context);
+  return context;
+}
+
+async function statusOf(key: string): Promise<string> {
+  return (await environment.longhaul.task(key).status()).status;
+}
+
+/** Starts a task, and waits until it is in this state. */
+async function start(status: string, tags: readonly string[] = []): Promise<string> {
+  const key = randomUUID();
+  environment.service.requestId = randomUUID();
+  await environment.longhaul.start({ ...smallInput, key }, { tags });
+  await eventually(async () => (await statusOf(key)) === status, { what: `the task to be ${status}` });
+  return key;
+}
+
+describe('longhaul stop of a task whose create is uncertain', () => {
+  const startUncertain = (): Promise<string> => {
+    environment.service.createOutcomes = [{ outcome: 'uncertain', reason: 'the connection was reset' }];
+    return start('CreateUncertain');
+  };
+
+  it('asks for the decision first, with the commands, and leaves the task waiting', async () => {
+    const key = await startUncertain();
+    const { exitCode, stderr } = await run('stop', key);
+    expect(exitCode).toBe(5);
+    expect(stderr.text).toMatch(/^Not asked to stop\. Decide first: /);
+    expect(stderr.text).toContain(`  longhaul resolve ${key} --recreate   # the service does not show it`);
+    expect(stderr.text).toContain(`longhaul stop ${key} --force`);
+
+    const json = await run('stop', key, '--json');
+    expect(json.exitCode).toBe(5);
+    expect(JSON.parse(json.stdout.text)).toMatchObject({ status: 'CreateUncertain', stopRequests: [] });
+    await run('resolve', key, '--abandon');
+  });
+
+  it('ends it undecided with --force', async () => {
+    const key = await startUncertain();
+    const { exitCode, stderr } = await run('stop', key, '--force', '--wait');
+    expect(exitCode).toBe(5);
+    expect(stderr.text).toContain('StopUnconfirmed');
+  });
+});
+
+describe('longhaul stop of a task whose archive is incomplete', () => {
+  it.each(['stop', 'cancel'])('says of %s that it is over at the service, and what to decide', async (verb) => {
+    environment.service.script = [seen('Success')];
+    environment.service.archiveFailures = [ApplicationFailure.nonRetryable('gone', 'ArchiveUnavailable')];
+    const key = await start('ArchiveIncomplete');
+    const { exitCode, stderr } = await run(verb, key);
+    expect(exitCode).toBe(5);
+    expect(stderr.text).toMatch(new RegExp(`^Not asked to ${verb}\\. The task is over at the service, and paid`));
+    expect(stderr.text).toContain(`  longhaul rearchive ${key}   # `);
+    expect(stderr.text).not.toContain('--force');
+    await run('resolve', key, '--abandon');
+  });
+});
+
+describe('longhaul list', () => {
+  it('says when it left tasks out, beside the list and beside its JSON', async () => {
+    environment.service.script = [seen('Success')];
+    const tag = `cut:${randomUUID()}`;
+    await start('Success', [tag]);
+    await start('Success', [tag]);
+    const both = await eventually(async () => {
+      const context = await run('list', '--tag', tag);
+      return context.stdout.text.split('\n').length === 4 ? context : undefined;
+    });
+    expect(both?.stderr.text).toBe('');
+
+    const cut = await run('list', '--tag', tag, '--limit', '1');
+    expect(cut.stdout.text.split('\n')).toHaveLength(3);
+    expect(cut.stderr.text).toBe('the newest 1; more: --limit 100\n');
+    const json = await run('list', '--tag', tag, '--limit', '1', '--json');
+    expect(JSON.parse(json.stdout.text)).toMatchObject({ tasks: [{ tags: [tag] }] });
+  });
+
+  it('says in words that there is nothing, and in JSON by an empty list', async () => {
+    const tag = `none:${randomUUID()}`;
+    expect((await run('list', '--tag', tag)).stdout.text).toBe('no tasks\n');
+    expect((await run('list', '--tag', tag, '--needs-person')).stdout.text).toBe('nothing needs a person\n');
+    expect(JSON.parse((await run('list', '--tag', tag, '--json')).stdout.text)).toEqual({ tasks: [] });
+  });
+
+  it('of a state is without those that were cut off in it, which --failure lists', async () => {
+    environment.service.script = [seen('Running')];
+    const tag = `cut-off:${randomUUID()}`;
+    const key = await start('Running', [tag]);
+    const listed = async (...more: string[]): Promise<string> => (await run('list', '--tag', tag, ...more)).stdout.text;
+    await eventually(async () => (await listed('--status', 'Running')).includes(key));
+    await environment.temporal.workflow.getHandle(`task:${key}`).terminate('by the test');
+    await eventually(async () => (await listed('--status', 'Running')) === 'no tasks\n');
+    expect(await listed('--failure', 'WorkflowTerminated', '--status', 'Running')).toContain('Running (terminated)');
+
+    const status = (await run('status', key)).stdout.text;
+    expect(status).toMatch(/\n {2}service +Running, as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n/);
+  });
+});
+
+describe('longhaul open', () => {
+  it('prints the page of what exists, and refuses what does not as status does', async () => {
+    environment.service.script = [seen('Success')];
+    const key = await start('Success');
+    const known = await run('open', key);
+    expect([known.exitCode, known.stdout.text]).toEqual([0, expect.stringContaining(`/workflows/task%3A${key}\n`)]);
+
+    const unknown = await run('open', randomUUID());
+    expect(unknown).toMatchObject({ exitCode: 2, stdout: { text: '' } });
+    expect((await run('open', 'batch:no-such-batch')).exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,53 @@
+import { failureTypes } from '../../../../src/contract/failure-types';
+import { afterFailure, type FailedTask } from '../../../../src/workflows/task/after-failure';
+
+const task = { workflowId: 'task:a', plan: { batch: null, adoptRequestId: null }, requestId: null, createNumber: 1 };
+const row = { ...task, workflowId: 'batch:night:row-3', plan: { batch: { id: 'night' }, adoptRequestId: null } };
+const adopted = { ...task, plan: { batch: null, adoptRequestId: 'r-1' }, requestId: 'r-1' };
+
+function remedy(failed: Omit<FailedTask, 'type'>, type: keyof typeof failureTypes): string {
+  return afterFailure({ ...failed, type: failureTypes[type] });
+}
+
+describe('what is left to do after a failure', () => {
+  it('of a row that was refused unpaid is to correct it, or to retry the unpaid rows alone', () => {
+    const words = remedy(row, 'TaskRejected');
+    expect(words).toMatch(/^nothing was created.* Correct the cell and run the file again;/);
+    expect(words).toContain('longhaul batch retry night --unpaid retries only rows that were not paid');
+  });
+
+  it.each([
+    ['that was paid', 'r-1', 'TaskFailed'],
+    ['that failed otherwise before it was created', null, 'StorageUnavailable'],
+  ] as const)('of a row %s says that a retry of the batch starts every failed row', (_what, requestId, type) => {
+    const words = remedy({ ...row, requestId }, type);
+    expect(words).toContain('longhaul batch retry night starts every failed row anew');
+    expect(words).not.toContain('--unpaid');
+  });
+
+  it('of a task says that a retry of one that was created is paid anew', () => {
+    expect(remedy(task, 'TaskRejected')).toMatch(/--key a --retry starts another one with the same input/);
+    expect(remedy({ ...task, requestId: 'r-1' }, 'TaskFailed')).toContain('which is paid anew');
+  });
+
+  it.each([
+    ['a task', { ...task, requestId: 'r-1' }, /same key with --retry follows .* again.*another key makes a new task/],
+    ['a row', { ...row, requestId: 'r-1' }, /retry of its batch follows .* again.*give the row another key/],
+    ['an adopted one', adopted, /for the right id$/],
+  ])(
+    'of %s that the service does not know is to look in its list, for a retry creates nothing',
+    (_what, one, words) => {
+      const said = remedy(one, 'TaskNotFound');
+      expect(said).toMatch(words);
+      expect(said).toContain('look in the service’s own list');
+      expect(said).not.toContain('paid anew');
+    },
+  );
+
+  it('of a stop that was not confirmed is to follow the task, or to settle whether it exists', () => {
+    const follow = remedy({ ...task, requestId: 'r-1' }, 'StopUnconfirmed');
+    expect(follow).toContain('follow it with longhaul adopt r-1; longhaul run with --key a --retry');
+    expect(remedy({ ...row, requestId: 'r-1' }, 'StopUnconfirmed')).toMatch(/longhaul adopt r-1$/);
+    expect(remedy(task, 'StopUnconfirmed')).toContain('longhaul reconcile --settle task:a/1=none');
+  });
+});
