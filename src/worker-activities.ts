@@ -38,7 +38,7 @@ import { createArchiveClient } from './storage/s3/s3-client';
 import { spoolFolder } from './storage/spool';
 import type { WorkerTraces } from './traces/worker-traces';
 import { openAccountLimits, uploadsOfOneAccount } from './worker-limits';
-import { keyGauge, requestLog } from './worker-telemetry';
+import { keyGauge, requestLog } from './worker-request-log';
 
 /** Whatever a worker runs for workflows. */
 export type AllActivities = Activities & BatchActivities & SweepActivities & WebhookActivities;

@@ -14,7 +14,7 @@ import { errorCode, errorMessage } from './domain/text';
 import { ServiceClient, UnauthorizedError } from './service';
 import type { Archive } from './storage/archive/archive';
 import { readArchiveIdentity, requireArchiveOfTasks } from './storage/archive/archive-identity';
-import { keyGauge } from './worker-telemetry';
+import { keyGauge } from './worker-request-log';
 
 /** A worker that has started. */
 interface StartedWorker {

@@ -7,10 +7,7 @@ import { countBatches } from './client/batch/list-batches';
 import { countTasks } from './client/task/list-tasks';
 import { Sweeps } from './client/sweeps';
 import type { TemporalAccess } from './client/temporal-access';
-import { type Account, serviceRemedy } from './config/accounts';
-import { metrics, setGauge } from './contract/metrics';
 import { statesThatWait } from './domain/task-state';
-import type { RequestEnd, RequestObserver } from './service';
 import { type Archive, requireReserve } from './storage/archive/archive';
 import { ArchiveIdentity } from './storage/archive/archive-identity';
 import { sampleGauges } from './telemetry/gauges';
@@ -23,8 +20,6 @@ const probeArchiveEveryMs = 60_000;
 const probeTimeoutMs = 5_000;
 /** How many tasks Temporal is asked about when results expire soon; more make no difference to the one who is woken. */
 const maxExpiringAsked = 50;
-/** How often the log says again that a key is refused. */
-const refusedKeyEveryMs = 60_000;
 
 /** Whose readiness is watched. */
 interface WatchedWorker {
@@ -94,30 +89,4 @@ export function startGauges(
       'tasks and batches that wait for a person, expire or are not safe could not be counted',
     );
   });
-}
-
-/** Logs each request at the level `debug`, and once a minute that the service refuses the key of an account. */
-export function requestLog(logger: Logger, of: Pick<Account, 'name' | 'settings'>): RequestObserver {
-  const account = of.name;
-  let nextMs = 0;
-  return (end) => {
-    logger.debug({ account, ...end }, 'request to the service');
-    if (!isKeyRefused(end) || performance.now() < nextMs) return;
-    nextMs = performance.now() + refusedKeyEveryMs;
-    logger.warn({ account, ...end, remedy: serviceRemedy(of) }, 'the service refuses the API key of the account');
-  };
-}
-
-/** Keeps whether the service refuses the key of an account, by its last answer. */
-export function keyGauge(meter: MetricMeter, account: string): RequestObserver {
-  let known: boolean | undefined;
-  return (end) => {
-    if (end.status === null || isKeyRefused(end) === known) return;
-    known = isKeyRefused(end);
-    setGauge(meter, metrics.keyRefused, { account }, known ? 1 : 0);
-  };
-}
-
-function isKeyRefused({ status }: Pick<RequestEnd, 'status'>): boolean {
-  return status === 401 || status === 403;
 }

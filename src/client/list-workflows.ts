@@ -1,7 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { type WorkflowInfo, workflowInfo } from './workflow-info';
 
-/** Lists workflows, newest first, a page at a time. Throws errors of gRPC. */
+/**
+ * Lists workflows, a page at a time, in Temporal's own order: those that run, the latest start first, then those that are
+ * over, the latest end first. Throws errors of gRPC.
+ */
 export async function* listWorkflows(
   { workflowService, options }: Client,
   query: string,

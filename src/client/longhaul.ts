@@ -226,12 +226,12 @@ export class Longhaul {
     throw new InputInvalidError([`The batch id is ${showValue(id)}; give ${taskKeyRemedy}.`], 'arguments');
   }
 
-  /** Tasks, newest first. A new task is listed within a second or two. */
+  /** Tasks: those that run, the latest start first, then those that ended last. A new task is listed within a second or two. */
   list(options?: ListTasksOptions): AsyncIterable<ListedTask> {
     return listTasks(this.#access, options);
   }
 
-  /** Batches, newest first, each with its latest run. A new batch is listed within a second or two. */
+  /** Batches: those that run first, then those that ended last, each with its latest run. A new batch is listed within a second or two. */
   listBatches(options?: ListBatchesOptions): AsyncIterable<ListedBatch> {
     return listBatches(this.#access, options);
   }

@@ -58,7 +58,7 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'list',
-    summary: 'list tasks, newest first',
+    summary: 'list tasks, those that run first',
     load: async () => (await import('./task/list.js')).addListCommand,
   },
   {

@@ -127,7 +127,8 @@ export function afterVerb(
 ): StopRequest {
   const sent = { ...request, sends: request.sends + 1, lastVerb: verb, lastSentAtMs: nowMs };
   if (answer.taken) return { ...sent, outcome: 'sent', words: `The service took the ${verb}; waiting for the end.` };
-  if (!answer.refused) return { ...sent, words: `The ${verb} could not be sent: ${asSentence(answer.words)} It is tried again.` };
+  if (!answer.refused)
+    return { ...sent, words: `The ${verb} could not be sent: ${asSentence(answer.words)} It is tried again.` };
   const words = `The service refused the ${verb}: ${answer.words}`;
   const refusals = request.refusals + 1;
   const isFinal = request.verb !== 'stop' && refusals >= maxRefusals;

@@ -14,7 +14,7 @@ import { isRefused } from './start-batch';
 export interface ListBatchesOptions {
   /** Only those that are not over. */
   readonly running?: boolean;
-  /** At most this many, newest first. @default all */
+  /** At most this many. @default all */
   readonly limit?: number;
 }
 
@@ -52,7 +52,7 @@ export async function countBatches(access: TemporalAccess, states: readonly Batc
   }
 }
 
-/** Lists batches, newest first, each once; fetches further pages as they are read. */
+/** Lists batches, those that run first, then those that ended last, each once; fetches further pages as they are read. */
 export async function* listBatches(
   access: TemporalAccess,
   options: ListBatchesOptions = {},

@@ -53,7 +53,7 @@ export interface ListTasksOptions {
   readonly paused?: boolean;
   /** Only those that are not over. */
   readonly running?: boolean;
-  /** At most this many, newest first. @default all */
+  /** At most this many. @default all */
   readonly limit?: number;
 }
 
@@ -145,7 +145,7 @@ function filterProblems(options: ListTasksOptions): readonly string[] {
   ];
 }
 
-/** Lists tasks, newest first; fetches further pages as they are read. */
+/** Lists tasks, as Temporal orders them: those that run, the latest start first, then those that ended last; fetches further pages as they are read. */
 export async function* listTasks(access: TemporalAccess, options: ListTasksOptions = {}): AsyncGenerator<ListedTask> {
   const { client } = access;
   const query = checkedQuery(options);

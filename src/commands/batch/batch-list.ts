@@ -27,12 +27,12 @@ type ShownBatch = ListedBatch & { readonly counts: RowStates | null; readonly en
 const defaultLimit = '20';
 const asksAtOnce = 5;
 
-/** `longhaul batch list`: the batches of this namespace, newest first. */
+/** `longhaul batch list`: the batches of this namespace. */
 export function addBatchListCommand(program: Command, context: CommandContext): void {
   program
     .command('list')
-    .summary('list batches, newest first')
-    .description('Lists batches with their rows, newest first, as long as Temporal’s namespace keeps them.')
+    .summary('list batches, those that run first')
+    .description('Lists batches with their rows, those that run first, as long as Temporal’s namespace keeps them.')
     .option('--running', 'only those that are not over')
     .option('--limit <count>', 'at most this many', defaultLimit)
     .option('--json', 'print one JSON object')

@@ -32,11 +32,11 @@ interface ListOptions {
 
 const defaultLimit = '20';
 
-/** `longhaul list`: the tasks of this namespace, newest first. */
+/** `longhaul list`: the tasks of this namespace, in Temporal’s order. */
 export function addListCommand(program: Command, context: CommandContext): void {
   program
     .command('list')
-    .description('Lists tasks, newest first, for as long as Temporal’s namespace keeps them.')
+    .description('Lists tasks, those that run first, then those that ended last, as long as Temporal keeps them.')
     .option('--status <status>', 'only these: Queuing, Running, CreateUncertain, ArchiveIncomplete, Success, …')
     .option('--app <app>', 'only tasks of this app')
     .option('--account <name>', 'only tasks of this account')
@@ -77,7 +77,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
         else if (tasks.length === 0)
           context.stdout.write(given.needsPerson ? 'nothing needs a person\n' : 'no tasks\n');
         else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks)}`);
-        if (isCut) context.stderr.write(`the newest ${count}; more: --limit ${moreThan(count)}\n`);
+        if (isCut) context.stderr.write(`the first ${count}; more: --limit ${moreThan(count)}\n`);
         if (filter.needsPerson && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
       });
     });

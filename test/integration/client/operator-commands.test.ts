@@ -93,7 +93,7 @@ describe('longhaul list', () => {
 
     const cut = await run('list', '--tag', tag, '--limit', '1');
     expect(cut.stdout.text.split('\n')).toHaveLength(3);
-    expect(cut.stderr.text).toBe('the newest 1; more: --limit 100\n');
+    expect(cut.stderr.text).toBe('the first 1; more: --limit 100\n');
     const json = await run('list', '--tag', tag, '--limit', '1', '--json');
     expect(JSON.parse(json.stdout.text)).toMatchObject({ tasks: [{ tags: [tag] }] });
   });

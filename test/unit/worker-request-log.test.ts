@@ -1,6 +1,6 @@
 import { createLogger } from '../../src/telemetry/logger';
 import { noopMetricMeter } from '@temporalio/common';
-import { keyGauge, requestLog } from '../../src/worker-telemetry';
+import { keyGauge, requestLog } from '../../src/worker-request-log';
 
 const get = { method: 'GET', path: '/w/v1/webapp/task/openapi/detail', durationMs: 12 };
 
