@@ -103,11 +103,11 @@ async function upload(
   return { resource, described: { keys, file, name, bytes, sha256, resourceId: resource.resourceId } };
 }
 
-/** A summary is cut off at its end: of a long place that a program made, such as a staged file, its name comes first. */
+/** Without secrets of a URL. A summary is cut off at its end: of a long place that a program made, its name comes first. */
 function uploadName(file: string): string {
-  const place = redactUrl(file);
+  const place = isUri(file) ? redactUrl(file) : file;
   const slash = Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\'));
-  return place.length <= maxSummaryNameLength || slash < 0 ? file : `${place.slice(slash + 1)} of ${place}`;
+  return place.length <= maxSummaryNameLength || slash < 0 ? place : `${place.slice(slash + 1)} of ${place}`;
 }
 
 /**
