@@ -150,8 +150,8 @@ describe('inputs that are pipes without a writer', () => {
     async () => {
       const worker = new FragileWorker();
       await worker.start();
-      const pipes = Array.from({ length: 8 }, (_, index) => `pipe-${index}`);
-      execFileSync('mkfifo', pipes, { cwd: stack.inputs });
+      const pipes = Array.from({ length: 8 }, (_, index) => join(stack.inputs, `pipe-${index}`));
+      execFileSync('mkfifo', pipes);
       const tasks = await Promise.all(pipes.map((pipe) => worker.run(pipe)));
       for (const task of tasks) {
         await expect(task.result()).rejects.toMatchObject({ failureType: failureTypes.InputUnusable });
