@@ -41,15 +41,18 @@ describe('npm run service', () => {
     const npm = spawn('npm', ['run', 'service'], {
       cwd: join(__dirname, '../..'),
       env: { ...serverEnvironment(), TMPDIR: folder.path },
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = once(npm, 'exit');
+    let output = '';
+    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
     try {
       // npm, the service, and what compiles it; the storage comes later.
       await eventually(() => processesWith(folder.path).length >= 3, { what: 'the service to start' });
       npm.kill('SIGTERM');
       await ended;
       await eventually(() => processesWith(folder.path).length === 0, { withinMs: 60_000, what: 'the service to end' });
+      expect(output).not.toContain('is ready');
     } finally {
       for (const pid of processesWith(folder.path)) process.kill(pid, 'SIGKILL');
     }
