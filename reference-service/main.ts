@@ -37,6 +37,7 @@ async function main(): Promise<void> {
   const { port, host, slots, 'api-key': apiKey } = values;
   // The S3 client would otherwise announce, at every start, that its next year's versions need another Node.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
+  const endOfNpm = nextEndOfNpm();
   const controlToken = values.control ? randomBytes(24).toString('base64url') : undefined;
   const service = await startReferenceStack({
     ...(port !== undefined && { port: Number(port) }),
@@ -47,7 +48,7 @@ async function main(): Promise<void> {
     logger: pino({ level: values.verbose ? 'debug' : 'warn' }, pino.destination({ dest: 2, sync: true })),
   });
   process.stdout.write(announcement(service, controlToken));
-  await nextStopSignal();
+  await Promise.race([nextStopSignal(), endOfNpm]);
   await service.stop();
 }
 
@@ -65,10 +66,15 @@ function announcement(service: ReferenceService, controlToken: string | undefine
   ].join('\n');
 }
 
+/** Asked for before the start, during which npm may end. Without npm never: what a shell starts may outlive the shell. */
+function nextEndOfNpm(): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.env['npm_lifecycle_event'] !== undefined) watchParent(resolve);
+  });
+}
+
 function nextStopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    // Only below npm: what a shell runs in the background may outlive the shell.
-    if (process.env['npm_lifecycle_event'] !== undefined) watchParent(resolve);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.once(signal, () => {
         resolve();

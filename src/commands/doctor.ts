@@ -45,8 +45,15 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .action(async ({ fix = false, setup = false, json, taskQueue = workflowTaskQueue }: DoctorOptions) => {
       const temporal = loadTemporalConnection(context.env);
       const { config, warnings } = loadClientConfig(context.env);
-      for (const warning of warnings) context.stderr.write(`warning: ${warning}\n`);
-      const own = setup || !hasWorkerSettings(context.env) ? [] : await workerSide(context.env, temporal, taskQueue);
+      const warned = new Set<string>();
+      const warn = (warning: string): void => {
+        // Client and worker read some of the same variables.
+        if (!warned.has(warning)) context.stderr.write(`warning: ${warning}\n`);
+        warned.add(warning);
+      };
+      warnings.forEach(warn);
+      const own =
+        setup || !hasWorkerSettings(context.env) ? [] : await workerSide(context.env, { temporal, taskQueue, warn });
       const staging = setup || config.staging === null ? [] : [await stagingSide(config.staging)];
       const temporalSide = await diagnose({ temporal, taskQueue, fix: fix || setup, setupOnly: setup });
       const findings = [...temporalSide, ...own, ...staging];
@@ -80,9 +87,20 @@ async function stagingSide(place: StagingConfig): Promise<Finding> {
   }
 }
 
-async function workerSide(env: NodeJS.ProcessEnv, temporal: TemporalConnection, taskQueue: string): Promise<Finding[]> {
+interface WorkerSideOptions {
+  readonly temporal: TemporalConnection;
+  readonly taskQueue: string;
+  /** Gets what a worker would log of its configuration. */
+  readonly warn: (warning: string) => void;
+}
+
+async function workerSide(
+  env: NodeJS.ProcessEnv,
+  { temporal, taskQueue, warn }: WorkerSideOptions,
+): Promise<Finding[]> {
   try {
-    const { config } = loadWorkerConfig(env);
+    const { config, warnings } = loadWorkerConfig(env);
+    warnings.forEach(warn);
     // Loaded on demand: the service client and the storage would slow the start of every other command.
     const { diagnoseWorkerSide } = await import('./worker-side.js');
     return await diagnoseWorkerSide(config, (archive) =>

@@ -19,7 +19,7 @@ polling. The first Ctrl-C or SIGTERM stops it once every call has its answer.
 
 Example:
   $ LONGHAUL_CALLBACK_URL=https://longhaul.example/callback \\
-    LONGHAUL_CALLBACK_TOKEN=$(cat /run/secrets/callback-token) \\
+    LONGHAUL_CALLBACK_TOKEN_FILE=/run/secrets/callback-token \\
     LONGHAUL_CALLBACK_PORT=8080 longhaul receiver
 `;
 

@@ -193,6 +193,7 @@ describe('the patches of the guide', () => {
     expect(problemsOf(manifests.filter(({ kind }) => kind !== 'ScaledObject'))).toEqual([]);
     const text = JSON.stringify(manifests);
     expect(text.match(/temporal\.my\.example:7233/g)).toHaveLength(4);
+    expect(text.match(/"namespace":"my-namespace"/g)).toHaveLength(4);
     expect(text).toContain('"name":"LONGHAUL_CODEC_ORIGINS","value":"https://temporal.my.example"');
     expect(text).toContain('LONGHAUL_CODEC_KEYS_FILE');
     expect(text).not.toMatch(/https:\/\/temporal\.example"|"endpoint":"temporal-frontend/);
