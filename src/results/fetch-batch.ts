@@ -106,11 +106,11 @@ export async function fetchBatch(
 /** The rows to fetch. */
 class ChosenRows {
   readonly #results: BatchResults;
-  readonly #gone: readonly ResultLine[];
+  /** By workflow id, without those that were among the rows: a run that was refused had laid out another row file. */
+  readonly #gone: Map<string, ResultLine>;
+  readonly #isGoneWanted: boolean;
   readonly #keys: ReadonlySet<string> | null;
   readonly #unknown: Set<string>;
-  /** Rows that the file does not have any more, and that are not fetched. */
-  readonly leftOut: number;
 
   constructor(
     results: BatchResults,
@@ -120,9 +120,14 @@ class ChosenRows {
     this.#results = results;
     this.#keys = keys === undefined ? null : new Set(keys);
     this.#unknown = new Set(keys);
-    this.#gone = gone || keys !== undefined ? goneRows : [];
+    this.#gone = new Map(goneRows.map((row) => [row.workflowId, row]));
     // Of rows that were asked for by key, nothing is left out.
-    this.leftOut = gone || keys !== undefined ? 0 : goneRows.length;
+    this.#isGoneWanted = gone || keys !== undefined;
+  }
+
+  /** After all rows: those that the file does not have any more, and that are not fetched. */
+  get leftOut(): number {
+    return this.#isGoneWanted ? 0 : this.#gone.size;
   }
 
   get unknownKeys(): readonly string[] {
@@ -130,8 +135,12 @@ class ChosenRows {
   }
 
   async *rows(): AsyncGenerator<ResultLine, void, undefined> {
-    for await (const row of this.#results.rows()) if (this.#isWanted(row)) yield row;
-    for (const row of this.#gone) if (this.#isWanted(row)) yield row;
+    for await (const row of this.#results.rows()) {
+      this.#gone.delete(row.workflowId);
+      if (this.#isWanted(row)) yield row;
+    }
+    if (!this.#isGoneWanted) return;
+    for (const row of this.#gone.values()) if (this.#isWanted(row)) yield row;
   }
 
   #isWanted({ key, workflowId }: ResultLine): boolean {

@@ -68,6 +68,22 @@ describe('longhaul batch results', () => {
     });
   });
 
+  it('fetches a row once that a refused run, whose file lacks it, has set aside', async () => {
+    const text = (await archive.read(orphaned))!.toString('utf8');
+    await archive.replace(orphaned, recordText(preparedRows([{ key: 'b' }]).map((row) => endedRow(row, 0))));
+    try {
+      for (const args of [[], ['--gone']]) {
+        const { context } = await fetch(...args);
+        expect(context.exitCode).toBe(0);
+        expect(context.stdout.text).toMatch(/^3 rows · 3 files fetched/);
+        expect(context.stdout.text).not.toContain('--gone');
+      }
+      expect((await fetch('--key', 'b')).context.stdout.text).toMatch(/^1 row · 1 file fetched/);
+    } finally {
+      await archive.replace(orphaned, text);
+    }
+  });
+
   it('is not held up by a damaged record of rows that nobody asked for', async () => {
     const text = (await archive.read(orphaned))!.toString('utf8');
     await archive.replace(orphaned, 'x');
