@@ -58,7 +58,7 @@ describe('a batch whose file was edited', () => {
     const failure = await environment.withBatch(batch.activities, batch.input, failureOf);
     expect(failure).toMatchObject({ type: 'RowsChanged', message: expect.stringMatching(words) as string });
     expect(failure.message).toMatch(
-      /line 3 \(row-2; on record: row-two\) and 1,001 more\..* --id of its own\. Otherwise give the keys of before, .*--allow-changed/,
+      /line 3 \(row-2; on record: row-two\) and 1,001 more\..* --id of its own: .*\. Otherwise give the keys of before, .*--allow-changed/,
     );
     expect(batch.started).toEqual([]);
 
@@ -67,5 +67,18 @@ describe('a batch whose file was edited', () => {
     allowed.endsAtOnce = ({ key }) => rowEnd(key);
     await environment.withBatch(allowed.activities, allowed.input, (run) => run.result());
     expect(allowed.started).toHaveLength(3);
+  });
+
+  it.concurrent('names all of them in one refusal, and each remedy once', async () => {
+    const batch = batchOf(3);
+    batch.changed = 1;
+    const other = (line: number) => ({ rows: 1, first: [{ line, key: `row-${line}`, recorded: `on-record-${line}` }] });
+    batch.opened = { alike: other(4), runBefore: other(5) };
+    const { message } = await environment.withBatch(batch.activities, batch.input, failureOf);
+    expect(message).toMatch(
+      /^1 row has a key that differs .*line 4.*\. 1 row has the content .*line 5.*\. 1 row differs .*line 3 \(row-2\)/,
+    );
+    expect(message.match(/Otherwise give the keys of before|Otherwise put back what was there/g)).toHaveLength(2);
+    expect(message.match(/--id of its own/g)).toHaveLength(1);
   });
 });

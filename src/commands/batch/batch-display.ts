@@ -211,7 +211,7 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
   if (progress.problem !== null) return progress.problem;
   const { budget } = progress;
   if (budget != null && progress.state === 'BudgetReached')
-    return `${formatBudget(budget, 0)}; longhaul batch set-budget ${progress.batchId} AMOUNT`;
+    return `${formatBudget(budget, 0)}; longhaul batch set-budget ${progress.batchId} AMOUNT, or drain to end it`;
   const list = `longhaul list --batch ${progress.batchId} --needs-person`;
   if (needPerson === 0) {
     const heldUp = heldUpText(progress);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { BatchView } from '../../client/batch/batch-handle';
-import { DecisionRefusedError, InputInvalidError, noWorkerRemedy } from '../../client/errors';
-import type { BatchProgress } from '../../contract/batch/batch-messages';
+import type { BatchHandle, BatchView } from '../../client/batch/batch-handle';
+import { DecisionRefusedError, InputInvalidError, LonghaulError, noWorkerRemedy } from '../../client/errors';
+import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
 import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatMoney } from '../../domain/money';
@@ -46,9 +46,22 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
         }
         const view = await batch.status();
         if (json) printJson(context, view);
-        else context.stdout.write(`${batchStatusText(view, Date.now())}\n`);
+        else {
+          const ending = view.execution === 'COMPLETED' ? await endingOf(batch) : undefined;
+          context.stdout.write(`${batchStatusText(view, Date.now(), ending)}\n`);
+        }
       });
     });
+}
+
+/** Undefined where the result cannot be read here. */
+async function endingOf(batch: BatchHandle): Promise<BatchResult['ending'] | undefined> {
+  try {
+    return (await batch.result()).ending;
+  } catch (error) {
+    if (error instanceof LonghaulError) return undefined;
+    throw error;
+  }
 }
 
 /** `longhaul batch report ID`: the table of a batch that is over. */
@@ -88,13 +101,13 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
  *
  * @internal exported for tests
  */
-export function batchStatusText(view: BatchView, nowMs: number): string {
+export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchResult['ending']): string {
   const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused, failure } =
     view;
   const waits = isOver ? '' : ` ${noWorkerRemedy(view.taskQueue)}`;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
   const hasTable = execution === 'COMPLETED' || execution === 'CANCELLED';
-  const over = `${overWord(view)}, over after ${formatClock(elapsedMs)}${hasTable ? `; see "longhaul batch report ${batchId}"` : ''}`;
+  const over = `${overWord(view, ending)}, over after ${formatClock(elapsedMs)}${hasTable ? `; see "longhaul batch report ${batchId}"` : ''}`;
   const facts: readonly (readonly [string, string | null])[] = [
     ['state', isOver ? over : `runs for ${formatClock(elapsedMs)}`],
     ['row file', source],
@@ -113,9 +126,9 @@ export function batchStatusText(view: BatchView, nowMs: number): string {
 }
 
 /** `Refused`: it failed before it started a row. */
-function overWord({ execution, failure, progress }: BatchView): string {
+function overWord({ execution, failure, progress }: BatchView, ending?: BatchResult['ending']): string {
   if (failure !== null && progress?.state === 'Opening') return 'Refused';
-  return endingWord(execution) ?? `Cut off (${execution.toLowerCase()})`;
+  return endingWord(execution, ending) ?? `Cut off (${execution.toLowerCase()})`;
 }
 
 function progressFacts(
@@ -173,13 +186,13 @@ function costFacts({ costs, budget, running, batchId }: BatchProgress, isOver: b
     return [['budget', formatBudget({ ...budget, places: Math.max(1, budget.places) }, 0)]];
   }
   if (budget != null) {
-    const more = budget.places > 0 ? '' : `; longhaul batch set-budget ${batchId} AMOUNT`;
+    const more = budget.places > 0 ? '' : `; longhaul batch set-budget ${batchId} AMOUNT, or drain to end it`;
     return [['budget', `${formatBudget(budget, running)}${more}`]];
   }
   return costs === undefined || costs.sums.length === 0 ? [] : [['costs', costs.sums.map(formatMoney).join(' and ')]];
 }
 
-function failureLines({ progress, batchId }: BatchView): string[] {
+function failureLines({ progress, batchId, isOver }: BatchView): string[] {
   const failures = progress?.lastFailures ?? [];
   // Newest first; a row that was tried several times is among them once for each.
   const latest = failures.filter(({ key }, index) => failures.findIndex((other) => other.key === key) === index);
@@ -188,5 +201,6 @@ function failureLines({ progress, batchId }: BatchView): string[] {
   );
   const more = (progress?.failed ?? 0) - latest.length;
   if (lines.length === 0 || more <= 0) return lines;
-  return [...lines, `  and ${formatCount(more)} more that failed: longhaul list --batch ${batchId} --status Failed`];
+  const how = isOver ? `batch report ${batchId}` : `list --batch ${batchId} --status Failed`;
+  return [...lines, `  and ${formatCount(more)} more that failed: longhaul ${how}`];
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LonghaulError } from '../../client/errors';
+import { LonghaulError, UnknownTaskError } from '../../client/errors';
 import type { ListedTask } from '../../client/task/list-tasks';
 import { findArchivePlace, loadStagingOf } from '../../config/client-config';
 import { ConfigError } from '../../config/environment';
@@ -40,6 +40,8 @@ export interface OnRecord {
   readonly new: number;
   /** Of those on record, so many had other content; null where that cannot be compared. */
   readonly changed: number | null;
+  /** The first of them. */
+  readonly changedRows: readonly Pick<OtherKeyRow, 'place' | 'key'>[];
   /** Rows whose content was not compared, because their files are large. */
   readonly notCompared: number;
   /** New rows whose keys look like keys on record. */
@@ -77,6 +79,7 @@ export class RecordLookup {
   /** Keys on record that a row has. */
   readonly #seen = new Set<string>();
   readonly #fresh: FreshRow[] = [];
+  readonly #changed: Pick<OtherKeyRow, 'place' | 'key'>[] = [];
 
   readonly #choice: RunChoice;
   #spending: BatchSpending = noSpending;
@@ -137,8 +140,13 @@ export class RecordLookup {
     const isChanged = digest === undefined ? undefined : recorded.digest !== digest;
     if (recorded.isUnpaid) return isChanged;
     if (isChanged === undefined) this.#count.notCompared += 1;
-    else if (isChanged) this.#count.changed += 1;
+    else if (isChanged) this.#addChanged(row);
     return isChanged;
+  }
+
+  #addChanged(row: PreparedRow): void {
+    this.#count.changed += 1;
+    if (this.#changed.length < maxNamed) this.#changed.push({ place: pickPlace(row), key: row.originalKey ?? row.key });
   }
 
   /** A row on record; as the batch chooses its rows. */
@@ -179,6 +187,7 @@ export class RecordLookup {
     return {
       ...counts,
       changed: isKnown ? changed : null,
+      changedRows: this.#changed,
       notCompared: isKnown ? notCompared : 0,
       alike: firstOf(alike, rows),
       gone: isWhole && isKnown ? gone.length : null,
@@ -215,7 +224,7 @@ async function ask(context: CommandContext, batchId: string): Promise<Known> {
     const tasks = await listRows(context, batchId, true);
     if ('unknown' in tasks)
       return { rows, running: new Set(), missing: `rows that run are not known: ${tasks.unknown}` };
-    return { rows, running: tasks.running, missing: null };
+    return { rows, running: tasks.running, missing: tasks.isBatchRunning ? whileItRuns(batchId) : null };
   } catch (error) {
     if (error instanceof ArchiveError || error instanceof ResultsError) {
       return { unknown: `the archive cannot be read here (${error.message})` };
@@ -231,6 +240,8 @@ async function askTemporalAlone(context: CommandContext, batchId: string): Promi
 }
 
 interface RowTasks {
+  /** Whether the batch itself runs. */
+  readonly isBatchRunning: boolean;
   readonly running: ReadonlySet<string>;
   readonly ended: ReadonlyMap<string, RecordedRow>;
 }
@@ -248,8 +259,10 @@ async function listRows(
   const running = new Set<string>();
   const ended = new Map<string, RecordedRow>();
   const prefix = rowWorkflowId(batchId, 'k').slice(0, -1);
+  let isBatchRunning = false;
   try {
     await withLonghaul(context, {}, async (longhaul) => {
+      isBatchRunning = !(await longhaul.batch(batchId).isOver().catch(ofUnknown));
       for await (const task of longhaul.list({ batch: batchId, ...(onlyRunning && { running: true }) })) {
         const key = task.workflowId.slice(prefix.length);
         if (!task.workflowId.startsWith(prefix) || running.has(key) || ended.has(key)) continue;
@@ -257,11 +270,21 @@ async function listRows(
         else ended.set(key, { status: recordedStatus(task), digest: '', isUnpaid: false, costs: [] });
       }
     });
-    return { running, ended };
+    return { isBatchRunning, running, ended };
   } catch (error) {
     if (error instanceof LonghaulError || error instanceof ConfigError) return { unknown: whatHappened(error) };
     throw error;
   }
+}
+
+/** A batch that was never started does not run. */
+function ofUnknown(error: unknown): true {
+  if (error instanceof UnknownTaskError) return true;
+  throw error;
+}
+
+function whileItRuns(batchId: string): string {
+  return `the batch runs, so rows that have just ended may be called new here, and a run with other rows is refused until it is over: longhaul batch status ${batchId}`;
 }
 
 /** Without what to do about it: a check goes on. */
@@ -288,7 +311,19 @@ export function isRefusedByRecord(found: OnRecord | { readonly unknown: string }
 /** For people, a line each. */
 export function formatOnRecord(found: OnRecord | { readonly unknown: string }, allowChanged: boolean): string[] {
   if ('unknown' in found) return [`not known: ${found.unknown}`];
-  const { success, failed, canceled, running, changed, notCompared, alike, gone, runBefore, missing } = found;
+  const {
+    success,
+    failed,
+    canceled,
+    running,
+    changed,
+    changedRows: named,
+    notCompared,
+    alike,
+    gone,
+    runBefore,
+    missing,
+  } = found;
   const known = success + failed + canceled + running;
   const parts = [
     [success, 'finished'],
@@ -301,7 +336,9 @@ export function formatOnRecord(found: OnRecord | { readonly unknown: string }, a
   const consequence = allowChanged
     ? 'paid anew, as --allow-changed says'
     : 'refused without --allow-changed, which pays anew';
-  const changedRows = `other content than on record: ${formatCountOf(changed ?? 0, 'row')}, ${consequence}`;
+  const which = named.map(({ place, key }) => `${formatRowPlace(place)}: ${key}`).join(', ');
+  const others = (changed ?? 0) > named.length ? ', …' : '';
+  const changedRows = `other content than on record: ${formatCountOf(changed ?? 0, 'row')} (${which}${others}), ${consequence}`;
   const unread = `not compared: ${formatCountOf(notCompared, 'row')}, whose files are more than this check reads (${formatBytes(maxReadBytes)}); the run compares them, too`;
   return [
     `${formatCountOf(known, 'row')}${known === 0 ? '' : `: ${counts.join(', ')}`}; ${newRows}`,

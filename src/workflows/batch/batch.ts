@@ -1,6 +1,5 @@
 import { ActivityFailure, CancellationScope, CancelledFailure, condition, ContinueAsNew } from '@temporalio/workflow';
 import type { OpenBatchResult, ReportBatchResult, RowsUnderOtherKeys } from '../../contract/batch/batch-activities';
-import type { BatchPlan } from '../../contract/batch/parse-batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { noUploads } from '../../contract/batch/batch-rows';
 import { formatRowPlace, pickKeys, pickPlace, shownKey } from '../../domain/batch/row-place';
@@ -62,18 +61,7 @@ async function openBatch(run: BatchRun): Promise<void> {
     run.end(nothingStarted(rows.rows));
     throw new CancelledFailure('The batch was stopped before it started a row.');
   }
-  refuseOtherKeys(opened, plan);
-  const { changed, changedRows } = opened;
-  if (changed > 0 && !plan.allowChanged) {
-    const which = changedRows.map((row) => `${formatRowPlace(row)} (${shownKey(row)}${changedWords(row)})`).join(', ');
-    throw taskFailure(
-      'RowsChanged',
-      `${formatCountOf(changed, 'row')} ${changed === 1 ? 'differs' : 'differ'} from what was run under their keys: ${which}.${commonChange(changedRows)} If this is another file, give it an --id ` +
-        'of its own: all its rows are then paid. Otherwise put back what was there, or, to run and pay the rows anew, give them other keys or ' +
-        'allow it with allowChanged (--allow-changed).',
-      { changed, changedRows },
-    );
-  }
+  if (!plan.allowChanged) refusePaidTwice(opened);
   state.onRecord = { success: 0, failed: 0, canceled: 0, gone: opened.gone ?? 0 };
   const budgetProblem = run.budget.open(opened);
   if (budgetProblem !== undefined) throw taskFailure('BudgetUnusable', budgetProblem);
@@ -97,30 +85,65 @@ function commonChange(rows: readonly ChangedRow[]): string {
   return ` The same changed in all ${known.length} rows that were compared: rather than the rows, what they have in common changed (the template, or an option such as --input or --app).`;
 }
 
-/** Such a row is rather the one on record under another key: run as new, it would be paid twice. */
-function refuseOtherKeys({ alike, runBefore }: OpenBatchResult, { allowChanged }: BatchPlan): void {
-  if (allowChanged) return;
-  refuseRows(alike, (isOne) => {
-    return `${isOne ? 'has a key that differs' : 'have keys that differ'} from keys on record only in capital letters, spaces, forms of accents or leading zeros`;
-  });
-  refuseRows(runBefore, (isOne) => {
-    return `${isOne ? 'has' : 'have'} the content of ${isOne ? 'a row' : 'rows'} on record whose ${isOne ? 'key' : 'keys'} the file no longer has`;
-  });
+/** Why rows are refused, and what may be done about it. */
+interface Reason {
+  readonly rows: number;
+  readonly words: string;
+  readonly remedy: string;
+  readonly first: readonly { readonly key: string }[];
 }
 
-function refuseRows(found: RowsUnderOtherKeys | undefined, what: (isOne: boolean) => string): void {
-  if (found === undefined) return;
+/** Rows that would be paid although one on record may be the same: one refusal tells of all of them. */
+function refusePaidTwice({ alike, runBefore, changed, changedRows }: OpenBatchResult): void {
+  const reasons = [
+    ...underOtherKeys(alike, (isOne) => {
+      return `${isOne ? 'has a key that differs' : 'have keys that differ'} from keys on record only in capital letters, spaces, forms of accents or leading zeros`;
+    }),
+    ...underOtherKeys(runBefore, (isOne) => {
+      return `${isOne ? 'has' : 'have'} the content of ${isOne ? 'a row' : 'rows'} on record whose ${isOne ? 'key' : 'keys'} the file no longer has`;
+    }),
+    ...(changed === 0 ? [] : [changedContent(changed, changedRows)]),
+  ];
+  if (reasons.length === 0) return;
+  const words = reasons.map((reason) => reason.words).join(' ');
+  const remedies = [...new Set(reasons.map(({ remedy }) => remedy))].join(' ');
+  throw taskFailure(
+    'RowsChanged',
+    `${words} If this is another file, give it an --id of its own: all its rows are then paid. ${remedies}`,
+    {
+      changed: reasons.reduce((sum, { rows }) => sum + rows, 0),
+      changedRows: reasons.flatMap(({ first }) => first),
+    },
+  );
+}
+
+function changedContent(rows: number, first: OpenBatchResult['changedRows']): Reason {
+  const which = first.map((row) => `${formatRowPlace(row)} (${shownKey(row)}${changedWords(row)})`).join(', ');
+  return {
+    ...{ rows, first },
+    words: `${formatCountOf(rows, 'row')} ${rows === 1 ? 'differs' : 'differ'} from what was run under ${rows === 1 ? 'its key' : 'their keys'}: ${which}.${commonChange(first)}`,
+    remedy:
+      'Otherwise put back what was there, or, to run and pay the rows anew, give them other keys or allow it with allowChanged (--allow-changed).',
+  };
+}
+
+/** Such a row is rather the one on record under another key. */
+function underOtherKeys(found: RowsUnderOtherKeys | undefined, what: (isOne: boolean) => string): readonly Reason[] {
+  if (found === undefined) return [];
   const { rows, first } = found;
   const which = first
     .map((row) => `${formatRowPlace(row)} (${shownKey(row)}; on record: ${row.recordedOriginalKey ?? row.recorded})`)
     .join(', ');
   const more = rows > first.length ? ` and ${formatCount(rows - first.length)} more` : '';
-  throw taskFailure(
-    'RowsChanged',
-    `${formatCountOf(rows, 'row')} ${what(rows === 1)}: ${which}${more}. If this is another file, give it an --id of its own. ` +
-      'Otherwise give the keys of before, or allow it with allowChanged (--allow-changed): the rows are then run, and paid, as new ones.',
-    { changed: rows, changedRows: first.map((row) => ({ ...pickPlace(row), ...pickKeys(row) })) },
-  );
+  return [
+    {
+      rows,
+      words: `${formatCountOf(rows, 'row')} ${what(rows === 1)}: ${which}${more}.`,
+      remedy:
+        'Otherwise give the keys of before, or allow it with allowChanged (--allow-changed): the rows are then run, and paid, as new ones.',
+      first: first.map((row) => ({ ...pickPlace(row), ...pickKeys(row) })),
+    },
+  ];
 }
 
 /** Step 3: the result files, and the figures of the batch. */

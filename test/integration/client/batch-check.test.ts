@@ -96,7 +96,7 @@ describe('the check of a file whose rows were run', () => {
     const env = { LONGHAUL_ARCHIVE: archive, TEMPORAL_ADDRESS: temporalAddress() };
     expect(onRecord(await check(env))).toEqual([
       '5 rows: 2 finished, 1 failed, 2 running; 1 is new',
-      'other content than on record: 1 row, refused without --allow-changed, which pays anew',
+      'other content than on record: 1 row (row 3: changed), refused without --allow-changed, which pays anew',
       'no longer in the file: 3 rows on record',
       'the key "new" of row 7 has the content of "old" on record: refused without --allow-changed, which pays it anew',
     ]);
@@ -128,7 +128,7 @@ describe('the check of a file whose rows were run', () => {
   it('says so where Temporal cannot be asked, and names keys that look like those on record', async () => {
     expect(onRecord(await check({ LONGHAUL_ARCHIVE: archive }))).toEqual([
       '3 rows: 2 finished, 1 failed; 3 are new',
-      'other content than on record: 1 row, refused without --allow-changed, which pays anew',
+      'other content than on record: 1 row (row 3: changed), refused without --allow-changed, which pays anew',
       'no longer in the file: 3 rows on record',
       'rows that run are not known: TEMPORAL_ADDRESS is not set here',
       'the key "tidy" of row 6 looks like "Tidy" on record: refused without --allow-changed, which pays it anew',

@@ -111,6 +111,12 @@ describe('the status of a batch', () => {
     expect(shown(1)).not.toContain('more that failed');
   });
 
+  it('says how it ended where that is known', () => {
+    const over = viewOf({ execution: 'COMPLETED', isOver: true, endedAt });
+    expect(batchStatusText(over, Date.now(), 'drained')).toMatch(/^ {2}state +Drained, over after/m);
+    expect(batchStatusText(over, Date.now())).toMatch(/^ {2}state +Completed, over after/m);
+  });
+
   it('says why a run failed, and that it was refused where it started no row', () => {
     const failure = { type: 'BudgetUnusable', message: 'no price is known' };
     const over = { execution: 'FAILED', isOver: true, endedAt, failure } as const;
