@@ -60,8 +60,12 @@ export async function waitForTask(
   } catch (error) {
     signal?.throwIfAborted();
     if (timeoutMs === undefined || !timeout.signal.aborted) throw error;
-    const state = seen.known.serviceStatus ?? 'in no state that the service gave';
-    const words = `wait for task: ${requestId} has not ended within ${timeoutMs} ms, it is ${state}; it goes on`;
+    const state = seen.known.serviceStatus;
+    const known =
+      state === null
+        ? 'the service has not shown a task of this id: check the id, and that the service answers'
+        : `it is ${state}, and goes on`;
+    const words = `wait for task: ${requestId} has not ended within ${timeoutMs} ms; ${known}`;
     throw new ServiceTimeoutError(words, { timeoutMs });
   } finally {
     clearTimeout(timer);

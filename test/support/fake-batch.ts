@@ -98,6 +98,8 @@ export class FakeBatch {
   canceled = 0;
   /** Whether rows that are asked to stop run on. */
   areStopsIgnored = false;
+  /** What the report counts, by type. */
+  reportedFailures: Record<string, number> = {};
   /** Calls that polled rows, and how many rows they polled. */
   rowPolls = { calls: 0, rows: 0 };
   /** What `openBatch` tells beside the number of changed rows. */
@@ -180,7 +182,7 @@ export class FakeBatch {
     },
     reportBatch: async () => {
       await this.#mayFail('reportBatch');
-      return { ...report, success: this.recorded.length };
+      return { ...report, success: this.recorded.length, failures: this.reportedFailures };
     },
   };
 

@@ -12,10 +12,11 @@ import {
   setConcurrencyUpdate,
 } from '../../contract/batch/batch-messages';
 import type { BatchInput } from '../../contract/batch/batch-input';
+import { unpaidRefusals } from '../../contract/failure-types';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { redact } from '../../domain/redact';
 import { BaseHandle, type WaitOptions } from '../base-handle';
-import { DecisionRefusedError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
+import { DecisionRefusedError, LonghaulError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
 import { isClosed } from '../existing-run';
 import { countTasks } from '../task/list-tasks';
 import { isBatchProgress, isBatchResult } from '../replies';
@@ -222,10 +223,28 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
         'It still runs: retry its unpaid rows once it is over (batch status --follow waits for that). retryFailed (batch retry without --unpaid) is taken at once, and may pay other failed rows anew.';
       throw new DecisionRefusedError(this.workflowId, words);
     }
+    const failures = await this.#knownFailures();
+    if (failures !== null && !unpaidRefusals.some((type) => type in failures)) {
+      const words =
+        'None of its rows was refused before anything was paid. retryFailed (batch retry without --unpaid) runs all that did not succeed, and may pay them anew.';
+      throw new DecisionRefusedError(this.workflowId, words);
+    }
     return await this.#startAgain(
       { retryFailed: false, retryUnpaid: true },
       'only rows that were refused unpaid are tried again',
     );
+  }
+
+  /** By type; null where the last run has no result, or too many types to name all. */
+  async #knownFailures(): Promise<BatchResult['failures'] | null> {
+    try {
+      const { failures, onRecord } = await this.result();
+      // Of rows that an earlier run had ended, the types may not be among them.
+      return 'Other' in failures || (onRecord?.failed ?? 0) > 0 ? null : failures;
+    } catch (error) {
+      if (error instanceof LonghaulError) return null;
+      throw error;
+    }
   }
 
   /**

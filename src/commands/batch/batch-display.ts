@@ -158,7 +158,8 @@ const minEndedRows = 5;
 
 /** `12.3 rows a minute, about 1:05 left (until 14:32)`; no end while no row starts or ends. */
 export function paceLine(progress: BatchProgress, nowMs: number): string {
-  const { perMinute, expectedEnd } = progress;
+  const { perMinute, expectedEnd, state, running } = progress;
+  if (state === 'BudgetReached' && running === 0) return 'no row starts until the budget is raised';
   const stalledMs = stalledForMs(progress, nowMs);
   if (stalledMs !== null)
     return `no row has started or ended for ${formatClock(stalledMs)}, so no end can be estimated`;

@@ -124,6 +124,7 @@ describe('the commands of a batch that runs', () => {
       expect(early).toMatchObject({ exitCode: 2 });
       expect(early.stderr.text).toContain(`batch:${batch.id}: It still runs: retry its unpaid rows once it is over`);
       expect(early.stderr.text).not.toContain('cannot be used');
+      batch.reportedFailures = { TaskRejected: 1 };
       endAll(batch);
       await workflow.result();
 
@@ -139,6 +140,18 @@ describe('the commands of a batch that runs', () => {
       } finally {
         await longhaul.close();
       }
+    });
+  });
+
+  it.concurrent('start nothing where no row was refused unpaid', async () => {
+    await withBatch(async (batch, workflow) => {
+      batch.reportedFailures = { TaskFailed: 1 };
+      endAll(batch);
+      await workflow.result();
+
+      const { exitCode, stderr } = await run('retry', batch.id, '--unpaid');
+      expect(exitCode).toBe(2);
+      expect(stderr.text).toContain('None of its rows was refused before anything was paid.');
     });
   });
 

@@ -97,7 +97,14 @@ describe('waitForTask', () => {
   it('throws a ServiceTimeoutError that names the task, its state and the time', async () => {
     const timedOut = wait([state('Running')], { timeoutMs: 60 });
     await expect(timedOut).rejects.toMatchObject({ code: 'TIMEOUT', timeoutMs: 60 });
-    await expect(timedOut).rejects.toThrow(/r1 has not ended within 60 ms, it is Running/);
+    await expect(timedOut).rejects.toThrow(/r1 has not ended within 60 ms; it is Running/);
+  });
+
+  it('says so where the service has never shown the task', async () => {
+    const timedOut = wait([refusal(404, 30009)], { timeoutMs: 60, notVisibleGraceMs: 60_000 });
+    await expect(timedOut).rejects.toThrow(
+      /r1 has not ended within 60 ms; the service has not shown a task of this id: check/,
+    );
   });
 
   it('a timeout ends a query that is not answered', async () => {

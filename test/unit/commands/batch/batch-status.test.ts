@@ -25,6 +25,7 @@ describe('the status of a batch', () => {
     const text = batchStatusText(view, Date.parse(startedAt) + 1_000);
     expect(text.split('no more rows are started')).toHaveLength(2);
     expect(text).toContain('set-budget photos AMOUNT');
+    expect(text).toMatch(/^ {2}pace +no row starts until the budget is raised$/m);
     expect(text).not.toContain('problem');
 
     const failing = { ...progress, problem: 'the archive is full' };
