@@ -52,7 +52,11 @@ describe('the check of a file that the run would refuse', () => {
   const ran = 'key,2:A.b\none,1\ntwo,2\n';
 
   it.each([
-    ['rows changed under their keys', 'key,2:A.b\none,1\ntwo,3\n', /other content than on record: 1 row \(row 3: two\), refused/],
+    [
+      'rows changed under their keys',
+      'key,2:A.b\none,1\ntwo,3\n',
+      /other content than on record: 1 row \(row 3: two\), refused/,
+    ],
     ['keys look like those on record', 'key,2:A.b\none,1\nTWO,7\n', /the key "TWO" of row 3 looks like "two"/],
     ['keys were renamed', 'key,2:A.b\none,1\nzwei,2\n', /the key "zwei" of row 3 has the content of "two"/],
   ])('ends with 2 where %s, and with 0 where --allow-changed allows it', async (_, text, words) => {
