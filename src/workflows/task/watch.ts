@@ -2,7 +2,7 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PolledTask, PollResult, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
 import { type DeadlineName, isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
 import { markdownText } from '../../domain/text';
-import { nextPollDelayMs } from '../../domain/poll-cadence';
+import { nextPollDelayMs, toPollSituation } from '../../domain/poll-cadence';
 import { getStopWait } from '../../domain/stop-request';
 import { activities, pollTask, watchOptions } from '../activity-proxies';
 import { countedFromMs, deadlinePassedNow, untilTotalDeadlineMs } from './deadlines';
@@ -133,18 +133,10 @@ function lastSeen(status: string | null): string {
   return status === null ? 'not seen yet' : `last seen as ${markdownText(status, maxSummaryStatusLength)}`;
 }
 
-function delayMs({ state, plan, stops, serviceStatus }: WatchedRun): number {
-  if (stops.list.some(({ outcome }) => outcome === 'sent')) return plan.tuning.poll.minMs;
-  return nextPollDelayMs(
-    {
-      status: serviceStatus,
-      queuePosition: state.queuePosition ?? undefined,
-      inStateMs: Date.now() - state.serviceStatusSinceMs,
-      failedInARow: state.failedInARow ?? 0,
-      random: Math.random(),
-    },
-    plan.tuning.poll,
-  );
+function delayMs({ state, plan, stops }: WatchedRun): number {
+  const { poll } = plan.tuning;
+  if (stops.list.some(({ outcome }) => outcome === 'sent')) return poll.minMs;
+  return nextPollDelayMs(toPollSituation(state, Date.now(), Math.random()), poll);
 }
 
 /** One query. It is always awaited: a local activity left behind when a run ends blocks the run. */
