@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { serverEnvironment } from '../../tools/start-server';
@@ -10,51 +10,51 @@ import { temporaryFolder } from '../support/temporary-folder';
 const folder = temporaryFolder();
 afterAll(folder.remove);
 
+interface StartedNpm {
+  readonly npm: ChildProcess;
+  readonly ended: Promise<unknown>;
+  /** All that was printed so far. */
+  readonly output: () => string;
+}
+
+function startService(): StartedNpm {
+  const npm = spawn('npm', ['run', 'service'], {
+    cwd: join(__dirname, '../..'),
+    env: { ...serverEnvironment(), TMPDIR: folder.path },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
+  return { npm, ended: once(npm, 'exit'), output: () => output };
+}
+
 describe('npm run service', () => {
+  afterEach(() => {
+    // What a failed test has left; all of them are its own.
+    for (const pid of processesWith(folder.path)) process.kill(pid, 'SIGKILL');
+  });
+
   it.each(['SIGTERM', 'SIGHUP'] as const)(
     'ends with its storage, and frees its port, when npm gets %s',
     async (signal) => {
-      const npm = spawn('npm', ['run', 'service'], {
-        cwd: join(__dirname, '../..'),
-        env: { ...serverEnvironment(), TMPDIR: folder.path },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      const ended = once(npm, 'exit');
-      let output = '';
-      for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
-      try {
-        await eventually(() => output.includes('Ctrl-C stops it.') || npm.exitCode !== null, { withinMs: 90_000 });
-        const [, url = ''] = /LONGHAUL_SERVICE_URL=(\S+)/.exec(output) ?? [];
-        expect((await fetch(`${url}/`)).status).toBe(200);
-        npm.kill(signal);
-        await ended;
-        await eventually(() => processesWith(folder.path).length === 0, { what: 'the service to end' });
-        await expect(fetch(`${url}/`)).rejects.toThrow('fetch failed');
-      } finally {
-        // What a failed test has left; all of them are its own.
-        for (const pid of processesWith(folder.path)) process.kill(pid, 'SIGKILL');
-      }
+      const { npm, ended, output } = startService();
+      await eventually(() => output().includes('Ctrl-C stops it.') || npm.exitCode !== null, { withinMs: 90_000 });
+      const [, url = ''] = /LONGHAUL_SERVICE_URL=(\S+)/.exec(output()) ?? [];
+      expect((await fetch(`${url}/`)).status).toBe(200);
+      npm.kill(signal);
+      await ended;
+      await eventually(() => processesWith(folder.path).length === 0, { what: 'the service to end' });
+      await expect(fetch(`${url}/`)).rejects.toThrow('fetch failed');
     },
   );
 
   it('ends, too, when npm is stopped before the service is ready', async () => {
-    const npm = spawn('npm', ['run', 'service'], {
-      cwd: join(__dirname, '../..'),
-      env: { ...serverEnvironment(), TMPDIR: folder.path },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const ended = once(npm, 'exit');
-    let output = '';
-    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
-    try {
-      // npm, the service, and what compiles it; the storage comes later.
-      await eventually(() => processesWith(folder.path).length >= 3, { what: 'the service to start' });
-      npm.kill('SIGTERM');
-      await ended;
-      await eventually(() => processesWith(folder.path).length === 0, { withinMs: 60_000, what: 'the service to end' });
-      expect(output).not.toContain('is ready');
-    } finally {
-      for (const pid of processesWith(folder.path)) process.kill(pid, 'SIGKILL');
-    }
+    const { npm, ended, output } = startService();
+    // npm, the service, and what compiles it; the storage comes later.
+    await eventually(() => processesWith(folder.path).length >= 3, { what: 'the service to start' });
+    npm.kill('SIGTERM');
+    await ended;
+    await eventually(() => processesWith(folder.path).length === 0, { withinMs: 60_000, what: 'the service to end' });
+    expect(output()).not.toContain('is ready');
   });
 });

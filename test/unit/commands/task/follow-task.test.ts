@@ -55,6 +55,15 @@ const upload = {
   totalBytes: 100e6,
 } as const;
 
+const storing = {
+  activity: 'storeInput',
+  attempt: 3,
+  lastFailure: 'disk full',
+  nextAttemptAt: null,
+  isPaused: false,
+  waitsForTurn: false,
+};
+
 describe('a status line', () => {
   it.each<[string, Partial<TaskView>, string]>([
     ['a state', {}, '1:05  Running · request 3f0c2a4e…'],
@@ -77,16 +86,7 @@ describe('a status line', () => {
       'a step that is tried again',
       {
         requestId: null,
-        retrying: [
-          {
-            activity: 'storeInput',
-            attempt: 3,
-            lastFailure: 'disk full',
-            nextAttemptAt: null,
-            isPaused: false,
-            waitsForTurn: false,
-          },
-        ],
+        retrying: [storing],
       },
       '1:05  Running · storeInput, attempt 3: disk full',
     ],
@@ -94,16 +94,7 @@ describe('a status line', () => {
       'a step that an operator paused',
       {
         requestId: null,
-        retrying: [
-          {
-            activity: 'storeInput',
-            attempt: 3,
-            lastFailure: 'disk full',
-            nextAttemptAt: null,
-            isPaused: true,
-            waitsForTurn: false,
-          },
-        ],
+        retrying: [{ ...storing, isPaused: true }],
       },
       '1:05  Running · storeInput, paused by an operator (Unpause, in the Web UI’s Pending Activities); attempt 3: disk full',
     ],
