@@ -6,6 +6,7 @@ import type { CostSum, CostGroup } from '../results/cost-sums';
 import type { CostOutcome, CostSources } from '../results/costs';
 import { type CommandContext, type Output, printJson } from './command-context';
 import { sinceMs } from './reconcile-options';
+import { tableLines } from './terminal';
 
 interface CostsOptions {
   readonly by: CostGroup;
@@ -118,18 +119,11 @@ function costsText(by: CostGroup, groups: readonly CostSum[], total: CostSum): s
       String(sum.unknown),
     ]),
   ].map((row) => row.map(printableLine));
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const table = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
   const outcomes = total.outcomes.map(({ outcome, tasks, sums, unknown }) => {
     const more = unknown > 0 && sums.length > 0 ? `, and ${unknown} of unknown cost` : '';
     return `  ${String(tasks).padStart(8)}  ${outcomeNames[outcome]}: ${sumsText(sums, unknown)}${more}`;
   });
-  return `${[...table, '', ...outcomes].join('\n')}\n`;
+  return `${[...tableLines(rows), '', ...outcomes].join('\n')}\n`;
 }
 
 function sumsText(sums: readonly Money[], unknown: number): string {

@@ -73,6 +73,17 @@ export function shorten(id: string, length = 8): string {
   return id.length > length + 1 ? `${id.slice(0, length)}…` : id;
 }
 
+/** Columns as wide as their widest cell, two spaces apart. */
+export function tableLines(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
 /** The same text in lines of at most this many characters, broken at spaces; the last of them is cut. */
 export function wrap(text: string, width: number, maxLines: number): readonly string[] {
   const lines: string[] = [];

@@ -9,7 +9,7 @@ import { formatCount, printableLine } from '../../domain/text';
 import { wallClock } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { wholeNumber } from '../shared-options';
-import { formatClock } from '../terminal';
+import { formatClock, tableLines } from '../terminal';
 import { endingWord } from './batch-ending';
 
 interface ListOptions {
@@ -107,8 +107,6 @@ function listText(batches: readonly ShownBatch[], nowMs: number): string {
       batchId,
     ].map(printableLine);
   });
-  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = [header, ...rows].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
   const problems = batches.flatMap(({ workflowId, batchId, stuck, state }) => [
     ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}`]),
     ...(state === 'Refused'
@@ -122,7 +120,7 @@ function listText(batches: readonly ShownBatch[], nowMs: number): string {
   );
   if (isUnanswered)
     problems.push('?: no worker answered, or the result cannot be read; longhaul batch status ID says more.');
-  return `${[...lines.map((line) => line.trimEnd()), ...problems].join('\n')}\n`;
+  return `${[...tableLines([header, ...rows]), ...problems].join('\n')}\n`;
 }
 
 /** The state of a workflow that was cut off or is stuck is the last that it reported. */

@@ -9,7 +9,7 @@ import { type CommandContext, printJson, withLonghaul } from '../command-context
 import { exitCodes } from '../exit-code';
 import { sinceMs } from '../reconcile-options';
 import { repeatable, wholeNumber } from '../shared-options';
-import { formatClock } from '../terminal';
+import { formatClock, tableLines } from '../terminal';
 import { cutOffText } from './task-text';
 
 interface ListOptions {
@@ -100,15 +100,8 @@ function listText(tasks: readonly ListedTask[], nowMs: number): string {
       task.requestId ?? '-',
     ].map(printableLine),
   );
-  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  return [header, ...rows]
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
+  return tableLines([header, ...rows])
+    .map((line) => `${line}\n`)
     .join('');
 }
 
