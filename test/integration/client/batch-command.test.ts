@@ -226,8 +226,7 @@ describe('following a batch', () => {
       const context = open();
       await runCommandLine(['status', id], context);
 
-      expect(context.exitCode).toBe(2);
-      expect(context.stderr.text).toMatch(/There is no task /);
+      expect([context.exitCode, context.stderr.text]).toEqual([2, expect.stringContaining('There is no task ')]);
       expect(context.stderr.text).toContain(`there is a batch with the id ${id}: see "longhaul batch status ${id}"`);
     });
   });
