@@ -233,6 +233,13 @@ module.exports = {
       { path: '^src/', pathNot: folder('traces') },
       { path: folder('traces'), dependencyTypesNot: ['type-only', 'dynamic-import'] },
     ),
+    only(
+      'worker-imports-no-workflow-callback-or-command',
+      'The workflows are a bundle that it loads; the entry puts its parts together',
+      folder('worker'),
+      [folder('activities|client|config|contract|domain|reconcile|service|storage|telemetry|traces')],
+      libraries,
+    ),
     only('config-imports-only-domain', 'It reads the environment', folder('config'), [folder('domain')], libraries),
     forbid(
       'only-config-reads-the-environment',

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/client';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { errorMessage } from '../domain/text';
-import { type ConnectionProblem, connectionProblem } from './connection-problem';
+import { type ConnectionProblem, connectionProblem } from './connection-diagnosis';
 import { type ConnectionSources, TemporalUnreachableError } from './connection-errors';
 import { isClosing, isTooLarge, toClientError } from './temporal-access';
 

@@ -3,7 +3,7 @@ import { win32 } from 'node:path';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { TaskPlan } from '../contract/task-plan';
 import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
-import { taskPlaceProblems } from '../contract/task-place';
+import { taskPlaceProblems } from '../contract/archive-folder';
 import { tagProblems } from '../contract/task-tags';
 import { adoptionKey, isTaskKey, taskKeyRemedy, taskWorkflowId, workflowIdOf } from '../contract/workflow-ids';
 import { isRequestId } from '../domain/create-outcome';

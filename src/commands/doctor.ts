@@ -102,7 +102,7 @@ async function workerSide(
     const { config, warnings } = loadWorkerConfig(env);
     warnings.forEach(warn);
     // Loaded on demand: the service client and the storage would slow the start of every other command.
-    const { diagnoseWorkerSide } = await import('./worker-side.js');
+    const { diagnoseWorkerSide } = await import('./worker-diagnosis.js');
     return await diagnoseWorkerSide(config, (archive) =>
       // Where Temporal does not answer, other findings say so.
       askForOtherArchive(temporal, taskQueue, archive).catch(() => undefined),

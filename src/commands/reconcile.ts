@@ -56,7 +56,7 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
   const { config } = loadWorkerConfig(context.env);
   const temporal = loadTemporalConnection(context.env);
   // Loaded on demand: the service client and the storage would slow the start of every other command.
-  const { withWorkerSide } = await import('./worker-side.js');
+  const { withWorkerSide } = await import('./worker-diagnosis.js');
   const { requireArchiveOfTasks } = await import('../storage/archive/archive-identity.js');
   const { reconcile } = await import('../reconcile/reconcile.js');
   const onProgress = (words: string): void => {

@@ -1,4 +1,4 @@
-import { archiveFolderRemedy, isArchiveFolder } from './task-place';
+import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
 import { firstProblems, maxInputFiles, type UnknownFields, unknownFields, unusableInput } from './input-bounds';
 import { defaultDeadlinesMs, defaultTuning, type PlannedFile, type TaskPlan } from './task-plan';
 import { isTaskKey } from './workflow-ids';

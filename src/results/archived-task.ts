@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { dirname } from 'node:path/posix';
 import { Readable } from 'node:stream';
-import { defaultRowFolder } from '../contract/task-place';
+import { defaultRowFolder } from '../contract/archive-folder';
 import { createRecordName, isTaskKey } from '../contract/workflow-ids';
 import { manifestName } from '../domain/archive-name';
 import { isRequestId } from '../domain/create-outcome';

@@ -1,6 +1,6 @@
 import { parseLayout, parseRecordText } from '../formats/batch-record';
 import { parseResultLine, type ResultLine, toResultLine } from '../formats/result-line';
-import { batchFolder } from '../contract/task-place';
+import { batchFolder } from '../contract/archive-folder';
 import { errorMessage } from '../domain/text';
 import type { Archive } from '../storage/archive/archive';
 import { ResultsError } from './errors';

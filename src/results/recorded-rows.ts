@@ -1,5 +1,5 @@
 import { wasRefusedUnpaid } from '../contract/batch/batch-rows';
-import { batchFolder } from '../contract/task-place';
+import { batchFolder } from '../contract/archive-folder';
 import type { AppInputs } from '../domain/app-inputs';
 import type { AppFigures } from '../domain/estimate';
 import type { Money } from '../domain/money';

@@ -1,4 +1,4 @@
-export type { OptionNames } from './option-words';
+export type { OptionNames } from './option-names';
 export { checkRows, type RowSinks, type RowsReport } from './check-rows';
 export type { InputFileCount } from './check-rows';
 export { inspectInputFile } from './input-file';

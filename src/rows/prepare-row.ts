@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { lookup } from 'mime-types';
-import { longFolderProblem, reservedFolderProblem } from '../contract/task-place';
+import { longFolderProblem, reservedFolderProblem } from '../contract/archive-folder';
 import { parseTaskInput } from '../contract/parse-task-input';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isExactNumber, parseInputKey } from '../domain/input-values';
@@ -11,7 +11,7 @@ import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepar
 import { checkRowFields, InputProblemFields } from './row-fields';
 import { givenKey, deriveKey, maxOriginalKeyLength, type RowKey } from './row-key';
 import type { RowOptions, SourceRow } from './row-options';
-import { appOption, optionFor } from './option-words';
+import { appOption, optionFor } from './option-names';
 import type { RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
 import { trimUnseen } from './table-cells';

@@ -13,7 +13,7 @@ import {
   unquotedRemedy,
 } from './table-cells';
 import { addFaults, type RawRecord } from './split-records';
-import { optionFor } from './option-words';
+import { optionFor } from './option-names';
 import { RowFileError, RowProblems } from './row-problem';
 import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 import { appColumn, readHeader, readTableColumns, type TableColumns } from './table-columns';

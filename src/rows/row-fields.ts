@@ -3,7 +3,7 @@ import type { NewTaskInput } from '../contract/task-input';
 import { isRecord } from '../domain/json';
 import { maxSuggestions } from '../domain/nearest-name';
 import { showValue } from '../domain/text';
-import { type OptionNames, optionFor } from './option-words';
+import { type OptionNames, optionFor } from './option-names';
 import { meantName, suggestName, type RowProblems } from './row-problem';
 
 /** Of a task's input, what a row may say. */

@@ -1,7 +1,7 @@
 import { unknownNameProblems } from '../domain/nearest-name';
 import type { RowPlace } from '../domain/batch/row-place';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
-import type { OptionNames } from './option-words';
+import type { OptionNames } from './option-names';
 import { RowFileError, type RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
 import type { PreparedRow } from './prepared-rows';

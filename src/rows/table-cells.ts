@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { isWrittenNumber, type NumberNotation, readCellNumber, writtenNumberRemedy } from './cell-number';
 import type { RowFormat } from './row-file';
-import { type OptionNames, optionFor } from './option-words';
+import { type OptionNames, optionFor } from './option-names';
 
 /** The cells of one record of a table, or what is wrong with it. */
 export type ParsedCells =

@@ -3,7 +3,7 @@ import { parseInputKey } from '../domain/input-values';
 import { showValue } from '../domain/text';
 import { type Delimiter, delimiters, delimiterWord, parseCells, trimUnseen } from './table-cells';
 import { getKeyColumn, type RowOptions } from './row-options';
-import { optionFor } from './option-words';
+import { optionFor } from './option-names';
 import { meantName, suggestName, RowFileError, type RowProblem } from './row-problem';
 import type { RawRecord } from './split-records';
 

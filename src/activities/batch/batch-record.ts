@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { RecordRowsInput } from '../../contract/batch/batch-activities';
 import type { RowRecord } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
-import { batchFolder } from '../../contract/task-place';
+import { batchFolder } from '../../contract/archive-folder';
 import { errorMessage, showValue } from '../../domain/text';
 import {
   type BatchLayout,

@@ -14,7 +14,7 @@ import { parseTaskInput } from '../../contract/parse-task-input';
 import type { TaskPlan } from '../../contract/task-plan';
 import type { TaskInput } from '../../contract/task-input';
 import { rowsOfBatch } from '../../contract/search-attributes';
-import { taskPlaceProblems } from '../../contract/task-place';
+import { taskPlaceProblems } from '../../contract/archive-folder';
 import { batchWorkflowId, rowWorkflowId } from '../../contract/workflow-ids';
 import { TaskOverError, UnknownTaskError } from '../errors';
 import { type KnownRun, knownRun, planRetry, readEnding } from '../existing-run';

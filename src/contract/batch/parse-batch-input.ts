@@ -11,7 +11,7 @@ import {
   isArchiveFolder,
   longFolderProblem,
   reservedFolderProblem,
-} from '../task-place';
+} from '../archive-folder';
 import { isWebhookName, webhookNameRemedy } from '../webhook';
 import { isTaskKey } from '../workflow-ids';
 import type { BatchInput, BatchTuning, RowsReference } from './batch-input';

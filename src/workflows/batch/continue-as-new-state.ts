@@ -4,7 +4,7 @@ import type { RowCursor, RowEndCursor, StartMode } from '../../contract/batch/ba
 import type { BatchProgress, DailyWait, RowsOnRecord, RowStates } from '../../contract/batch/batch-messages';
 import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch/batch-rows';
 import { type BatchPlan, parseBatchInput } from '../../contract/batch/parse-batch-input';
-import { batchPlaceProblems } from '../../contract/task-place';
+import { batchPlaceProblems } from '../../contract/archive-folder';
 import type { BatchPrices, BatchSpending } from '../../domain/batch/batch-budget';
 import type { PaceSample } from '../../domain/batch/batch-pace';
 import type { Money } from '../../domain/money';

@@ -6,7 +6,7 @@ import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/ta
 import { isRecord } from '../../domain/json';
 import type { LonghaulStatus } from '../../domain/task-state';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
-import { afterFailure, durableType } from './after-failure';
+import { afterFailure, durableType } from './failure-advice';
 import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';
 

@@ -4,7 +4,7 @@ import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInpu
 import { parseTaskInput } from '../../contract/parse-task-input';
 import type { TaskPlan } from '../../contract/task-plan';
 import { searchAttributes } from '../../contract/search-attributes';
-import { taskPlaceProblems } from '../../contract/task-place';
+import { taskPlaceProblems } from '../../contract/archive-folder';
 import type { StopVerb } from '../../domain/stop-request';
 import { afterPoll, type ServiceStatus, getServiceStatus, type WatchedTask } from '../../domain/task-state';
 import { type ContinueAsNewState, newState } from './continue-as-new-state';

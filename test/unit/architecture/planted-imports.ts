@@ -196,6 +196,10 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/callbacks/entry.ts': `import { landing } from '../worker';`,
     'src/telemetry/library.ts': `import type { landing } from '../index';`,
   },
+  'worker-imports-no-workflow-callback-or-command': {
+    'src/worker/command.ts': `import { landing } from '../commands';`,
+    'src/worker/call-back.ts': `import type { landing } from '../callbacks';`,
+  },
   'commands-import-no-workflow-activity-or-callback': {
     'src/commands/act.ts': `import { landing } from '../activities';`,
     'src/commands/call-back.ts': `import type { landing } from '../callbacks';`,

@@ -4,17 +4,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MetricMeter } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { findOtherArchive } from './client/archive-of-tasks';
-import type { TemporalAccess } from './client/temporal-access';
-import { hasCurrentVersion, setCurrentCommand } from './client/worker-versions';
-import { type Account, serviceOptions, serviceRemedy } from './config/accounts';
-import { packageVersion } from './config/package-version';
-import type { WorkerConfig } from './config/worker-config';
-import { errorCode, errorMessage } from './domain/text';
-import { ServiceClient, UnauthorizedError } from './service';
-import type { Archive } from './storage/archive/archive';
-import { readArchiveIdentity, requireArchiveOfTasks } from './storage/archive/archive-identity';
-import { keyGauge } from './worker-request-log';
+import { findOtherArchive } from '../client/archive-of-tasks';
+import type { TemporalAccess } from '../client/temporal-access';
+import { hasCurrentVersion, setCurrentCommand } from '../client/worker-versions';
+import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
+import { packageVersion } from '../config/package-version';
+import type { WorkerConfig } from '../config/worker-config';
+import { errorCode, errorMessage } from '../domain/text';
+import { ServiceClient, UnauthorizedError } from '../service';
+import type { Archive } from '../storage/archive/archive';
+import { readArchiveIdentity, requireArchiveOfTasks } from '../storage/archive/archive-identity';
+import { keyGauge } from './service-request-log';
 
 /** A worker that has started. */
 interface StartedWorker {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { Agent, request } from 'undici';
-import { unknownAuthorityCode } from '../client/connection-problem';
+import { unknownAuthorityCode } from '../client/connection-diagnosis';
 import type { KnownArchive, OtherArchive } from '../client/archive-of-tasks';
 import type { Finding } from '../client/diagnose';
 import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';

@@ -1,7 +1,7 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { generate } from 'selfsigned';
-import { connectionProblem } from '../../../src/client/connection-problem';
+import { connectionProblem } from '../../../src/client/connection-diagnosis';
 import { loadTemporalConnection } from '../../../src/config/temporal-connection';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { writeFileSync } from 'node:fs';

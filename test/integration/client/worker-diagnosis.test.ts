@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import type { ReferenceService } from '../../../reference-service/start-reference-service';
 import type { Finding } from '../../../src/client/diagnose';
-import { diagnoseWorkerSide } from '../../../src/commands/worker-side';
+import { diagnoseWorkerSide } from '../../../src/commands/worker-diagnosis';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
 import { startHttpServer } from '../../support/start-http-server';
 import { startService } from '../../support/start-reference-service';

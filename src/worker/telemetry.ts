@@ -1,17 +1,17 @@
 import type { MetricMeter } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { ActivityDependencies } from './activities';
-import { viewLimits } from './activities/accounts';
-import { countBatches } from './client/batch/list-batches';
-import { countTasks } from './client/task/list-tasks';
-import { Sweeps } from './client/sweeps';
-import type { TemporalAccess } from './client/temporal-access';
-import { statesThatWait } from './domain/task-state';
-import { type Archive, requireReserve } from './storage/archive/archive';
-import { ArchiveIdentity } from './storage/archive/archive-identity';
-import { sampleGauges } from './telemetry/gauges';
-import { Readiness } from './telemetry/readiness';
+import type { ActivityDependencies } from '../activities';
+import { viewLimits } from '../activities/accounts';
+import { countBatches } from '../client/batch/list-batches';
+import { countTasks } from '../client/task/list-tasks';
+import { Sweeps } from '../client/sweeps';
+import type { TemporalAccess } from '../client/temporal-access';
+import { statesThatWait } from '../domain/task-state';
+import { type Archive, requireReserve } from '../storage/archive/archive';
+import { ArchiveIdentity } from '../storage/archive/archive-identity';
+import { sampleGauges } from '../telemetry/gauges';
+import { Readiness } from '../telemetry/readiness';
 
 /** How often a worker that is ready asks Temporal, and writes and removes a small file in the archive. */
 const probeTemporalEveryMs = 10_000;

@@ -1,6 +1,6 @@
-import { createLogger } from '../../src/telemetry/logger';
+import { createLogger } from '../../../src/telemetry/logger';
 import { noopMetricMeter } from '@temporalio/common';
-import { keyGauge, requestLog } from '../../src/worker-request-log';
+import { keyGauge, requestLog } from '../../../src/worker/service-request-log';
 
 const get = { method: 'GET', path: '/w/v1/webapp/task/openapi/detail', durationMs: 12 };
 

@@ -3,11 +3,11 @@ import { hostname } from 'node:os';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { type AccountLimits, openLimits } from './activities/accounts';
-import type { WorkerConfig } from './config/worker-config';
-import { boundedText } from './domain/text';
-import { archiveOf, shortArchiveId, withArchive } from './contract/worker-identity';
-import { watchTaskQueue } from './contract/task-queues';
+import { type AccountLimits, openLimits } from '../activities/accounts';
+import type { WorkerConfig } from '../config/worker-config';
+import { boundedText } from '../domain/text';
+import { archiveOf, shortArchiveId, withArchive } from '../contract/worker-identity';
+import { watchTaskQueue } from '../contract/task-queues';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 

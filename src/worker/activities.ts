@@ -9,36 +9,36 @@ import {
   createWebhookActivities,
   createWebhookAgent,
   type WebhookDependencies,
-} from './activities';
-import { DailyBudgets } from './activities/daily-budgets';
-import { UnarchivedResults } from './activities/metrics';
-import type { OutputLimits } from './activities/output-limits';
-import { SharedUploads } from './activities/shared-uploads';
-import { UploadSlots } from './activities/upload-slots';
-import { TemporalAccountDays } from './client/account-days';
-import { Longhaul } from './client/longhaul';
-import { TemporalRowTasks } from './client/batch/row-tasks';
-import { findFollower, findWorkflowsOf } from './client/task/start-task';
-import type { TemporalAccess } from './client/temporal-access';
-import { serviceOptions } from './config/accounts';
-import type { CallbackConfig } from './config/callback-config';
-import type { WorkerConfig } from './config/worker-config';
-import type { Activities } from './contract/activities';
-import type { BatchActivities } from './contract/batch/batch-activities';
-import type { SweepActivities } from './contract/sweep';
-import type { WebhookActivities } from './contract/webhook';
-import type { FindingView } from './reconcile/finding-view';
-import { sweep } from './reconcile/sweep';
-import { type RequestEnd, ServiceClient } from './service';
-import { openArchive } from './storage/archive/open-archive';
-import { ConnectionRule } from './storage/connection-rule';
-import { createDownloadAgent } from './storage/download';
-import { maxFileBytes, type SourceRules } from './storage/input/input-source';
-import { createArchiveClient } from './storage/s3/s3-client';
-import { spoolFolder } from './storage/spool';
-import type { WorkerTraces } from './traces/worker-traces';
-import { openAccountLimits, uploadsOfOneAccount } from './worker-limits';
-import { keyGauge, requestLog } from './worker-request-log';
+} from '../activities';
+import { DailyBudgets } from '../activities/daily-budgets';
+import { UnarchivedResults } from '../activities/metrics';
+import type { OutputLimits } from '../activities/output-limits';
+import { SharedUploads } from '../activities/shared-uploads';
+import { UploadSlots } from '../activities/upload-slots';
+import { TemporalAccountDays } from '../client/account-days';
+import { Longhaul } from '../client/longhaul';
+import { TemporalRowTasks } from '../client/batch/row-tasks';
+import { findFollower, findWorkflowsOf } from '../client/task/start-task';
+import type { TemporalAccess } from '../client/temporal-access';
+import { serviceOptions } from '../config/accounts';
+import type { CallbackConfig } from '../config/callback-config';
+import type { WorkerConfig } from '../config/worker-config';
+import type { Activities } from '../contract/activities';
+import type { BatchActivities } from '../contract/batch/batch-activities';
+import type { SweepActivities } from '../contract/sweep';
+import type { WebhookActivities } from '../contract/webhook';
+import type { FindingView } from '../reconcile/finding-view';
+import { sweep } from '../reconcile/sweep';
+import { type RequestEnd, ServiceClient } from '../service';
+import { openArchive } from '../storage/archive/open-archive';
+import { ConnectionRule } from '../storage/connection-rule';
+import { createDownloadAgent } from '../storage/download';
+import { maxFileBytes, type SourceRules } from '../storage/input/input-source';
+import { createArchiveClient } from '../storage/s3/s3-client';
+import { spoolFolder } from '../storage/spool';
+import type { WorkerTraces } from '../traces/worker-traces';
+import { openAccountLimits, uploadsOfOneAccount } from './limits';
+import { keyGauge, requestLog } from './service-request-log';
 
 /** Whatever a worker runs for workflows. */
 export type AllActivities = Activities & BatchActivities & SweepActivities & WebhookActivities;

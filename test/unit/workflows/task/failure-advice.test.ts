@@ -1,5 +1,5 @@
 import { failureTypes } from '../../../../src/contract/failure-types';
-import { afterFailure, type FailedTask } from '../../../../src/workflows/task/after-failure';
+import { afterFailure, type FailedTask } from '../../../../src/workflows/task/failure-advice';
 
 const task = { workflowId: 'task:a', plan: { batch: null, adoptRequestId: null }, requestId: null, createNumber: 1 };
 const row = { ...task, workflowId: 'batch:night:row-3', plan: { batch: { id: 'night' }, adoptRequestId: null } };

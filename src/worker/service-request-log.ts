@@ -1,8 +1,8 @@
 import type { MetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { type Account, serviceRemedy } from './config/accounts';
-import { metrics, setGauge } from './contract/metrics';
-import type { RequestEnd, RequestObserver } from './service';
+import { type Account, serviceRemedy } from '../config/accounts';
+import { metrics, setGauge } from '../contract/metrics';
+import type { RequestEnd, RequestObserver } from '../service';
 
 /** How often the log says again that a key is refused. */
 const refusedKeyEveryMs = 60_000;
