@@ -15,7 +15,8 @@ import type { ActivityDependencies } from './dependencies';
 import { isDeadLink, isTooSlow, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
 import { boundedMessage, boundedWord, type Output, formatProblem, readPreviousManifest, toManifest } from './manifest';
-import { OutputList, type OutputNames, getOutputNames } from './output-list';
+import { OutputList } from './output-list';
+import { getOutputNames, type OutputNames } from './output-names';
 import { isTooLarge } from './output-limits';
 import { toApplicationFailure } from './to-application-failure';
 
