@@ -79,7 +79,16 @@ export class RecordLookup {
   readonly #known: Known;
   /** Null where rows are not staged: they are run as they stand. */
   readonly #staged: StagedDigests | null;
-  readonly #count = { success: 0, failed: 0, canceled: 0, running: 0, new: 0, changed: 0, corrected: 0, notCompared: 0 };
+  readonly #count = {
+    success: 0,
+    failed: 0,
+    canceled: 0,
+    running: 0,
+    new: 0,
+    changed: 0,
+    corrected: 0,
+    notCompared: 0,
+  };
   /** Keys on record that a row has. */
   readonly #seen = new Set<string>();
   readonly #fresh: FreshRow[] = [];
@@ -319,19 +328,8 @@ export function isRefusedByRecord(found: OnRecord | { readonly unknown: string }
 /** For people, a line each. */
 export function formatOnRecord(found: OnRecord | { readonly unknown: string }, allowChanged: boolean): string[] {
   if ('unknown' in found) return [`not known: ${found.unknown}`];
-  const {
-    success,
-    failed,
-    canceled,
-    running,
-    changed,
-    corrected,
-    notCompared,
-    alike,
-    gone,
-    runBefore,
-    missing,
-  } = found;
+  const { success, failed, canceled, running, changed, corrected, notCompared, alike, gone, runBefore, missing } =
+    found;
   const known = success + failed + canceled + running;
   const parts = [
     [success, 'finished'],
