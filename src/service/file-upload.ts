@@ -6,7 +6,7 @@ import { openFolderSource } from '../storage/input/folder-source';
 import { createFail, maxFileBytes, type OpenedSource, plainFileName, spoolSource } from '../storage/input/input-source';
 import { lookUpContentType } from '../storage/local-file';
 import { spoolFolder } from '../storage/spool';
-import { refuse } from './argument-check';
+import { ServiceArgumentError } from './errors';
 import { type InputResource, resourceOfUpload } from './input-resource';
 import {
   type UploadedObject,
@@ -64,7 +64,8 @@ export async function uploadFile(
   const opened = await openUpload(source, name, signal);
   try {
     // A link may lead to a file of another name.
-    refuse(uploadNameProblems(source, name ?? opened.name));
+    const problems = uploadNameProblems(source, name ?? opened.name);
+    if (problems.length > 0) throw new ServiceArgumentError(...problems);
     const named = name === undefined ? opened : { ...opened, name, contentType: lookUpContentType(name) };
     const { objectKey, bytes, sha256 } = await uploadWithFreshToken(service, named, options);
     const resource = await service.commitInput({ name: named.name, objectKey }, signal === undefined ? {} : { signal });
