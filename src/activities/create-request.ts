@@ -3,8 +3,9 @@ import type { CommittedInput, CreateTaskInput } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { correlationHeader, isLonghaulWorkflowId } from '../contract/workflow-ids';
 import type { CreateOutcome } from '../domain/create-outcome';
-import { errorMessage } from '../domain/text';
-import { withoutUrls } from '../domain/uri';
+import { errorMessage, showValue } from '../domain/text';
+import { isUri, withoutUrls } from '../domain/uri';
+import { looksLikeMediaFile } from '../rows';
 import {
   type CreateTaskAsyncOptions,
   type CreateTaskRequest,
@@ -108,6 +109,30 @@ export async function sendCreate(
     // A bug of ours, at an unknown moment: the request may have left.
     return { outcome: 'uncertain', reason: withoutUrls(errorMessage(error)) };
   }
+}
+
+/** So many inputs are named. */
+const maxNamedTexts = 2;
+
+/** A create that was rejected for good, with the text inputs that may have been meant as files: the service knows no files of ours. */
+export function withFileHint(outcome: CreateOutcome, inputs: CreateTaskInput['inputs']): CreateOutcome {
+  if (outcome.outcome !== 'rejected' || outcome.retryable || outcome.keyRefused === true) return outcome;
+  const texts = Object.entries(inputs).filter((entry): entry is [string, string] => isLocalFile(entry[1]));
+  if (texts.length === 0) return outcome;
+  const named = texts
+    .slice(0, maxNamedTexts)
+    .map(([key, text]) => `${showValue(key)} was sent as the text ${showValue(text)}`);
+  const hint = `${named.join(', ')}: if the file is meant, give { "file": PATH }, in a table an @ before the path`;
+  return { ...outcome, message: `${outcome.message} (${hint})` };
+}
+
+const maxPathLength = 300;
+
+/** A path, with the extension of a picture, a video or a sound, rather than a sentence that ends so. */
+function isLocalFile(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > maxPathLength || isUri(value) || !looksLikeMediaFile(value))
+    return false;
+  return !/\s/.test(value) || /^(?:\.{0,2}[/\\]|~[/\\]|[a-z]:[/\\])[^\r\n]+$/i.test(value);
 }
 
 /** The outcome as a person may read it: whom it is about, and no URL. */

@@ -9,7 +9,7 @@ import type { CreateTaskAsyncOptions, CreateTaskRequest, ServiceClient } from '.
 import type { CreateLimiter } from '../service/create-limiter';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { type AccountKey, accountKey, type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
-import { callbackOptions, sendCreate, toCreateRequest } from './create-request';
+import { callbackOptions, sendCreate, toCreateRequest, withFileHint } from './create-request';
 import { CreateRecordFile } from './create-record';
 import { CreateReservation } from './daily-budgets';
 import type { ActivityDependencies } from './dependencies';
@@ -100,7 +100,7 @@ class CreateAttempt {
       throw this.#toFailure(error);
     }
     const answer = await sendCreate(service, request, this.#options, this.#key);
-    return await this.#conclude(limiter, archiveId, answer);
+    return await this.#conclude(limiter, archiveId, withFileHint(answer, this.#input.inputs));
   }
 
   get #callbackAsked(): boolean {

@@ -40,7 +40,7 @@ export type CostTimes = Readonly<Record<string, number>>;
 
 /** What a task did on the way to its end. In the result, or in the details of the failure. Absent from older tasks. */
 export interface TaskFacts {
-  /** ISO-8601: when a worker took its first run up. */
+  /** ISO-8601: when its workflow was started, perhaps before a worker took it up. Of a task of an earlier version, when one did. */
   readonly startedAt?: string;
   /** Number of its create: 2 after a `recreate`. */
   readonly createNumber?: number;

@@ -31,6 +31,8 @@ export interface FetchCount {
   fetched: number;
   /** Rows that have nothing to fetch: they failed, were canceled, or were not started. */
   without: number;
+  /** Of those, the ones that were not started. */
+  notStarted: number;
   /** Rows whose files could not be fetched. */
   failed: number;
   /** Files that came now, and their bytes. */
@@ -54,6 +56,8 @@ export interface FetchedBatch extends Readonly<FetchCount> {
   readonly goneRows: number;
   /** Of the keys that were asked for, those that no row has. */
   readonly unknownKeys: readonly string[];
+  /** By such a key, the one that a row has and that differs in capital letters alone. */
+  readonly alikeKeys: Readonly<Record<string, string>>;
 }
 
 const rowsAtOnce = 16;
@@ -71,7 +75,7 @@ export async function fetchBatch(
   options: FetchBatchOptions,
 ): Promise<FetchedBatch> {
   const { signal, onProgress } = options;
-  const count: FetchCount = { rows: 0, fetched: 0, without: 0, failed: 0, files: 0, bytes: 0, kept: 0 };
+  const count: FetchCount = { rows: 0, fetched: 0, without: 0, notStarted: 0, failed: 0, files: 0, bytes: 0, kept: 0 };
   const failures: FailedRow[] = [];
   let failuresInARow = 0;
   const fetchNext = async (row: ResultLine): Promise<void> => {
@@ -79,6 +83,7 @@ export async function fetchBatch(
       const isFetched = await fetchRow(archive, row, count, options);
       if (isFetched) failuresInARow = 0;
       count[isFetched ? 'fetched' : 'without'] += 1;
+      if (row.status === 'NotStarted') count.notStarted += 1;
     } catch (error) {
       signal.throwIfAborted();
       count.failed += 1;
@@ -100,7 +105,8 @@ export async function fetchBatch(
   });
   const chosen = new ChosenRows(results, goneRows, options);
   await Readable.from(chosen.rows()).forEach(fetchNext, { concurrency: rowsAtOnce, signal });
-  return { ...count, failures, goneRows: chosen.leftOut, unknownKeys: chosen.unknownKeys };
+  const { leftOut, unknownKeys, alikeKeys } = chosen;
+  return { ...count, failures, goneRows: leftOut, unknownKeys, alikeKeys };
 }
 
 /** The rows to fetch. */
@@ -111,6 +117,9 @@ class ChosenRows {
   readonly #isGoneWanted: boolean;
   readonly #keys: ReadonlySet<string> | null;
   readonly #unknown: Set<string>;
+  /** The keys of rows that are asked for but for capital letters, by their small letters. */
+  readonly #alike = new Map<string, string>();
+  readonly #folded: ReadonlySet<string>;
 
   constructor(
     results: BatchResults,
@@ -120,6 +129,7 @@ class ChosenRows {
     this.#results = results;
     this.#keys = keys === undefined ? null : new Set(keys);
     this.#unknown = new Set(keys);
+    this.#folded = new Set(keys?.map(foldKey));
     this.#gone = new Map(goneRows.map((row) => [row.workflowId, row]));
     // Of rows that were asked for by key, nothing is left out.
     this.#isGoneWanted = gone || keys !== undefined;
@@ -132,6 +142,11 @@ class ChosenRows {
 
   get unknownKeys(): readonly string[] {
     return [...this.#unknown];
+  }
+
+  get alikeKeys(): Readonly<Record<string, string>> {
+    const found = this.unknownKeys.map((key) => [key, this.#alike.get(foldKey(key))] as const);
+    return Object.fromEntries(found.filter((pair): pair is [string, string] => pair[1] !== undefined));
   }
 
   async *rows(): AsyncGenerator<ResultLine, void, undefined> {
@@ -147,8 +162,13 @@ class ChosenRows {
     if (this.#keys === null) return true;
     const found = [key, taskKey(workflowId)].filter((one) => this.#keys?.has(one));
     for (const one of found) this.#unknown.delete(one);
+    if (this.#folded.has(foldKey(key))) this.#alike.set(foldKey(key), key);
     return found.length > 0;
   }
+}
+
+function foldKey(key: string): string {
+  return key.normalize('NFC').toLowerCase();
 }
 
 /** Whether it has anything to fetch. */

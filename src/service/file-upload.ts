@@ -1,11 +1,12 @@
 import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { showValue } from '../domain/text';
 import { openFolderSource } from '../storage/input/folder-source';
 import { createFail, maxFileBytes, type OpenedSource, plainFileName, spoolSource } from '../storage/input/input-source';
 import { lookUpContentType } from '../storage/local-file';
 import { spoolFolder } from '../storage/spool';
+import { ServiceArgumentError } from './errors';
 import { type InputResource, resourceOfUpload } from './input-resource';
 import {
   type UploadedObject,
@@ -62,6 +63,9 @@ export async function uploadFile(
   signal?.throwIfAborted();
   const opened = await openUpload(source, name, signal);
   try {
+    // A link may lead to a file of another name.
+    const problems = uploadNameProblems(source, name ?? opened.name);
+    if (problems.length > 0) throw new ServiceArgumentError(...problems);
     const named = name === undefined ? opened : { ...opened, name, contentType: lookUpContentType(name) };
     const { objectKey, bytes, sha256 } = await uploadWithFreshToken(service, named, options);
     const resource = await service.commitInput({ name: named.name, objectKey }, signal === undefined ? {} : { signal });
@@ -74,9 +78,14 @@ export async function uploadFile(
 /** The problem of a name that no file can have, or that bytes lack. */
 export function uploadNameProblems(source: unknown, name: unknown): readonly string[] {
   const isContent = source instanceof Uint8Array || source instanceof Readable;
-  if (name === undefined ? !isContent : typeof name === 'string' && plainFileName(name) === name) return [];
+  if (name === undefined ? !isContent : typeof name === 'string' && isUploadName(name)) return [];
   const shown = name === undefined ? 'missing' : showValue(name);
   return [`name is ${shown}; give a file name without folders and with its extension, such as "photo.png".`];
+}
+
+/** The service derives a file's type from the extension of its name, which belongs to it (specification, section 4.6). */
+function isUploadName(name: string): boolean {
+  return plainFileName(name) === name && extname(name).length > 1;
 }
 
 async function openUpload(

@@ -41,10 +41,10 @@ describe('a batch whose file was edited', () => {
 
     const other = batchOf(3);
     other.changed = 2;
-    const changedOtherwise = [{ ...changedInputs[0]!, now: '800' }];
+    const changedOtherwise = [{ ...changedInputs[0]!, columns: ['width', 'unit'], now: '800' }];
     other.opened = { changedRows: [first, { line: 4, key: 'b', changedInputs: changedOtherwise }] };
     const failure = await environment.withBatch(other.activities, other.input, failureOf);
-    expect(failure.message).toContain('is 800)');
+    expect(failure.message).toContain('line 4 (b: "width" and "unit" was 512 and is 800)');
     expect(failure.message).not.toContain('in common');
   });
 

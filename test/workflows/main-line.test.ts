@@ -27,6 +27,15 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(service.calls.archives).toHaveLength(1);
   });
 
+  it.concurrent('says the same start while it runs and at its end: that of its workflow', async () => {
+    const service = new FakeService();
+    await environment.withTask(service.activities, {}, async (task) => {
+      const startedAt = (await task.describe()).startTime.toISOString();
+      expect(await task.query(statusQuery)).toMatchObject({ startedAt });
+      expect(await task.result()).toMatchObject({ startedAt });
+    });
+  });
+
   it.concurrent('spends at most 40 history events on a task with one input file, apart from the watch', async () => {
     const service = new FakeService({ script: [seen('Success')] });
     const length = await environment.withTask(service.activities, {}, async (task) => {

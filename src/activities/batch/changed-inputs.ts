@@ -5,7 +5,7 @@ import { parseJson } from '../../domain/json';
 import { defaultAccount } from '../../domain/batch/batch-budget';
 import { showValue } from '../../domain/text';
 import { type ManifestPage, parseManifestPage } from '../../formats/manifest';
-import type { PreparedRow } from '../../rows';
+import type { PreparedRow, RowTable } from '../../rows';
 import { type Archive, readSmall } from '../../storage/archive/archive';
 
 /** A manifest of many outputs is not read for this. */
@@ -23,6 +23,7 @@ export async function findChangedInputs(
   archive: Pick<Archive, 'location' | 'read' | 'size'>,
   { input }: PreparedRow,
   { manifest: path, requestId }: RowRecord,
+  { inputColumns = {} }: Partial<Pick<RowTable, 'inputColumns'>> = {},
 ): Promise<readonly ChangedInput[] | undefined> {
   if (path?.startsWith(`${archive.location}/`) !== true) return undefined;
   const text = await readSmall(archive, path.slice(archive.location.length + 1), maxManifestBytes);
@@ -34,7 +35,12 @@ export async function findChangedInputs(
     ...changedValue('account', account, input.account ?? defaultAccount),
     ...changedInputs(manifest, input.inputs),
   ];
-  return changed.length === 0 ? undefined : changed.slice(0, maxInputs);
+  if (changed.length === 0) return undefined;
+  return changed.slice(0, maxInputs).map(({ key, ...values }) => {
+    const columns = Object.hasOwn(inputColumns, key) ? inputColumns[key] : undefined;
+    const named = columns === undefined || columns.length === 0 ? {} : { columns: columns.slice(0, maxInputs) };
+    return { key: key.slice(0, maxKeyLength), ...named, ...values };
+  });
 }
 
 function changedInputs({ values, inputs: files }: ManifestPage, inputs: Inputs): ChangedInput[] {
@@ -59,5 +65,18 @@ function fileOf(value: InputValue | undefined): string | undefined {
 
 function changedValue(key: string, before: unknown, now: unknown): ChangedInput[] {
   if (before === now) return [];
-  return [{ key: key.slice(0, maxKeyLength), before: showValue(before), now: showValue(now) }];
+  const [nameBefore, nameNow] = [stagedName(before), stagedName(now)];
+  if (nameBefore === undefined || nameNow === undefined) return [{ key, before: shown(before), now: shown(now) }];
+  const content = nameBefore === nameNow ? ' with other content' : '';
+  return [{ key, before: showValue(nameBefore), now: `${showValue(nameNow)}${content}` }];
+}
+
+function shown(value: unknown): string {
+  const name = stagedName(value);
+  return name === undefined ? showValue(value) : `${showValue(name)} (staged)`;
+}
+
+/** The name of a file that was staged: a person knows it by that, and not by where it is. */
+function stagedName(value: unknown): string | undefined {
+  return typeof value === 'string' ? /^s3:\/\/.+\/[0-9a-f]{64}\/([^/]+)$/.exec(value)?.[1] : undefined;
 }

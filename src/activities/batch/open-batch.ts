@@ -158,6 +158,8 @@ class Changes {
   #spending: BatchSpending = noSpending;
   #changed = 0;
   readonly #named: { readonly row: PreparedRow; readonly record: RowRecord }[] = [];
+  /** Only the first row has it. */
+  #table: PreparedRow['table'];
 
   constructor(prices: PriceCheck, dailyBudgets: BatchDependencies['dailyBudgets']) {
     this.#prices = prices;
@@ -168,6 +170,7 @@ class Changes {
     for (const row of rows) {
       const { key, digest } = row;
       const record = records.get(key);
+      this.#table ??= row.table;
       this.#prices.add(row);
       this.#dailyProblem ??= dailyProblem(this.#dailyBudgets, row);
       const creates = record === undefined ? [] : allCreates(record).filter(isKnownCreate);
@@ -190,7 +193,8 @@ class Changes {
 
   async #changedRows(archive: BatchDependencies['archive']): Promise<OpenBatchResult['changedRows']> {
     const rows = this.#named.map(async ({ row, record }, index) => {
-      const changedInputs = index < maxCompared ? await findChangedInputs(archive, row, record) : undefined;
+      const changedInputs =
+        index < maxCompared ? await findChangedInputs(archive, row, record, this.#table) : undefined;
       return { ...pickPlace(row), ...pickKeys(row), ...(changedInputs !== undefined && { changedInputs }) };
     });
     return await Promise.all(rows);

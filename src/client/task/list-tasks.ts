@@ -88,24 +88,23 @@ const notCutOff = 'ExecutionStatus != "Terminated" AND ExecutionStatus != "Timed
 const waitsForPerson = `${searchAttributes.status.name} IN (${statesThatWait.map((state) => `"${state}"`).join(', ')}) AND ${isRunning}`;
 
 /**
- * The `LonghaulStatus` that a text means, whatever its capital letters. Throws {@link InputInvalidError} when it means
- * none: a list that is empty for that reason would say that there is no such task.
+ * The `LonghaulStatus` that a text means, whatever its capital letters. One that means none is a problem: a list that is
+ * empty for that reason would say that there is no such task.
  */
-function checkedStatus(text: string): LonghaulStatus {
+function knownStatus(text: string, problems: string[]): string {
   const wanted = text.toLowerCase() === 'cancelled' ? 'canceled' : text.toLowerCase();
   const status = longhaulStatuses.find((one) => one.toLowerCase() === wanted);
-  if (status !== undefined) return status;
-  throw new InputInvalidError(
-    [`The status is ${showValue(text)}; it can be ${longhaulStatuses.join(', ')}.`],
-    'arguments',
-  );
+  if (status === undefined) {
+    problems.push(`The status is ${showValue(text)}; it can be ${longhaulStatuses.join(', ')}.`);
+  }
+  return status ?? text;
 }
 
 /** How many tasks there are of that kind. */
 export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
   const { client } = access;
   try {
-    return (await client.workflow.count(visibilityQuery(options))).count;
+    return (await client.workflow.count(visibilityQuery(options).query)).count;
   } catch (error) {
     throw clientError(access, error);
   }
@@ -169,13 +168,25 @@ export function checkListOptions(options: ListTasksOptions): void {
 }
 
 function checkedQuery(options: ListTasksOptions): string {
-  const problems = filterProblems(options);
-  if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
-  return visibilityQuery(options);
+  const wrong = filterProblems(options);
+  const { query, problems } = visibilityQuery(ofRightTypes(options));
+  const all = [...wrong, ...problems];
+  if (all.length > 0) throw new InputInvalidError(all, 'arguments');
+  return query;
 }
 
-/** The query in Temporal's list filter language. Values become part of it, so only safe characters are accepted. */
-function visibilityQuery(options: ListTasksOptions): string {
+/** Those whose values can be looked at further. */
+function ofRightTypes(options: ListTasksOptions): ListTasksOptions {
+  const rules: Readonly<Record<string, OptionRule>> = listRules;
+  const given = Object.entries(isRecord(options) ? options : {});
+  return Object.fromEntries(given.filter(([name, value]) => Object.hasOwn(rules, name) && rules[name]?.is(value)));
+}
+
+/**
+ * The query in Temporal's list filter language. Values become part of it, so only safe characters are accepted: with a
+ * problem it must not be used.
+ */
+function visibilityQuery(options: ListTasksOptions): { readonly query: string; readonly problems: readonly string[] } {
   const { requestIds, needsPerson = false, stuck = false, paused = false, running = false } = options;
   const { batch, status, app, account, tags = [], keyPrefix, failure } = options;
   const problems: string[] = [];
@@ -193,7 +204,7 @@ function visibilityQuery(options: ListTasksOptions): string {
     'WorkflowType = "task"',
     'ExecutionStatus != "ContinuedAsNew"',
     ...given(searchAttributes.batch.name, batch),
-    ...given(searchAttributes.status.name, status === undefined ? undefined : checkedStatus(status)),
+    ...given(searchAttributes.status.name, status === undefined ? undefined : knownStatus(status, problems)),
     ...(status === undefined || failure !== undefined ? [] : [notCutOff]),
     ...given(searchAttributes.app.name, app),
     ...given(searchAttributes.account.name, account),
@@ -211,8 +222,7 @@ function visibilityQuery(options: ListTasksOptions): string {
     ...(paused ? [pausedFilter, isRunning] : []),
     ...(running ? [isRunning] : []),
   ];
-  if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
-  return conditions.join(' AND ');
+  return { query: conditions.join(' AND '), problems };
 }
 
 function tagCondition(tag: string, problems: string[]): string {

@@ -19,10 +19,11 @@ interface ListOptions {
 }
 
 /** How many rows are in which state; of one that is over, nothing runs or waits. */
-type RowStates = Pick<BatchProgress, 'rows' | 'success' | 'failed' | 'canceled' | 'running' | 'waiting'>;
+type RowStates = Pick<BatchProgress, 'rows' | 'success' | 'failed' | 'canceled' | 'running' | 'waiting'> &
+  Pick<BatchResult, 'notStarted'>;
 
 /** A batch and its rows; null when neither a result nor a worker tells. */
-type ShownBatch = ListedBatch & { readonly counts: RowStates | null; readonly ending?: BatchResult['ending'] };
+export type ShownBatch = ListedBatch & { readonly counts: RowStates | null; readonly ending?: BatchResult['ending'] };
 
 const defaultLimit = '20';
 const asksAtOnce = 5;
@@ -66,8 +67,8 @@ async function readCounts(
   try {
     if (!isOver) return { counts: toStates((await batch.status()).progress) };
     if (execution !== 'COMPLETED') return { counts: null };
-    const { rows, success, failed, canceled, ending } = await batch.result();
-    return { counts: { rows, success, failed, canceled, running: 0, waiting: 0 }, ending };
+    const { rows, success, failed, canceled, notStarted, ending } = await batch.result();
+    return { counts: { rows, success, failed, canceled, notStarted, running: 0, waiting: 0 }, ending };
   } catch (error) {
     if (error instanceof LonghaulError || error instanceof ConfigError) return { counts: null };
     throw error;
@@ -77,10 +78,11 @@ async function readCounts(
 function toStates(progress: BatchProgress | null): RowStates | null {
   if (progress === null) return null;
   const { rows, success, failed, canceled, running, waiting } = progress;
-  return { rows, success, failed, canceled, running, waiting };
+  return { rows, success, failed, canceled, running, waiting, notStarted: waiting };
 }
 
-function listText(batches: readonly ShownBatch[], nowMs: number): string {
+/** @internal exported for tests */
+export function listText(batches: readonly ShownBatch[], nowMs: number): string {
   const header = [
     'STATE',
     'STARTED (UTC)',
@@ -91,6 +93,7 @@ function listText(batches: readonly ShownBatch[], nowMs: number): string {
     'FAILED',
     'CANCELED',
     'RUNNING',
+    'NOT STARTED',
     'BATCH',
   ];
   const rows = batches.map(({ batchId, counts, startedAt, endedAt, ...batch }) => {
@@ -104,6 +107,7 @@ function listText(batches: readonly ShownBatch[], nowMs: number): string {
       formatClock(nowMs - startedMs),
       formatClock((endedAt === null ? nowMs : Date.parse(endedAt)) - startedMs),
       ...[counts?.rows, counts?.success, counts?.failed, counts?.canceled, counts?.running].map(shown),
+      shown(counts?.notStarted),
       batchId,
     ].map(printableLine);
   });

@@ -67,6 +67,8 @@ export function batchExitCode({ failed, canceled, notStarted, failedOutputs = 0 
 function figures(result: BatchResult): string[] {
   const { success, failed, canceled, notStarted, badRows, outputs, outputBytes, uploads } = result;
   const { failedOutputs = 0, costs, onRecord } = result;
+  const isRunAgain = onRecord !== undefined && onRecord.success + onRecord.failed + onRecord.canceled > 0;
+  const overAllRuns = isRunAgain ? ', over all runs' : '';
   const always: readonly Figure[] = [
     ['succeeded', success, `${formatCountOf(outputs, 'output')}, ${formatBytes(outputBytes)}`],
     ['failed', failed, failuresByType(result)],
@@ -78,8 +80,12 @@ function figures(result: BatchResult): string[] {
     ['canceled', canceled, ''],
     ['not started', notStarted, ''],
     ['bad rows', badRows, 'left out'],
-    ['uploads', uploads.files, `${uploads.files === 1 ? 'file' : 'files'}, ${formatBytes(uploads.bytes)}`],
-    ['shared', uploads.shared, `${uploads.shared === 1 ? 'file' : 'files'}, not uploaded again`],
+    [
+      'uploads',
+      uploads.files,
+      `${uploads.files === 1 ? 'file' : 'files'}, ${formatBytes(uploads.bytes)}${overAllRuns}`,
+    ],
+    ['shared', uploads.shared, `${uploads.shared === 1 ? 'file' : 'files'}, not uploaded again${overAllRuns}`],
   ];
   return [...always, ...mayBe.filter(([, count]) => count > 0)].map(([name, count, more]) =>
     `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd(),

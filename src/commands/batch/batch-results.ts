@@ -113,17 +113,22 @@ function countLine({ rows, failed, files, bytes, kept }: Readonly<FetchCount>): 
 }
 
 function resultsText(folder: string, fetched: FetchedBatch): string {
-  const { without, failed, failures, goneRows, unknownKeys } = fetched;
+  const { without, notStarted, failed, failures, goneRows, unknownKeys, alikeKeys } = fetched;
+  const ended = without - notStarted;
   const more = failed - failures.length;
   const lines = [
     `${countLine(fetched)}: ${folder}`,
-    ...(without > 0 ? [`  ${formatRowCount(without)} did not succeed, so there is nothing to fetch of them`] : []),
+    ...(ended > 0 ? [`  ${formatRowCount(ended)} did not succeed, so there is nothing to fetch of them`] : []),
+    ...(notStarted > 0 ? [`  ${formatRowCount(notStarted)} ${notStarted === 1 ? 'was' : 'were'} not started`] : []),
     ...(goneRows > 0
       ? [
           `  ${formatRowCount(goneRows)} on record ${goneRows === 1 ? 'is' : 'are'} not among those of the last run: --gone fetches them, too`,
         ]
       : []),
-    ...unknownKeys.map((key) => `  no row on record has the key ${showValue(key)}`),
+    ...unknownKeys.map((key) => {
+      const alike = alikeKeys[key] === undefined ? '' : `; did you mean ${showValue(alikeKeys[key])}?`;
+      return `  no row on record has the key ${showValue(key)}${alike}`;
+    }),
     ...failures.map((row) => fit(`  ${formatRowPlace(row)}, ${row.key}: ${row.message}`, Infinity)),
     ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
   ];

@@ -42,6 +42,10 @@ export interface OnRecord {
   readonly changed: number | null;
   /** The first of them. */
   readonly changedRows: readonly Pick<OtherKeyRow, 'place' | 'key'>[];
+  /** Rows that were refused before anything was paid and have other content now, so that the run starts them; null where that cannot be compared. */
+  readonly corrected: number | null;
+  /** The first of them. */
+  readonly correctedRows: readonly Pick<OtherKeyRow, 'place' | 'key'>[];
   /** Rows whose content was not compared, because their files are large. */
   readonly notCompared: number;
   /** New rows whose keys look like keys on record. */
@@ -75,12 +79,23 @@ export class RecordLookup {
   readonly #known: Known;
   /** Null where rows are not staged: they are run as they stand. */
   readonly #staged: StagedDigests | null;
-  readonly #count = { success: 0, failed: 0, canceled: 0, running: 0, new: 0, changed: 0, notCompared: 0 };
+  readonly #count = {
+    success: 0,
+    failed: 0,
+    canceled: 0,
+    running: 0,
+    new: 0,
+    changed: 0,
+    corrected: 0,
+    notCompared: 0,
+  };
   /** Keys on record that a row has. */
   readonly #seen = new Set<string>();
   readonly #fresh: FreshRow[] = [];
-  readonly #changed: Pick<OtherKeyRow, 'place' | 'key'>[] = [];
-
+  readonly #named: Readonly<Record<'changed' | 'corrected', Pick<OtherKeyRow, 'place' | 'key'>[]>> = {
+    changed: [],
+    corrected: [],
+  };
   readonly #choice: RunChoice;
   #spending: BatchSpending = noSpending;
 
@@ -138,15 +153,15 @@ export class RecordLookup {
     if (this.#isTemporalAlone) return undefined;
     const digest = await this.#digestOf(row);
     const isChanged = digest === undefined ? undefined : recorded.digest !== digest;
-    if (recorded.isUnpaid) return isChanged;
-    if (isChanged === undefined) this.#count.notCompared += 1;
-    else if (isChanged) this.#addChanged(row);
+    if (isChanged === true) this.#addChanged(row, recorded.isUnpaid ? 'corrected' : 'changed');
+    else if (isChanged === undefined && !recorded.isUnpaid) this.#count.notCompared += 1;
     return isChanged;
   }
 
-  #addChanged(row: PreparedRow): void {
-    this.#count.changed += 1;
-    if (this.#changed.length < maxNamed) this.#changed.push({ place: pickPlace(row), key: row.originalKey ?? row.key });
+  #addChanged(row: PreparedRow, how: 'changed' | 'corrected'): void {
+    this.#count[how] += 1;
+    const named = this.#named[how];
+    if (named.length < maxNamed) named.push({ place: pickPlace(row), key: row.originalKey ?? row.key });
   }
 
   /** A row on record; as the batch chooses its rows. */
@@ -179,7 +194,7 @@ export class RecordLookup {
   result(isWhole: boolean): OnRecord | { readonly unknown: string } {
     if ('unknown' in this.#known) return this.#known;
     const { rows, missing } = this.#known;
-    const { changed, notCompared, ...counts } = this.#count;
+    const { changed, corrected, notCompared, ...counts } = this.#count;
     const gone = [...rows].filter(([key]) => !this.#seen.has(key));
     const paid = gone.filter(([, { isUnpaid }]) => !isUnpaid).map(([key, { digest }]) => ({ key, digest }));
     const { alike, runBefore } = findRowsRunBefore(this.#fresh, paid);
@@ -187,7 +202,9 @@ export class RecordLookup {
     return {
       ...counts,
       changed: isKnown ? changed : null,
-      changedRows: this.#changed,
+      changedRows: this.#named.changed,
+      corrected: isKnown ? corrected : null,
+      correctedRows: this.#named.corrected,
       notCompared: isKnown ? notCompared : 0,
       alike: firstOf(alike, rows),
       gone: isWhole && isKnown ? gone.length : null,
@@ -311,19 +328,8 @@ export function isRefusedByRecord(found: OnRecord | { readonly unknown: string }
 /** For people, a line each. */
 export function formatOnRecord(found: OnRecord | { readonly unknown: string }, allowChanged: boolean): string[] {
   if ('unknown' in found) return [`not known: ${found.unknown}`];
-  const {
-    success,
-    failed,
-    canceled,
-    running,
-    changed,
-    changedRows: named,
-    notCompared,
-    alike,
-    gone,
-    runBefore,
-    missing,
-  } = found;
+  const { success, failed, canceled, running, changed, corrected, notCompared, alike, gone, runBefore, missing } =
+    found;
   const known = success + failed + canceled + running;
   const parts = [
     [success, 'finished'],
@@ -336,19 +342,24 @@ export function formatOnRecord(found: OnRecord | { readonly unknown: string }, a
   const consequence = allowChanged
     ? 'paid anew, as --allow-changed says'
     : 'refused without --allow-changed, which pays anew';
-  const which = named.map(({ place, key }) => `${formatRowPlace(place)}: ${key}`).join(', ');
-  const others = (changed ?? 0) > named.length ? ', …' : '';
-  const changedRows = `other content than on record: ${formatCountOf(changed ?? 0, 'row')} (${which}${others}), ${consequence}`;
+  const changedRows = `other content than on record: ${whichRows(changed ?? 0, found.changedRows)}, ${consequence}`;
+  const correctedRows = `corrected since they were refused unpaid: ${whichRows(corrected ?? 0, found.correctedRows)}, started by the run`;
   const unread = `not compared: ${formatCountOf(notCompared, 'row')}, whose files are more than this check reads (${formatBytes(maxReadBytes)}); the run compares them, too`;
   return [
     `${formatCountOf(known, 'row')}${known === 0 ? '' : `: ${counts.join(', ')}`}; ${newRows}`,
     ...(changed === null || changed === 0 ? [] : [changedRows]),
+    ...(corrected === null || corrected === 0 ? [] : [correctedRows]),
     ...(gone === null || gone === 0 ? [] : [`no longer in the file: ${formatCountOf(gone, 'row')} on record`]),
     ...(notCompared === 0 ? [] : [unread]),
     ...(missing === null ? [] : [missing]),
     ...otherKeyLines(alike, 'looks like', 'such keys', allowChanged),
     ...(runBefore === null ? [] : otherKeyLines(runBefore, 'has the content of', 'such rows', allowChanged)),
   ];
+}
+
+function whichRows(rows: number, first: OnRecord['changedRows']): string {
+  const which = first.map(({ place, key }) => `${formatRowPlace(place)}: ${key}`).join(', ');
+  return `${formatCountOf(rows, 'row')} (${which}${rows > first.length ? ', …' : ''})`;
 }
 
 function otherKeyLines({ rows, first }: OtherKeyRows, how: string, more: string, allowChanged: boolean): string[] {

@@ -110,6 +110,7 @@ export class RowsCheck {
     const { allowChanged = false } = input;
     // Of a file that was not read to its end it is not known which rows it no longer has.
     const onRecord = this.#lookup?.result(this.#first === undefined || report.goodRows < this.#first) ?? null;
+    const isRefused = !allowChanged && isRefusedByRecord(onRecord);
     return {
       ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
@@ -117,16 +118,20 @@ export class RowsCheck {
       mixedInputs: this.#mixed.found,
       unusualInputs: this.#shapes.unusual(earlierInputs),
       problemLines: this.#problems.lines(),
-      ...{ onRecord, allowChanged, isRefused: !allowChanged && isRefusedByRecord(onRecord) },
-      estimate,
+      ...{ onRecord, allowChanged, isRefused },
+      // A run that is refused costs nothing.
+      estimate: isRefused ? null : estimate,
       rowsToRun: [...this.rowsToRun.values()].reduce((sum, rows) => sum + rows, 0),
       isRecordKnown: this.#lookup?.isKnown ?? false,
-      ...this.#costs(parseBudget(input.budget) ?? null),
+      ...this.#costs(parseBudget(input.budget) ?? null, isRefused),
     };
   }
 
-  #costs(budget: Money | null): Pick<CheckedRows, 'budget' | 'spent' | 'fixedCosts' | 'rowsWithinBudget'> {
-    const fixedCosts = this.#pricesToPay?.fixedCosts ?? null;
+  #costs(
+    budget: Money | null,
+    isRefused: boolean,
+  ): Pick<CheckedRows, 'budget' | 'spent' | 'fixedCosts' | 'rowsWithinBudget'> {
+    const fixedCosts = isRefused ? null : (this.#pricesToPay?.fixedCosts ?? null);
     const spending = this.#lookup?.spending ?? null;
     const prices = this.#prices?.result();
     if (budget === null) return { budget, spent: null, fixedCosts, rowsWithinBudget: null };
@@ -161,7 +166,7 @@ export interface CheckedRows {
   readonly allowChanged: boolean;
   /** Whether the run refuses the file, because rows changed under their keys or have other keys than on record. */
   readonly isRefused: boolean;
-  /** Null when none was asked for. */
+  /** Null when none was asked for, and where the run is refused. */
   readonly estimate: FileEstimate | null;
   /** So many rows the run would start; all good ones where that is not known. */
   readonly rowsToRun: number;

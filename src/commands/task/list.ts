@@ -54,19 +54,20 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
     .action(async ({ limit, json, tag, since, until, ...given }: ListOptions) => {
       const count = wholeNumber(limit);
-      if (!Number.isSafeInteger(count) || count < 1) {
-        throw new InputInvalidError(
-          [`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`],
-          'arguments',
-        );
-      }
+      const isCount = Number.isSafeInteger(count) && count >= 1;
+      const problems = isCount ? [] : [`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`];
+      const from = collecting(problems, () => momentOf('--since', since));
+      const to = collecting(problems, () => momentOf('--until', until));
       const filter = {
         ...given,
         ...(tag !== undefined && { tags: tag }),
-        ...(since !== undefined && { since: new Date(sinceMs(since, Date.now())) }),
-        ...(until !== undefined && { until: new Date(sinceMs(until, Date.now(), '--until')) }),
+        ...(from !== undefined && { since: from }),
+        ...(to !== undefined && { until: to }),
       };
-      checkListOptions(filter);
+      collecting(problems, () => {
+        checkListOptions(filter);
+      });
+      if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
       await withLonghaul(context, {}, async (longhaul) => {
         const tasks: ListedTask[] = [];
         // One more than is shown tells whether there are more.
@@ -81,6 +82,21 @@ export function addListCommand(program: Command, context: CommandContext): void 
         if (filter.needsPerson && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
+}
+
+function momentOf(option: string, text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(sinceMs(text, Date.now(), option));
+}
+
+/** What is read; where it cannot be used, its problems are added to those of the other options. */
+function collecting<Value>(problems: string[], read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof InputInvalidError)) throw error;
+    problems.push(...error.problems);
+    return undefined;
+  }
 }
 
 /** A limit to try next. */

@@ -24,6 +24,8 @@ export interface PlacedKey extends RowPlace {
 /** An input of a row that changed, or another field of it; the values are shortened, as JSON, without secrets. */
 export interface ChangedInput {
   readonly key: string;
+  /** The columns of the row file that a template makes it of. Absent: the key is the column, or it is from an older version. */
+  readonly columns?: readonly string[];
   readonly before: string;
   readonly now: string;
 }
@@ -248,7 +250,7 @@ export interface ReportBatchResult {
   readonly outputBytes: number;
   /** Outputs of all rows that the service reports as failed; absent in histories from before they were counted. */
   readonly failedOutputs?: number;
-  /** As far as the rows have them. */
+  /** Of all rows on record that are among the batch's, those that an earlier run ended included; as far as they tell. */
   readonly uploads: RowUploads;
   /** How many rows failed with each type of failure. */
   readonly failures: Readonly<Record<string, number>>;

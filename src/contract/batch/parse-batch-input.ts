@@ -75,6 +75,8 @@ const tuningLimits: Readonly<Record<keyof BatchTuning, readonly [least: number, 
   retryMaxMs: [1, dayMs],
   continueAsNewAfterEvents: [30, 10_000],
 };
+const rowsRemedy =
+  '{ location, digest, rows, pages }, which prepareRows of @longhaul/client/row-files (longhaul/row-files) and longhaul batch run --prepare make of rows';
 /** Far more than a file of rows can have. */
 const maxRows = 100_000_000;
 const maxPathLength = 4_096;
@@ -136,7 +138,7 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
   if (!isBatchId(given.id)) {
     problems.push(`id is ${showValue(given.id)}; give ${batchIdRemedy}.`);
   }
-  if (!isRows(given.rows)) problems.push(`rows is ${showValue(given.rows)}; give { location, digest, rows, pages }.`);
+  if (!isRows(given.rows)) problems.push(`rows is ${showValue(given.rows)}; give ${rowsRemedy}.`);
   const id = isBatchId(given.id) ? given.id : '';
   const concurrencyWords = `a whole number from 1 to ${maxConcurrency}`;
   const concurrency = expect('concurrency', given.concurrency, isConcurrency, concurrencyWords, defaultConcurrency);

@@ -70,9 +70,11 @@ async function openBatch(run: BatchRun): Promise<void> {
 
 type ChangedRow = OpenBatchResult['changedRows'][number];
 
-/** Such as `: "2:ImageScale.width" was 512 and is 640`; empty where it is not known. */
+/** Such as `: "2:ImageScale.width" was 512 and is 640`, by the columns of a template; empty where it is not known. */
 function changedWords({ changedInputs = [] }: ChangedRow): string {
-  const words = changedInputs.map(({ key, before, now }) => `${showValue(key)} was ${before} and is ${now}`);
+  const words = changedInputs.map(({ key, columns = [key], before, now }) => {
+    return `${columns.map((name) => showValue(name)).join(' and ')} was ${before} and is ${now}`;
+  });
   return words.length === 0 ? '' : `: ${words.join(', ')}`;
 }
 

@@ -73,8 +73,8 @@ function archivedFields(
 }
 
 function taskFacts({ state }: Pick<TaskRun, 'state'>): Required<TaskFacts> {
-  const { startedAtMs, createNumber, uploads = noUploads } = state;
-  return { startedAt: new Date(startedAtMs).toISOString(), createNumber, uploads };
+  const { startedAtMs, requestedAtMs = startedAtMs, createNumber, uploads = noUploads } = state;
+  return { startedAt: new Date(requestedAtMs).toISOString(), createNumber, uploads };
 }
 
 /** A success without any output is a failure for the caller. */

@@ -121,8 +121,8 @@ describe('longhaul batch list', () => {
       return batches.filter(({ batchId }) => batchId === id);
     };
     await eventually(async () => (await list('--json'))[0]?.isOver === true);
-    const { rows, success, failed, canceled } = await longhaul.batch(id).result();
-    const counts = { rows, success, failed, canceled, running: 0, waiting: 0 };
+    const { rows, success, failed, canceled, notStarted } = await longhaul.batch(id).result();
+    const counts = { rows, success, failed, canceled, running: 0, waiting: 0, notStarted };
     expect(success + failed + canceled).toBe(rowCount);
     expect(await list('--json')).toMatchObject([{ execution: 'COMPLETED', stuck: null, counts }]);
     expect(await list('--json', '--running')).toEqual([]);
@@ -130,7 +130,9 @@ describe('longhaul batch list', () => {
     context.stdout.text = '';
     await runCommandLine(['batch', 'list', '--limit', '1000'], context);
     const [head = '', ...lines] = context.stdout.text.trimEnd().split('\n');
-    expect(head).toMatch(/^STATE +STARTED \(UTC\) +AGE +TOOK +ROWS +SUCCEEDED +FAILED +CANCELED +RUNNING +BATCH$/);
+    expect(head).toMatch(
+      /^STATE +STARTED \(UTC\) +AGE +TOOK +ROWS +SUCCEEDED +FAILED +CANCELED +RUNNING +NOT STARTED +BATCH$/,
+    );
     expect(lines.filter((line) => line.endsWith(` ${id}`))).toHaveLength(1);
     await runCommandLine(['batch', 'list', '--limit', '0'], context);
     expect(context.exitCode).toBe(2);

@@ -130,6 +130,19 @@ describe('an option that is not known or has a value of another type', () => {
     ]);
   });
 
+  it('of a list is told with all others, whether of type, name or value', async () => {
+    const options = { status: 'Runing', app: 'x', tags: 'a', failure: 'no', since: 'soon', limitt: 1, keyPrefix: '' };
+    expect(await problemsOf(calling('list', options))).toEqual([
+      expect.stringContaining('Unknown option "limitt"'),
+      expect.stringContaining('app is "x"'),
+      expect.stringContaining('tags is "a"'),
+      expect.stringContaining('The status is "Runing"'),
+      expect.stringContaining('The key prefix is ""'),
+      expect.stringContaining('since is "soon"'),
+      expect.stringContaining('The failure is "no"'),
+    ]);
+  });
+
   it('is no problem when it is left out or undefined', async () => {
     expect(await problemsOf(callingHandle('task', 'outputs', { signal: undefined }))).toEqual([
       expect.stringContaining('This client has no archive'),
@@ -170,6 +183,11 @@ describe('a key or an id that is missing', () => {
     ['of an adoption', calling('adopt', undefined), 'The request id is missing; give'],
     ['of an account', calling('dailyBudget', undefined), 'The account missing does not match'],
     ['of everything', calling('start'), 'There is no input; give { webAppId, inputs }'],
+    [
+      'of rows that are not prepared',
+      calling('startBatch', { id: 'b', rows: [] }),
+      'rows is []; give { location, digest, rows, pages }, which prepareRows of @longhaul/client/row-files',
+    ],
     ['of a whole batch', calling('startBatch'), 'There is no input; give { id, rows }'],
   ])('is refused with what to give: %s', async (_, call, words) => {
     expect(await problemsOf(call)).toEqual([expect.stringContaining(words)]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runCommandLine } from '../../../src/commands/program';
 import { layoutText, recordText } from '../../../src/formats/batch-record';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
-import { archiveBatch, archiveTask } from '../../support/archived-batch';
+import { archiveBatch, archiveTask, resultLineOf, writeResults } from '../../support/archived-batch';
 import { FakeContext } from '../../support/fake-context';
 import { endedRow } from '../../support/record-under-test';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -66,6 +66,27 @@ describe('longhaul batch results', () => {
     expect(JSON.parse((await fetch('--key', 'no-such', '--json')).context.stdout.text)).toMatchObject({
       ...{ rows: 0, unknownKeys: ['no-such'] },
     });
+  });
+
+  it('asks for the key that was meant where capital letters differ, in a sheet and of a row that is gone', async () => {
+    const { context } = await fetch('--key', 'B', '--key', 'a 20', '--key', 'x');
+    expect(context.exitCode).toBe(2);
+    expect(context.stdout.text).toContain('no row on record has the key "B"; did you mean "b"?\n');
+    expect(context.stdout.text).toContain('no row on record has the key "a 20"; did you mean "A 20"?\n');
+    expect(context.stdout.text).toContain('no row on record has the key "x"\n');
+  });
+
+  it('tells rows that were not started from those that did not succeed', async () => {
+    const failure = { type: 'TaskFailed', message: 'no' };
+    const none = { startedAt: null, endedAt: null, seconds: null };
+    await writeResults(archive, 'stopped', [
+      resultLineOf('stopped', 'a', { status: 'Failed', failure }),
+      ...['b', 'c'].map((key) => resultLineOf('stopped', key, { status: 'NotStarted', ...none })),
+    ]);
+    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
+    await runCommandLine(['batch', 'results', 'stopped', '-o', join(folder.path, 'stopped')], context);
+    expect(context.stdout.text).toContain('  1 row did not succeed, so there is nothing to fetch of them\n');
+    expect(context.stdout.text).toContain('  2 rows were not started\n');
   });
 
   it('fetches a row once that a refused run, whose file lacks it, has set aside', async () => {

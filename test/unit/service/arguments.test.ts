@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import {
   ServiceArgumentError,
@@ -73,6 +74,7 @@ describe('the options of a client', () => {
 });
 
 describe('what a call is given', () => {
+  const licence = join(__dirname, '../../../LICENSE');
   const task = { webAppId: 1, inputValues: {} };
   it.each<[string, () => Promise<unknown>, string]>([
     ['no id', () => client.getTask(any(undefined)), 'requestId is missing; give a text.'],
@@ -128,6 +130,12 @@ describe('what a call is given', () => {
     ['no file', () => client.uploadFile(any(undefined)), 'The file is missing; give a path, bytes'],
     ['a file that is a number', () => client.uploadFile(any(5)), 'The file is 5; give a path, bytes'],
     ['bytes without a name', () => client.uploadFile(any(Buffer.from('x'))), 'name is missing; give a file name'],
+    ...['x', 'x.', '.png'].map((name): [string, () => Promise<unknown>, string] => [
+      `bytes with the name ${name}, which has no extension`,
+      () => client.uploadFile(Buffer.from('x'), { name }),
+      `name is "${name}"; give a file name without folders and with its extension, such as "photo.png".`,
+    ]),
+    ['a file without an extension', () => client.uploadFile(licence), 'name is "LICENSE"; give a file name'],
   ])('is refused before anything is sent: %s', async (_name, call, words) => {
     const before = server.requests.length;
     const error: unknown = await call().catch((caught: unknown) => caught);

@@ -1,3 +1,4 @@
+import { parseRowTemplate, type RowOptions } from '../../../../src/rows';
 import type { Manifest } from '../../../../src/formats/manifest';
 import { archiveTask } from '../../../support/archived-batch';
 import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
@@ -11,8 +12,12 @@ afterEach(() => {
 });
 
 /** Rows of this sheet are on record as succeeded, with manifests of what they were run with. */
-async function ran(text: string, manifest: (index: number) => Partial<Manifest>): Promise<void> {
-  const [reference, rows] = await batch.prepare('rows.csv', text);
+async function ran(
+  text: string,
+  manifest: (index: number) => Partial<Manifest>,
+  options: RowOptions = {},
+): Promise<void> {
+  const [reference, rows] = await batch.prepare('rows.csv', text, options);
   await batch.open(reference);
   const records = rows.map(async (row, index) => {
     const requestId = `3f0c2a4e-0000-4000-8000-00000000000${index}`;
@@ -46,6 +51,34 @@ describe('of rows that changed, openBatch tells', () => {
     expect(inputs?.[2]?.key).toBe('4:A.b');
     expect(inputs?.[2]?.before).toContain('[redacted]');
     expect(inputs?.[2]?.now.length).toBeLessThan(130);
+  });
+
+  it('staged photos by their names and columns, not by where they are staged', async () => {
+    const staged = (content: string, name: string): string => `s3://staging/pre/${content.repeat(64)}/${name}`;
+    const files = {
+      '1:A.b': { file: 's3://staging/pre/{photo}' },
+      '2:A.b': { file: 's3://staging/pre/{mask}' },
+      '3:A.b': { file: '{plain}' },
+    };
+    const template = parseRowTemplate(JSON.stringify({ webAppId: 5, inputs: files }));
+    const inputs = [
+      ['1:A.b', staged('a', 'cat.jpg')],
+      ['2:A.b', staged('b', 'mask.png')],
+      ['3:A.b', staged('c', 'plain.png')],
+    ].map(([key = '', file = '']) => ({ keys: [key], file, name: 'x', bytes: 1, sha256: 'ab', resourceId: 1 }));
+    const sheet = (...cells: string[]): string => `key,photo,mask,plain\none,${cells.join(',')}\n`;
+    const cell = (content: string, name: string): string => `${content.repeat(64)}/${name}`;
+    await ran(sheet(cell('a', 'cat.jpg'), cell('b', 'mask.png'), staged('c', 'plain.png')), () => ({ inputs }), {
+      template,
+    });
+    const text = sheet(cell('d', 'cat.jpg'), cell('e', 'other.png'), 's3://b/plain.png');
+    const [reference] = await batch.prepare('rows.csv', text, { template });
+
+    expect((await batch.open(reference)).changedRows[0]?.changedInputs).toEqual([
+      { key: '1:A.b', columns: ['photo'], before: '"cat.jpg"', now: '"cat.jpg" with other content' },
+      { key: '2:A.b', columns: ['mask'], before: '"mask.png"', now: '"other.png"' },
+      { key: '3:A.b', columns: ['plain'], before: '"plain.png" (staged)', now: '"s3://b/plain.png"' },
+    ]);
   });
 
   it('of one that is no longer there, and of another app', async () => {

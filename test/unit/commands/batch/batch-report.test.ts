@@ -53,6 +53,13 @@ describe('the table at the end of a batch', () => {
         '  not in file         2  on record, and not among these rows',
       ].join('\n'),
     );
+    const uploads = { files: 2, bytes: 3_400_000, shared: 3 };
+    expect(batchReport(resultOf({ success: 1_300, onRecord, uploads }), null)).toContain(
+      [
+        '  uploads             2  files, 3.4 MB, over all runs',
+        '  shared              3  files, not uploaded again, over all runs',
+      ].join('\n'),
+    );
     const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
     const goneRows = { rows: 2, sums: [eur(40_000)], unknownRows: 1 };
     const costs = { sums: [eur(20_000)], withoutResult: [], knownRows: 1, unknownRows: 0, goneRows };

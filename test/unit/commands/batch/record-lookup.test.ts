@@ -67,6 +67,8 @@ describe('the check of a file that the run would refuse', () => {
 
     expect(refused.exitCode).toBe(2);
     expect(refused.stdout.text).toMatch(words);
+    expect(refused.stdout.text).not.toContain('estimate');
+    expect(allowed.stdout.text).toContain('estimate');
     expect(refused.stdout.text).toContain('  refused    the run starts nothing of this file (RowsChanged)');
     expect(allowed.exitCode).toBe(0);
     expect(allowed.stdout.text).toContain('paid anew, as --allow-changed says');
@@ -89,6 +91,27 @@ describe('the check of a file that the run would refuse', () => {
     const { exitCode, stdout } = await check(`${ran}three,3\n`, {}, '--json');
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout.text)).toMatchObject({ refused: false, onRecord: { success: 2, new: 1, changed: 0 } });
+  });
+});
+
+describe('of a row that was refused unpaid, the check', () => {
+  it('says that the run starts it once it was corrected, and does not while it is as it was', async () => {
+    const ran = 'key,2:A.b\none,1\ntwo,x\n';
+    const failure = { type: 'TaskRejected', message: 'no' };
+    keepRecord(await prepared(ran), { status: 'Failed', requestId: null, failure });
+
+    const asItWas = await check(ran);
+    const corrected = await check('key,2:A.b\none,1\ntwo,2\n');
+    const { onRecord } = JSON.parse((await check('key,2:A.b\none,1\ntwo,2\n', {}, '--json')).stdout.text) as {
+      onRecord: object;
+    };
+
+    expect(asItWas.stdout.text).not.toContain('corrected');
+    expect(corrected.exitCode).toBe(0);
+    expect(corrected.stdout.text).toContain(
+      'corrected since they were refused unpaid: 1 row (row 3: two), started by the run\n',
+    );
+    expect(onRecord).toMatchObject({ changed: 0, corrected: 1, correctedRows: [{ key: 'two' }] });
   });
 });
 

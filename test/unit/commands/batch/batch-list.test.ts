@@ -1,0 +1,23 @@
+import { listText, type ShownBatch } from '../../../../src/commands/batch/batch-list';
+
+const nowMs = Date.parse('2026-01-02T04:00:00.000Z');
+const over: ShownBatch = {
+  ...{
+    workflowId: 'batch:photos',
+    batchId: 'photos',
+    state: 'Ended',
+    execution: 'COMPLETED',
+    isOver: true,
+    stuck: null,
+  },
+  ...{ startedAt: '2026-01-02T03:00:00.000Z', endedAt: '2026-01-02T03:10:00.000Z', ending: 'completed' },
+  counts: { rows: 9, success: 4, failed: 1, canceled: 1, running: 0, waiting: 0, notStarted: 3 },
+};
+
+describe('the list of batches', () => {
+  it('says how many rows were not started, also of a batch that completed: a stopped run was before it', () => {
+    const [head = '', line = ''] = listText([over], nowMs).split('\n');
+    expect(head).toMatch(/ROWS +SUCCEEDED +FAILED +CANCELED +RUNNING +NOT STARTED +BATCH$/);
+    expect(line).toMatch(/^Completed .* 9 +4 +1 +1 +0 +3 +photos$/);
+  });
+});
