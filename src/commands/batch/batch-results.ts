@@ -126,7 +126,7 @@ function resultsText(folder: string, fetched: FetchedBatch): string {
         ]
       : []),
     ...unknownKeys.map((key) => {
-      const alike = alikeKeys[key] === undefined ? '' : `; did you mean ${showValue(alikeKeys[key])}?`;
+      const alike = Object.hasOwn(alikeKeys, key) ? `; did you mean ${showValue(alikeKeys[key])}?` : '';
       return `  no row on record has the key ${showValue(key)}${alike}`;
     }),
     ...failures.map((row) => fit(`  ${formatRowPlace(row)}, ${row.key}: ${row.message}`, Infinity)),
