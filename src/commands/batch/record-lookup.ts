@@ -1,71 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LonghaulError, UnknownTaskError } from '../../client/errors';
-import type { ListedTask } from '../../client/task/list-tasks';
-import { findArchivePlace, loadStagingOf } from '../../config/client-config';
-import { ConfigError } from '../../config/environment';
+import { loadStagingOf } from '../../config/client-config';
 import type { BatchInput } from '../../contract/batch/batch-input';
-import { rowWorkflowId } from '../../contract/workflow-ids';
 import { addCost, type BatchSpending, noSpending } from '../../domain/batch/batch-budget';
-import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
-import { formatBytes, formatCount, formatCountOf, showValue } from '../../domain/text';
+import { pickPlace } from '../../domain/batch/row-place';
 import type { RecordedRow } from '../../results/recorded-rows';
-import { ResultsError } from '../../results/errors';
 import { findRowsRunBefore, type PreparedRow, type RowRunBefore } from '../../rows';
-import { ArchiveError } from '../../storage/errors';
-import { type CommandContext, withLonghaul } from '../command-context';
-import { maxReadBytes, StagedDigests } from './staged-digests';
-
-/** A new row that seems to be one on record under another key: it would be paid beside that. */
-export interface OtherKeyRow {
-  readonly place: RowPlace;
-  readonly key: string;
-  /** On record. */
-  readonly recorded: string;
-  /** As that row gave it, where its task has another key. */
-  readonly recordedOriginalKey?: string;
-}
-
-/** Such rows: how many, and the first of them. */
-interface OtherKeyRows {
-  readonly rows: number;
-  readonly first: readonly OtherKeyRow[];
-}
-
-/** How the good rows of a file stand to what is on record of their batch. */
-export interface OnRecord {
-  readonly success: number;
-  readonly failed: number;
-  readonly canceled: number;
-  readonly running: number;
-  readonly new: number;
-  /** Of those on record, so many had other content; null where that cannot be compared. */
-  readonly changed: number | null;
-  /** The first of them. */
-  readonly changedRows: readonly Pick<OtherKeyRow, 'place' | 'key'>[];
-  /** Rows that were refused before anything was paid and have other content now, so that the run starts them; null where that cannot be compared. */
-  readonly corrected: number | null;
-  /** The first of them. */
-  readonly correctedRows: readonly Pick<OtherKeyRow, 'place' | 'key'>[];
-  /** Rows whose content was not compared, because their files are large. */
-  readonly notCompared: number;
-  /** New rows whose keys look like keys on record. */
-  readonly alike: OtherKeyRows;
-  /** Rows on record that the file no longer has; null where `--first` cut it, or Temporal alone was asked. */
-  readonly gone: number | null;
-  /** New rows that have the content of those; null where that cannot be compared. */
-  readonly runBefore: OtherKeyRows | null;
-  /** Why not all is known; null when it is. */
-  readonly missing: string | null;
-}
-
-/** What was asked: the rows that are known, or why none are. */
-type Known =
-  | {
-      readonly rows: ReadonlyMap<string, RecordedRow>;
-      readonly running: ReadonlySet<string>;
-      readonly missing: string | null;
-    }
-  | { readonly unknown: string };
+import type { CommandContext } from '../command-context';
+import { archiveUnset, type KnownRows, readKnownRows } from './known-rows';
+import type { OnRecord, OtherKeyRow, OtherKeyRows } from './on-record';
+import { StagedDigests } from './staged-digests';
 
 /** Which rows on record a run starts again. */
 type RunChoice = Pick<BatchInput, 'allowChanged' | 'retryFailed'>;
@@ -76,7 +19,7 @@ const maxNamed = 5;
 
 /** Which rows of a file are on record, as far as the archive and Temporal can be asked from here. */
 export class RecordLookup {
-  readonly #known: Known;
+  readonly #known: KnownRows;
   /** Null where rows are not staged: they are run as they stand. */
   readonly #staged: StagedDigests | null;
   readonly #count = {
@@ -99,7 +42,7 @@ export class RecordLookup {
   readonly #choice: RunChoice;
   #spending: BatchSpending = noSpending;
 
-  private constructor(known: Known, staged: StagedDigests | null, choice: RunChoice) {
+  private constructor(known: KnownRows, staged: StagedDigests | null, choice: RunChoice) {
     this.#known = known;
     this.#staged = staged;
     this.#choice = choice;
@@ -118,7 +61,7 @@ export class RecordLookup {
   /** Asks the archive that the command knows, and Temporal; neither has to answer. */
   static async open(context: CommandContext, batchId: string, choice: RunChoice): Promise<RecordLookup> {
     const late = new AbortController();
-    const asking = ask(context, batchId);
+    const asking = readKnownRows(context, batchId);
     asking.catch(() => undefined);
     const inTime = delay(withinMs, undefined, { signal: late.signal });
     const known = await Promise.race([asking, inTime]).finally(() => {
@@ -226,151 +169,3 @@ function firstOf(found: readonly RowRunBefore<FreshRow>[], rows: ReadonlyMap<str
 }
 
 const countNames = { Success: 'success', Failed: 'failed', Canceled: 'canceled' } as const;
-const archiveUnset = 'LONGHAUL_ARCHIVE is not set here, so that Temporal alone was asked';
-
-async function ask(context: CommandContext, batchId: string): Promise<Known> {
-  const place = findArchivePlace(context.env);
-  if (place === null) return await askTemporalAlone(context, batchId);
-  // The AWS SDK takes half a second to load.
-  const { openArchive } = await import('../../storage/archive/open-archive.js');
-  const { readRecordedRows } = await import('../../results/recorded-rows.js');
-  try {
-    const rows = await readRecordedRows(openArchive(place), batchId);
-    // No batch has started a row before its record was laid out.
-    if (rows === null) return { rows: new Map(), running: new Set(), missing: null };
-    const tasks = await listRows(context, batchId, true);
-    if ('unknown' in tasks)
-      return { rows, running: new Set(), missing: `rows that run are not known: ${tasks.unknown}` };
-    return { rows, running: tasks.running, missing: tasks.isBatchRunning ? whileItRuns(batchId) : null };
-  } catch (error) {
-    if (error instanceof ArchiveError || error instanceof ResultsError) {
-      return { unknown: `the archive cannot be read here (${error.message})` };
-    }
-    throw error;
-  }
-}
-
-async function askTemporalAlone(context: CommandContext, batchId: string): Promise<Known> {
-  const tasks = await listRows(context, batchId, false);
-  if ('unknown' in tasks) return { unknown: `LONGHAUL_ARCHIVE is not set here, and ${tasks.unknown}` };
-  return { rows: tasks.ended, running: tasks.running, missing: archiveUnset };
-}
-
-interface RowTasks {
-  /** Whether the batch itself runs. */
-  readonly isBatchRunning: boolean;
-  readonly running: ReadonlySet<string>;
-  readonly ended: ReadonlyMap<string, RecordedRow>;
-}
-
-/** The tasks of a batch's rows that Temporal has, the latest of each row. */
-async function listRows(
-  context: CommandContext,
-  batchId: string,
-  onlyRunning: boolean,
-): Promise<RowTasks | { readonly unknown: string }> {
-  const { env } = context;
-  if (['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].every((name) => env[name] === undefined)) {
-    return { unknown: 'TEMPORAL_ADDRESS is not set here' };
-  }
-  const running = new Set<string>();
-  const ended = new Map<string, RecordedRow>();
-  const prefix = rowWorkflowId(batchId, 'k').slice(0, -1);
-  let isBatchRunning = false;
-  try {
-    await withLonghaul(context, {}, async (longhaul) => {
-      isBatchRunning = !(await longhaul.batch(batchId).isOver().catch(ofUnknown));
-      for await (const task of longhaul.list({ batch: batchId, ...(onlyRunning && { running: true }) })) {
-        const key = task.workflowId.slice(prefix.length);
-        if (!task.workflowId.startsWith(prefix) || running.has(key) || ended.has(key)) continue;
-        if (!task.isOver) running.add(key);
-        else ended.set(key, { status: recordedStatus(task), digest: '', isUnpaid: false, costs: [] });
-      }
-    });
-    return { isBatchRunning, running, ended };
-  } catch (error) {
-    if (error instanceof LonghaulError || error instanceof ConfigError) return { unknown: whatHappened(error) };
-    throw error;
-  }
-}
-
-/** A batch that was never started does not run. */
-function ofUnknown(error: unknown): true {
-  if (error instanceof UnknownTaskError) return true;
-  throw error;
-}
-
-function whileItRuns(batchId: string): string {
-  return `the batch runs, so rows that have just ended may be called new here, and a run with other rows is refused until it is over: longhaul batch status ${batchId}`;
-}
-
-/** Without what to do about it: a check goes on. */
-function whatHappened({ message }: Error): string {
-  return message.split(/: |\. |\n/, 1)[0] ?? message;
-}
-
-/**
- * How a task ended, as far as a list tells. One that the service's own cancel or interrupt ended is completed, too.
- *
- * @internal exported for tests
- */
-export function recordedStatus({ execution, status }: Pick<ListedTask, 'execution' | 'status'>): RecordedRow['status'] {
-  if (execution === 'CANCELLED' || (execution === 'COMPLETED' && status === 'Canceled')) return 'Canceled';
-  return execution === 'COMPLETED' ? 'Success' : 'Failed';
-}
-
-/** Whether a run without `--allow-changed` refuses the file. */
-export function isRefusedByRecord(found: OnRecord | { readonly unknown: string } | null): boolean {
-  if (found === null || 'unknown' in found) return false;
-  return (found.changed ?? 0) > 0 || found.alike.rows > 0 || (found.runBefore?.rows ?? 0) > 0;
-}
-
-/** For people, a line each. */
-export function formatOnRecord(found: OnRecord | { readonly unknown: string }, allowChanged: boolean): string[] {
-  if ('unknown' in found) return [`not known: ${found.unknown}`];
-  const { success, failed, canceled, running, changed, corrected, notCompared, alike, gone, runBefore, missing } =
-    found;
-  const known = success + failed + canceled + running;
-  const parts = [
-    [success, 'finished'],
-    [failed, 'failed'],
-    [canceled, 'canceled'],
-    [running, 'running'],
-  ] as const;
-  const counts = parts.filter(([count]) => count > 0).map(([count, name]) => `${formatCount(count)} ${name}`);
-  const newRows = `${formatCount(found.new)} ${found.new === 1 ? 'is' : 'are'} new`;
-  const consequence = allowChanged
-    ? 'paid anew, as --allow-changed says'
-    : 'refused without --allow-changed, which pays anew';
-  const changedRows = `other content than on record: ${whichRows(changed ?? 0, found.changedRows)}, ${consequence}`;
-  const correctedRows = `corrected since they were refused unpaid: ${whichRows(corrected ?? 0, found.correctedRows)}, started by the run`;
-  const unread = `not compared: ${formatCountOf(notCompared, 'row')}, whose files are more than this check reads (${formatBytes(maxReadBytes)}); the run compares them, too`;
-  return [
-    `${formatCountOf(known, 'row')}${known === 0 ? '' : `: ${counts.join(', ')}`}; ${newRows}`,
-    ...(changed === null || changed === 0 ? [] : [changedRows]),
-    ...(corrected === null || corrected === 0 ? [] : [correctedRows]),
-    ...(gone === null || gone === 0 ? [] : [`no longer in the file: ${formatCountOf(gone, 'row')} on record`]),
-    ...(notCompared === 0 ? [] : [unread]),
-    ...(missing === null ? [] : [missing]),
-    ...otherKeyLines(alike, 'looks like', 'such keys', allowChanged),
-    ...(runBefore === null ? [] : otherKeyLines(runBefore, 'has the content of', 'such rows', allowChanged)),
-  ];
-}
-
-function whichRows(rows: number, first: OnRecord['changedRows']): string {
-  const which = first.map(({ place, key }) => `${formatRowPlace(place)}: ${key}`).join(', ');
-  return `${formatCountOf(rows, 'row')} (${which}${rows > first.length ? ', …' : ''})`;
-}
-
-function otherKeyLines({ rows, first }: OtherKeyRows, how: string, more: string, allowChanged: boolean): string[] {
-  const consequence = allowChanged
-    ? 'paid anew, as --allow-changed says'
-    : 'refused without --allow-changed, which pays it anew';
-  return [
-    ...first.map(
-      ({ place, key, recorded, recordedOriginalKey = recorded }) =>
-        `the key ${showValue(key)} of ${formatRowPlace(place)} ${how} ${showValue(recordedOriginalKey)} on record: ${consequence}`,
-    ),
-    ...(rows > first.length ? [`and ${formatCount(rows - first.length)} more ${more}`] : []),
-  ];
-}

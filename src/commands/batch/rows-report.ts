@@ -6,7 +6,7 @@ import type { RowsReport } from '../../rows';
 import { fit } from '../terminal';
 import { formatRowCount } from './batch-display';
 import { formatEstimate, formatFixedCosts } from './file-estimate';
-import { formatOnRecord } from './record-lookup';
+import { formatOnRecord } from './on-record';
 import { formatMixedInput, formatTextLikeFile, formatUnusualInput } from './suspect-inputs';
 import type { CheckedRows, ShownInput, ShownRow } from './rows-check';
 

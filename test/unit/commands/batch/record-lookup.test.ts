@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { recordedStatus } from '../../../../src/commands/batch/record-lookup';
+import { recordedStatus } from '../../../../src/commands/batch/known-rows';
 import { StagedDigests } from '../../../../src/commands/batch/staged-digests';
 import { runCommandLine } from '../../../../src/commands/program';
 import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
