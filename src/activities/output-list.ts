@@ -14,7 +14,7 @@ export class OutputList {
 
   constructor(names: OutputNames, previous: PreviousManifest['outputs']) {
     this.#names = names;
-    for (const output of previous) this.#addFormer(output);
+    for (const output of previous) this.#addPrevious(output);
   }
 
   /**
@@ -67,7 +67,7 @@ export class OutputList {
     });
   }
 
-  #addFormer({ file, bytes, sha256, url, ...previous }: PreviousManifest['outputs'][number]): void {
+  #addPrevious({ file, bytes, sha256, url, ...previous }: PreviousManifest['outputs'][number]): void {
     const { ext, auditStatus, errorType, costTimeMs, errorMessage } = previous;
     const item: OutputItem = {
       ...{ ext, auditStatus, errorType },

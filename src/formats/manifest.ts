@@ -69,7 +69,7 @@ const { shape } = manifestSchema;
 const complete = shape.complete.default(true);
 
 /** What the next attempt of an archive reads; older manifests have neither the account nor all facts of outputs. */
-const formerSchema = z.object({
+const previousSchema = z.object({
   requestId: shape.requestId,
   account: shape.account.optional(),
   complete,
@@ -84,7 +84,7 @@ const formerSchema = z.object({
   ),
 });
 /** A manifest as the next attempt of the same archive reads it. */
-export type PreviousManifest = Readonly<z.infer<typeof formerSchema>>;
+export type PreviousManifest = Readonly<z.infer<typeof previousSchema>>;
 
 /** What the files of an archive are compared with, whatever else the manifest tells. */
 const filesSchema = z.object({
@@ -147,7 +147,7 @@ export function manifestText(manifest: Manifest): string {
 
 /** Reads JSON as a manifest; `undefined` when it is none. */
 export function parseManifest(json: unknown): PreviousManifest | undefined {
-  return formerSchema.safeParse(json).data;
+  return previousSchema.safeParse(json).data;
 }
 
 /** Reads JSON as a manifest, no more of it than which files it names; `undefined` when it is none. */

@@ -60,7 +60,7 @@ class RowEnds {
   readonly list: RowEnd[] = [];
   #bytes = 0;
   #closedAfterMs: number;
-  /** When each run closed that was read, by the end of its id. Of one that a former call read, it is in the next answer. */
+  /** When each run closed that was read, by the end of its id. Of one that a previous call read, it is in the next answer. */
   readonly #seen: Map<string, number>;
 
   constructor({ closedAfter, seenRuns }: RowEndCursor) {

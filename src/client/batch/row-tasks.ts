@@ -210,15 +210,15 @@ function startAttempt(row: RowStart, plan: TaskPlan): StartAttempt {
   };
 }
 
-function firstCreate({ input, digest, previous: former, mayReplace }: RowStart): PlannedCreate {
-  if (former === null) return { input, createNumber: 1 };
-  if (former.digest !== digest && wasRefusedUnpaid(former)) return numbered(input, former.createNumber);
-  const ending = recordedEnding(former);
-  if (former.digest !== digest || (mayReplace && hasOtherInput(ending))) {
-    return numbered(input, former.createNumber + 1);
+function firstCreate({ input, digest, previous, mayReplace }: RowStart): PlannedCreate {
+  if (previous === null) return { input, createNumber: 1 };
+  if (previous.digest !== digest && wasRefusedUnpaid(previous)) return numbered(input, previous.createNumber);
+  const ending = recordedEnding(previous);
+  if (previous.digest !== digest || (mayReplace && hasOtherInput(ending))) {
+    return numbered(input, previous.createNumber + 1);
   }
-  const retry = planRetry(input, former, ending);
-  return retry.action === 'start' ? retry : numbered(input, former.createNumber);
+  const retry = planRetry(input, previous, ending);
+  return retry.action === 'start' ? retry : numbered(input, previous.createNumber);
 }
 
 /** Whether a run was refused before anything was paid. */
@@ -258,12 +258,12 @@ function changed(row: RowStart, workflowId: string, run: KnownRun): RowStarted {
 
 /** The end of a row that was not started. */
 function refused(
-  { key, digest, previous: former }: RowStart,
+  { key, digest, previous }: RowStart,
   type: string,
   message: string,
   found: { readonly digest: string; readonly createNumber: number } = {
     digest,
-    createNumber: former?.createNumber ?? 1,
+    createNumber: previous?.createNumber ?? 1,
   },
 ): RowStarted {
   const now = new Date().toISOString();

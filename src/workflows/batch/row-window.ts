@@ -69,7 +69,7 @@ export class RowWindow {
   takeEnd(end: RowEnd, askedMs: number): RunningRow | undefined {
     const row = this.#running.get(end.key);
     if (row !== undefined) {
-      if (this.#isOfFormerTask(end, askedMs)) return undefined;
+      if (this.#isOfPreviousTask(end, askedMs)) return undefined;
       this.#running.delete(end.key);
       this.#starts.delete(end.key);
     } else if (this.isStarting && this.#earlyEnds.size < maxEarlyEnds) {
@@ -82,7 +82,7 @@ export class RowWindow {
    * Whether it was read before the row was started again. Who is asked later reads the latest task; its clock may differ
    * from that of the batch, so its answer stands whatever time it tells.
    */
-  #isOfFormerTask({ key, endedAt }: RowEnd, askedMs: number): boolean {
+  #isOfPreviousTask({ key, endedAt }: RowEnd, askedMs: number): boolean {
     const start = this.#starts.get(key);
     return start !== undefined && askedMs < start.returnedMs && Date.parse(endedAt) < start.calledMs;
   }
