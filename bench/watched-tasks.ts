@@ -133,9 +133,9 @@ function timeOf({ eventTime }: HistoryEvent): number {
 async function forAll<T, R>(parts: readonly T[], work: (part: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let index = next++; index < parts.length; index = next++) results[index] = await work(parts[index] as T);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return results;
 }

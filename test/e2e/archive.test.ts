@@ -46,7 +46,7 @@ async function startHeld(): Promise<{ task: TaskHandle; requestId: string }> {
 }
 
 /** Waits until the archive of a task has failed more than once, and gives what a person reads of it. */
-async function troubleOf(task: TaskHandle): Promise<string> {
+async function problemOf(task: TaskHandle): Promise<string> {
   await eventually(
     async () => {
       const { status, retrying } = await task.status();
@@ -74,7 +74,7 @@ describe('an archive whose disk is full', () => {
     const { task, requestId } = await startHeld();
     limitFiles(String(fileBytes / 4));
     stack.service.release(requestId);
-    expect(await troubleOf(task)).toMatch(/no space left for .*0\.mp4.*make room/s);
+    expect(await problemOf(task)).toMatch(/no space left for .*0\.mp4.*make room/s);
     limitFiles('unlimited');
 
     expect(await task.result()).toMatchObject({ status: 'Success', outputs: [{ sha256, bytes: fileBytes }] });
@@ -145,12 +145,12 @@ describe('an archive in a bucket', () => {
   });
 
   it('is gone on with where a killed worker left it: what is whole is not sent again', async () => {
-    const ambush = storage.proxy.ambush({
+    const injected = storage.proxy.inject({
       markers: ['PUT /', '/1.jpg?x-id=PutObject'],
       fault: { kind: 'holdRequest', afterBytes: 1_000 },
     });
     const task = await startSheet();
-    await eventually(() => ambush.metCount > 0, { ...checkOften, what: 'the second output on its way' });
+    await eventually(() => injected.hitCount > 0, { ...checkOften, what: 'the second output on its way' });
     const requestId = (await task.status()).requestId ?? '';
     const first = `drafts/${requestId}/0.png`;
     await eventually(async () => (await listed(archive, `drafts/${requestId}`)).includes(first), {
@@ -180,7 +180,7 @@ describe('an archive in a bucket', () => {
       'answers 503',
       () => {
         const text = `HTTP/1.1 503 Slow Down\r\nContent-Length: ${busy.length}\r\nConnection: close\r\n\r\n${busy}`;
-        storage.proxy.ambush({ markers: [storage.bucket], fault: { kind: 'answer', text }, times: Infinity });
+        storage.proxy.inject({ markers: [storage.bucket], fault: { kind: 'answer', text }, times: Infinity });
       },
       () => {
         storage.proxy.release();
@@ -204,7 +204,7 @@ describe('an archive in a bucket', () => {
       await away();
       stack.service.release(requestId);
       try {
-        expect(await troubleOf(task)).toMatch(words);
+        expect(await problemOf(task)).toMatch(words);
       } finally {
         await back();
       }

@@ -17,11 +17,11 @@ const pollEveryMs = 100;
 const collectorKey = `collector-${randomBytes(16).toString('hex')}`;
 const wrongKey = `wrong-${randomBytes(16).toString('hex')}`;
 /**
- * What goes wrong on the way, one trouble a request: whatever a reply held must not be in the failure that tells of it.
+ * What goes wrong on the way, one fault a request: whatever a reply held must not be in the failure that tells of it.
  * Those of `outputs` all meet the one task that succeeds at once: links that have expired are told of only when asking
  * anew did not help.
  */
-const troubles: Partial<Record<EndpointName, ScenarioInput[]>> = {
+const faults: Partial<Record<EndpointName, ScenarioInput[]>> = {
   'upload-token': [{ name: 'cut-body' }, { name: 'expired-credentials' }, { name: 'answer-error' }],
   commit: [{ name: 'cut-body' }, { name: 'rubbish', as: 'json' }],
   list: [{ name: 'cut-body' }, { name: 'rubbish', as: 'json' }],
@@ -90,7 +90,7 @@ function orderTroubles(): void {
   scenarios.take = (facts) => {
     const { endpoint, requestId } = facts;
     const hasOutputs = tasks.find(requestId ?? '')?.request.app.webAppId === 1;
-    const next = endpoint !== 'outputs' || hasOutputs ? troubles[endpoint]?.shift() : undefined;
+    const next = endpoint !== 'outputs' || hasOutputs ? faults[endpoint]?.shift() : undefined;
     return next === undefined ? take(facts) : [parseScenario(next)];
   };
 }
@@ -213,8 +213,8 @@ function secrets(): Forbidden[] {
   ];
 }
 
-describe('after a success, failures, a rejection, a wrong key, a stop, an uncertain create, and troubles on the way', () => {
-  it('every task ended as it should, and every trouble was met', () => {
+describe('after a success, failures, a rejection, a wrong key, a stop, an uncertain create, and faults on the way', () => {
+  it('every task ended as it should, and every fault was met', () => {
     const expected: Record<string, number> = {
       ...{ success: 0, failure: 3, half: 3, rejection: 3, stranger: 2, stopped: 0, stop: 4, sweep: 5 },
       ...{ uncertain: 5, adopt: 0, status: 0, list: 0, batch: 3 },
@@ -223,7 +223,7 @@ describe('after a success, failures, a rejection, a wrong key, a stop, an uncert
     expect(Object.entries(commands).filter(([name, { exitCode }]) => exitCode !== expected[name])).toEqual([]);
     expect(Object.keys(commands).sort()).toEqual(Object.keys(expected).sort());
     expect(commands['batch']?.stdout).toMatch(/succeeded +1 .*failed +1 {2}1 TaskRejected/s);
-    expect(Object.values(troubles).flat()).toEqual([]);
+    expect(Object.values(faults).flat()).toEqual([]);
   });
 
   it('no secret is anywhere: histories, descriptions, live details, logs, traces, the archive, the commands’ output', () => {

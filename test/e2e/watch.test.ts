@@ -13,7 +13,7 @@ const inputs = { '2:Wait.seconds': 3_600 };
 /** No state is told meanwhile, however long a busy machine takes: the workflow shows and records only the watch. */
 const tuning = { poll: { minMs: 1_000, maxMs: 2_000 }, watchHeartbeatMs: 9_000, watchTellMs: 3_600_000 };
 const crowd = 100;
-const lanes = 5;
+const starters = 5;
 /** All of them at once, on a busy machine. */
 const patiently = { withinMs: 120_000, everyMs: 500 };
 
@@ -25,13 +25,13 @@ beforeAll(async () => {
   stack = await ProcessStack.open({ service: { slots: crowd } });
   worker = await stack.startWorker();
   tasks = [];
-  await Promise.all(Array.from({ length: lanes }, startSome));
+  await Promise.all(Array.from({ length: starters }, startSome));
 }, 240_000);
 afterAll(() => stack.close(), 120_000);
 
 /** A few at a time: what a burst does to the dev server is not the subject here. */
 async function startSome(): Promise<void> {
-  for (let started = 0; started < crowd / lanes; started += 1) {
+  for (let started = 0; started < crowd / starters; started += 1) {
     // An overloaded server may lose the task of a create, which then never was sent.
     tasks.push(await stack.longhaul.start({ webAppId, inputs, watch: 'activity', tuning, onUncertain: 'recreate' }));
   }

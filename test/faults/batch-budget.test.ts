@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder';
 import { PlainClient } from '../integration/reference-service/plain-client';
 import { FaultStack } from './fault-stack';
 import { acceptedCreates, attendRows } from './soak-batch/attend-rows';
-import { faultTuning } from './task-under-fire';
+import { faultTuning } from './task-under-test';
 
 /** More of them by `ROWS`. */
 const rowCount = Number(process.env['ROWS'] ?? 36);

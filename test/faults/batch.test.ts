@@ -4,7 +4,7 @@ import { batchSoakTable } from './soak-batch/tables';
 /** How many; `npm run soak:batch` takes thousands. */
 const rows = Number(process.env['ROWS'] ?? 120);
 
-/** Runs a batch under these strikes. */
+/** Runs a batch under these faults. */
 async function soakOf(size: BatchSoakSize): Promise<BatchSoakReport> {
   const lines: string[] = [];
   const report = await runBatchSoak(size, (line) => lines.push(line));
@@ -20,11 +20,11 @@ describe('a batch', () => {
   it('pays each row once and archives all, while the worker is killed three times and the command once', async () => {
     const report = await soakOf({ rows, workerKills: 3, cliKills: 1, temporalRestarts: 0 });
     expect(report).toMatchObject({ creates: rows, again: { creates: 0, uploads: 0 } });
-    expect(report.strikes.toSorted()).toEqual(['command killed', 'worker killed', 'worker killed', 'worker killed']);
+    expect(report.faults.toSorted()).toEqual(['command killed', 'worker killed', 'worker killed', 'worker killed']);
   }, 600_000);
 
   it('goes on where it was when Temporal is killed and started again', async () => {
     const report = await soakOf({ rows: 60, workerKills: 0, cliKills: 0, temporalRestarts: 1 });
-    expect(report).toMatchObject({ creates: 60, strikes: ['Temporal killed'] });
+    expect(report).toMatchObject({ creates: 60, faults: ['Temporal killed'] });
   }, 400_000);
 });

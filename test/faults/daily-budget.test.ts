@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder';
 import { PlainClient } from '../integration/reference-service/plain-client';
 import { FaultStack } from './fault-stack';
 import { attendRows } from './soak-batch/attend-rows';
-import { faultTuning } from './task-under-fire';
+import { faultTuning } from './task-under-test';
 
 /** Of each of the two batches; more of them by `ROWS`. */
 const rowCount = Number(process.env['ROWS'] ?? 24);

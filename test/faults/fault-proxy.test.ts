@@ -29,7 +29,7 @@ async function ask(path: string, content = ''): Promise<string> {
 }
 
 function lay(fault: NetworkFault): void {
-  proxy.ambush({ markers: ['/paid', 'order-17'], fault });
+  proxy.inject({ markers: ['/paid', 'order-17'], fault });
 }
 
 it('passes on what no fault waits for, and meets only the requests that it waits for', async () => {
@@ -63,10 +63,10 @@ it.each<[string, NetworkFault]>([
   ['the answer', { kind: 'holdAnswer', afterBytes: 1_000 }],
   ['the request', { kind: 'holdRequest', afterBytes: 1_000 }],
 ])('holds back the rest of %s until it is let go', async (_what, fault) => {
-  const ambush = proxy.ambush({ markers: ['/paid'], fault });
+  const injected = proxy.inject({ markers: ['/paid'], fault });
   const answer = ask('/paid', body);
   await eventually(() => proxy.heldCount() === 1);
-  expect(ambush.metCount).toBe(1);
+  expect(injected.hitCount).toBe(1);
   proxy.release();
   expect(await answer).toBe(body);
   expect(server.requests.map((one) => one.body.length)).toEqual([body.length]);

@@ -3,10 +3,10 @@ import type { Client } from '@temporalio/client';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
 import { descriptionOf, type Evidence, filesOf, historyOf } from '../support/evidence';
 import { findForbidden, type Forbidden } from '../support/find-forbidden';
-import type { StackUnderFire, TaskUnderFire } from './task-under-fire';
+import type { StackUnderTest, TaskUnderTest } from './task-under-test';
 
 /** Where a secret of the stack stands: in histories and descriptions of these tasks, in logs, in the archive. */
-export async function leakedSecrets(stack: StackUnderFire, tasks: readonly TaskUnderFire[]): Promise<string[]> {
+export async function leakedSecrets(stack: StackUnderTest, tasks: readonly TaskUnderTest[]): Promise<string[]> {
   const { client, logFiles, archive } = stack.parts;
   const runs = await runsOf(client);
   const ofTasks: Evidence[] = [];
@@ -55,7 +55,7 @@ function archiveOf(folder: string): Evidence[] {
   return filesOf(folder).filter(({ where }) => where.endsWith('.json'));
 }
 
-function readSecrets({ parts: { service, storage }, credentials, callbackToken }: StackUnderFire): Forbidden[] {
+function readSecrets({ parts: { service, storage }, credentials, callbackToken }: StackUnderTest): Forbidden[] {
   return [
     { name: 'the API key', what: service.apiKey },
     { name: 'the callback token', what: callbackToken },

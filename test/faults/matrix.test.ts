@@ -1,9 +1,9 @@
-import { ambushes, cellsOf, steps, strikes } from './matrix';
+import { requestFaults, cellsOf, steps, processFaults } from './matrix';
 
-const rows = Object.values({ ...strikes, ...ambushes });
+const rows = Object.values({ ...processFaults, ...requestFaults });
 
 it('every fault meets a task at some step, and at every step some fault does', () => {
   expect(rows.filter((row) => cellsOf(row).length === 0)).toEqual([]);
-  const struck = new Set(rows.flatMap((row) => cellsOf(row).map(({ step }) => step)));
-  expect([...struck].sort()).toEqual([...steps].sort());
+  const held = new Set(rows.flatMap((row) => cellsOf(row).map(({ step }) => step)));
+  expect([...held].sort()).toEqual([...steps].sort());
 });

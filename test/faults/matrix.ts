@@ -12,7 +12,8 @@ export const endings = {
   recreated: 'the task is visibly CreateUncertain, and succeeds once a person has it created again',
   rearchived: 'the task is visibly ArchiveIncomplete, and succeeds once a person has it archived again',
   startedAgain: 'the task succeeds once it is started again under its key',
-  startedAgainInDoubt: 'the task succeeds once it is started again under its key, and adopted if it is CreateUncertain',
+  startedAgainUncertain:
+    'the task succeeds once it is started again under its key, and adopted if it is CreateUncertain',
   stoppedAndKnown: 'the task is known to be canceled once it is started again under its key',
 } as const;
 
@@ -49,7 +50,7 @@ function only<Cells extends Partial<Row>>(because: Senseless, cells: Cells): Row
 }
 
 /** What happens to processes and to what they stand on, in the middle of a step. */
-export const strikes = {
+export const processFaults = {
   'the worker is killed': unharmed,
   'the worker is told to stop': unharmed,
   'Temporal is killed and started again': unharmed,
@@ -62,7 +63,7 @@ export const strikes = {
   }),
   'an operator terminates the workflow': {
     upload: 'startedAgain',
-    create: 'startedAgainInDoubt',
+    create: 'startedAgainUncertain',
     watch: 'startedAgain',
     'watch by activity': 'startedAgain',
     stop: 'stoppedAndKnown',
@@ -72,7 +73,7 @@ export const strikes = {
 } as const satisfies Record<string, Row>;
 
 /** What happens to the requests of a step, and to their answers. */
-export const ambushes = {
+export const requestFaults = {
   'connections are reset before the request arrives': { ...unharmed, create: 'recreated' },
   'connections are reset after the request was sent': unharmed,
   'replies are lost': unharmed,

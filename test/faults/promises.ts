@@ -5,7 +5,7 @@ import { ObjectStore } from '../../reference-service/storage/object-store';
 import type { TaskView } from '../../src/client/task/task-view';
 import { listFiles } from '../support/list-files';
 import { leakedSecrets } from './leaked-secrets';
-import type { StackUnderFire, TaskUnderFire } from './task-under-fire';
+import type { StackUnderTest, TaskUnderTest } from './task-under-test';
 
 /** What Longhaul may leave in the archive: records of creates, outputs, manifests. */
 const lasting = /^(\.creates\/[^/]+\/\d+\.json|[^/.][^/]*\/(\d+\.[a-z0-9]+|manifest\.json))$/;
@@ -18,7 +18,7 @@ const parked = ['CreateUncertain', 'ArchiveIncomplete'];
  * The promises, whatever happened: what of them does not hold for these tasks, in words; nothing when all of it holds.
  * The tasks are over or wait for a person; others may still be at work.
  */
-export async function brokenPromises(stack: StackUnderFire, tasks: readonly TaskUnderFire[]): Promise<string[]> {
+export async function brokenPromises(stack: StackUnderTest, tasks: readonly TaskUnderTest[]): Promise<string[]> {
   const store = new ObjectStore(stack.parts.storage, stack.parts.service.bucket, 'path');
   try {
     const broken: string[] = [];
@@ -29,7 +29,7 @@ export async function brokenPromises(stack: StackUnderFire, tasks: readonly Task
   }
 }
 
-async function brokenFor(stack: StackUnderFire, store: ObjectStore, task: TaskUnderFire): Promise<string[]> {
+async function brokenFor(stack: StackUnderTest, store: ObjectStore, task: TaskUnderTest): Promise<string[]> {
   const view = await task.handle.status();
   const broken = [...unfinished(view), ...paidTwice(task), ...orphaned(stack, task, view)];
   return [...broken, ...(await lost(stack, store, task, view))].map((words) => `${task.key}: ${words}`);
@@ -39,18 +39,18 @@ function unfinished({ isOver, status }: TaskView): string[] {
   return isOver || parked.includes(status) ? [] : [`is neither over nor waits for a person, but is ${status}`];
 }
 
-function paidTwice({ acceptedCreates: { length } }: TaskUnderFire): string[] {
+function paidTwice({ acceptedCreates: { length } }: TaskUnderTest): string[] {
   return length > 1 ? [`was created ${length} times`] : [];
 }
 
 /** Over for Longhaul, and still running at the service. */
-function orphaned(stack: StackUnderFire, task: TaskUnderFire, view: TaskView): string[] {
+function orphaned(stack: StackUnderTest, task: TaskUnderTest, view: TaskView): string[] {
   const made = stack.parts.service.tasks.find(task.requestId ?? '');
   return made === undefined || made.isEnded || !view.isOver ? [] : [`is over, and ${made.status} at the service`];
 }
 
 /** Whatever succeeded at the service is in the archive, byte for byte, and its manifest says so. */
-async function lost(stack: StackUnderFire, store: ObjectStore, task: TaskUnderFire, view: TaskView): Promise<string[]> {
+async function lost(stack: StackUnderTest, store: ObjectStore, task: TaskUnderTest, view: TaskView): Promise<string[]> {
   const made = stack.parts.service.tasks.find(task.requestId ?? '');
   if (made?.status !== 'Success' || !view.isOver) return [];
   const folder = join(stack.parts.archive, made.requestId);
@@ -71,7 +71,7 @@ async function lost(stack: StackUnderFire, store: ObjectStore, task: TaskUnderFi
 }
 
 /** Files that are no whole result: of these tasks, or of none. */
-function leftovers(stack: StackUnderFire, tasks: readonly TaskUnderFire[]): string[] {
+function leftovers(stack: StackUnderTest, tasks: readonly TaskUnderTest[]): string[] {
   const own = new Set(tasks.map(({ requestId }) => requestId));
   return listFiles(stack.parts.archive)
     .filter((file) => !lasting.test(file) && own.has(file.split('/')[0]))
@@ -79,7 +79,7 @@ function leftovers(stack: StackUnderFire, tasks: readonly TaskUnderFire[]): stri
 }
 
 /** Processes that ended by themselves, and errors that nobody caught. */
-export function deaths(stack: StackUnderFire): string[] {
+export function deaths(stack: StackUnderTest): string[] {
   const logs = stack.parts.logFiles.flatMap((file) => {
     const lines = readFileSync(file, 'utf8').split('\n');
     return lines.filter((line) => uncaught.test(line)).map((line) => `an error that nobody caught: ${line}`);

@@ -130,11 +130,11 @@ describe('an input that ends each worker which fetches it', () => {
     'fails its task for good after five workers that are killed, and tasks beside it succeed',
     async () => {
       await withPoison('SIGKILL', async (worker, poison) => {
-        const beside = stack.proxy.ambush({ markers: ['PUT '], fault: { kind: 'holdRequest', afterBytes: 100 } });
+        const beside = stack.proxy.inject({ markers: ['PUT '], fault: { kind: 'holdRequest', afterBytes: 100 } });
         // A worker may be killed while its create is on its way.
         const innocent = await worker.run(join(stack.inputs, 'film.mp4'), 'recreate');
         await worker.start();
-        await eventually(() => beside.metCount === 1);
+        await eventually(() => beside.hitCount === 1);
         await expectToFail(worker, poison);
         stack.proxy.release();
         expect(await innocent.result()).toMatchObject({ status: 'Success' });

@@ -35,7 +35,7 @@ afterAll(async () => {
 function refuse({ apiKey }: { readonly apiKey: string }): void {
   const body = JSON.stringify({ code: 401, message: 'unknown key', status: false, data: null });
   const text = `HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
-  gateway.ambush({ markers: [apiKey], fault: { kind: 'answer', text }, times: Infinity });
+  gateway.inject({ markers: [apiKey], fault: { kind: 'answer', text }, times: Infinity });
 }
 
 async function startTasks(account: string, until: AbortSignal): Promise<void> {

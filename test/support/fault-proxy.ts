@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { Ambush, type AmbushOptions } from './ambush';
+import { InjectedFault, type InjectedFaultOptions } from './injected-fault';
 import { FaultyConnection, type NetworkFault } from './faulty-connection';
 
 /** A TCP proxy on a free loopback port, in front of a server there, that breaks what passes through it. */
@@ -8,7 +8,7 @@ export class FaultProxy {
   readonly port: number;
   readonly #server: Server;
   readonly #connections = new Set<FaultyConnection>();
-  readonly #ambushes = new Set<Ambush>();
+  readonly #faults = new Set<InjectedFault>();
 
   private constructor(server: Server, targetPort: () => number) {
     this.#server = server;
@@ -27,11 +27,11 @@ export class FaultProxy {
     return new FaultProxy(server, typeof targetPort === 'number' ? () => targetPort : targetPort);
   }
 
-  /** Lets a fault wait for its requests; each is met by the oldest ambush that fits. */
-  ambush(options: AmbushOptions): Ambush {
-    const ambush = new Ambush(options);
-    this.#ambushes.add(ambush);
-    return ambush;
+  /** Lets a fault wait for its requests; each is met by the oldest injected fault that fits. */
+  inject(options: InjectedFaultOptions): InjectedFault {
+    const injected = new InjectedFault(options);
+    this.#faults.add(injected);
+    return injected;
   }
 
   /** Answers, and uploads, that are held back now. */
@@ -39,9 +39,9 @@ export class FaultProxy {
     return [...this.#connections].filter(({ isHolding }) => isHolding).length;
   }
 
-  /** Forgets every ambush, and passes on everything that was held back. */
+  /** Forgets every injected fault, and passes on everything that was held back. */
   release(): void {
-    this.#ambushes.clear();
+    this.#faults.clear();
     for (const connection of this.#connections) connection.release();
   }
 
@@ -71,9 +71,9 @@ export class FaultProxy {
   }
 
   #meet(request: string): NetworkFault | undefined {
-    for (const ambush of this.#ambushes) {
-      if (ambush.isOver) this.#ambushes.delete(ambush);
-      const fault = ambush.meet(request);
+    for (const injected of this.#faults) {
+      if (injected.isOver) this.#faults.delete(injected);
+      const fault = injected.take(request);
       if (fault !== undefined) return fault;
     }
     return undefined;

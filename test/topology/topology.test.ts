@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { brokenPromises } from '../faults/promises';
-import { TaskUnderFire } from '../faults/task-under-fire';
+import { TaskUnderTest } from '../faults/task-under-test';
 import { eventually } from '../support/eventually';
 import { buildProduct, removeBuild } from '../support/product-build';
 import { secondAccount } from './places';
@@ -21,7 +21,7 @@ const accounts = ['default', secondAccount] as const;
 const startUpMs = 1_800_000;
 const patience = { withinMs: 120_000 + taskCount * 1_000, everyMs: 250 };
 
-const tasks: TaskUnderFire[] = [];
+const tasks: TaskUnderTest[] = [];
 let topology: Topology;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ async function startTask(name: string, isHeld: boolean): Promise<void> {
   const index = tasks.length;
   const account = accounts[Math.floor(index / 2) % 2] ?? 'default';
   const watch = index % 2 === 0 ? 'timer' : 'activity';
-  const task = new TaskUnderFire(topology, name, { account, watch, tuning });
+  const task = new TaskUnderTest(topology, name, { account, watch, tuning });
   tasks.push(task);
   const { scenarios } = topology.parts.service;
   if (isHeld) scenarios.add({ endpoint: 'create', scenario: { name: 'hold' }, correlation: task.workflowId });
@@ -46,14 +46,14 @@ async function startTask(name: string, isHeld: boolean): Promise<void> {
 }
 
 /** How these tasks end. */
-async function endsOf(some: readonly TaskUnderFire[]): Promise<string[]> {
+async function endsOf(some: readonly TaskUnderTest[]): Promise<string[]> {
   return await Promise.all(some.map(async ({ handle }) => (await handle.result()).status));
 }
 
 describe(`${taskCount} tasks of two accounts, on a deployment each part of which is restarted`, () => {
   it('are queried by the workers before anything is restarted', async () => {
     await Promise.all(Array.from({ length: taskCount }, (_, index) => startTask(`held-${index}`, true)));
-    const unasked = (): TaskUnderFire[] => tasks.filter((task) => task.asked('detail') === 0);
+    const unasked = (): TaskUnderTest[] => tasks.filter((task) => task.asked('detail') === 0);
     await eventually(() => unasked().length === 0, { ...patience, what: 'every task to be watched' });
     expect(tasks.map(({ acceptedCreates }) => acceptedCreates.length)).toEqual(tasks.map(() => 1));
   }, 400_000);
@@ -120,7 +120,7 @@ describe(`${taskCount} tasks of two accounts, on a deployment each part of which
 describe('a task of which an operator paused an activity', () => {
   it('is listed as such, also where Temporal keeps its lists in PostgreSQL', async () => {
     const { service, client, longhaul } = topology.parts;
-    const task = new TaskUnderFire(topology, 'paused', { account: 'default', watch: 'timer', tuning });
+    const task = new TaskUnderTest(topology, 'paused', { account: 'default', watch: 'timer', tuning });
     const { workflowId } = task;
     const refusal = { name: 'refuse', reason: 'rateLimited', retryAfterSeconds: 300 } as const;
     // Each of its creates: after the pause it would be taken, and be over before it is stopped.

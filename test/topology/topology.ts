@@ -12,7 +12,7 @@ import { startS3, type S3Server } from '../../tools/s3-server';
 import { serverEnvironment, untilReady } from '../../tools/start-server';
 import { supervise, type SupervisedProcess } from '../../tools/supervise';
 import { recordCredentials } from '../faults/leaked-secrets';
-import type { StackUnderFire } from '../faults/task-under-fire';
+import type { StackUnderTest } from '../faults/task-under-test';
 import { composeContainer } from '../support/compose-container';
 import { longhaulCommand } from '../support/product-build';
 import { type CommandEnd, runLonghaul } from '../support/run-longhaul';
@@ -47,8 +47,8 @@ export type PartName = (typeof partNames)[number];
  * archive in a bucket, as processes of this machine: each has the environment that compose gives it, by the values of
  * an `.env`, but for the addresses. The service is the reference service.
  */
-export class Topology implements StackUnderFire {
-  readonly parts: StackUnderFire['parts'];
+export class Topology implements StackUnderTest {
+  readonly parts: StackUnderTest['parts'];
   readonly credentials: readonly string[];
   readonly callbackToken: string;
   readonly unexpectedEnds: string[] = [];

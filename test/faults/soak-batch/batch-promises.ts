@@ -6,7 +6,7 @@ import { historyLengthsOf } from '../../support/history-lengths';
 import { listFiles } from '../../support/list-files';
 import type { FaultStack } from '../fault-stack';
 import { deaths } from '../promises';
-import type { BatchUnderFire } from './batch-under-fire';
+import type { BatchUnderTest } from './batch-under-test';
 
 /** No run of the batch workflow may have more events: less than a tenth of what Temporal allows. */
 export const maxEventsOfARun = 4_096;
@@ -23,13 +23,13 @@ interface Line {
 }
 
 /** The result files as they stand. */
-export function resultsOf({ parts }: FaultStack, { id }: BatchUnderFire): { jsonl: string; csv: string } {
+export function resultsOf({ parts }: FaultStack, { id }: BatchUnderTest): { jsonl: string; csv: string } {
   const read = (ending: string): string => readFileSync(join(parts.archive, `batches/${id}/results.${ending}`), 'utf8');
   return { jsonl: read('jsonl'), csv: read('csv') };
 }
 
 /** What of the promises does not hold for a batch that is over, in words; nothing when all of it holds. */
-export async function brokenPromisesOfBatch(stack: FaultStack, batch: BatchUnderFire): Promise<string[]> {
+export async function brokenPromisesOfBatch(stack: FaultStack, batch: BatchUnderTest): Promise<string[]> {
   const { jsonl, csv } = resultsOf(stack, batch);
   const lines = jsonl
     .trimEnd()
@@ -45,7 +45,7 @@ export async function brokenPromisesOfBatch(stack: FaultStack, batch: BatchUnder
   ];
 }
 
-function paidOtherThanOnce(stack: FaultStack, batch: BatchUnderFire, lines: readonly Line[]): string[] {
+function paidOtherThanOnce(stack: FaultStack, batch: BatchUnderTest, lines: readonly Line[]): string[] {
   const accepted = batch.acceptedCreates();
   const total = [...accepted.values()].flat().length;
   const wrong = lines.flatMap(({ key, requestId }) => {
@@ -71,7 +71,7 @@ function traceOf({ parts }: FaultStack, workflowId: string): string {
   return JSON.stringify({ asked: asked.map(({ at, status, requestId }) => ({ at, status, requestId })), records });
 }
 
-function wrongResults({ keys }: BatchUnderFire, lines: readonly Line[], csv: string): string[] {
+function wrongResults({ keys }: BatchUnderTest, lines: readonly Line[], csv: string): string[] {
   const isInOrder = (found: readonly (string | undefined)[]): boolean =>
     found.length === keys.length && found.every((key, index) => key === keys[index]);
   const rowsOfCsv = csv.trimEnd().split('\n').slice(1);
@@ -94,7 +94,7 @@ function lost({ key, outputs }: Line): string[] {
   });
 }
 
-function leftovers({ parts: { archive } }: FaultStack, { rows }: BatchUnderFire): string[] {
+function leftovers({ parts: { archive } }: FaultStack, { rows }: BatchUnderTest): string[] {
   const files = listFiles(archive);
   const outputs = files.filter((file) => file.includes('/outputs/') && !file.endsWith('/manifest.json'));
   return [
@@ -103,7 +103,7 @@ function leftovers({ parts: { archive } }: FaultStack, { rows }: BatchUnderFire)
   ];
 }
 
-async function longRuns({ parts: { client } }: FaultStack, { workflowId }: BatchUnderFire): Promise<string[]> {
+async function longRuns({ parts: { client } }: FaultStack, { workflowId }: BatchUnderTest): Promise<string[]> {
   const lengths = await historyLengthsOf(client, workflowId);
   return lengths
     .filter((length) => length > maxEventsOfARun)

@@ -3,10 +3,10 @@ import { historyLengthsOf } from '../../support/history-lengths';
 import { FaultStack } from '../fault-stack';
 import type { Attention } from '../soak/attend';
 import { brokenPromisesOfBatch, resultsOf } from './batch-promises';
-import { BatchUnderFire } from './batch-under-fire';
+import { BatchUnderTest } from './batch-under-test';
 import { MemoryWatch } from './memory-watch';
 
-/** How large a soak of a batch is, and what strikes it. */
+/** How large a soak of a batch is, and which faults it meets. */
 export interface BatchSoakSize {
   readonly rows: number;
   readonly workerKills: number;
@@ -14,13 +14,13 @@ export interface BatchSoakSize {
   readonly temporalRestarts: number;
 }
 
-type Strike = 'worker killed' | 'command killed' | 'Temporal killed';
+type ProcessFault = 'worker killed' | 'command killed' | 'Temporal killed';
 
 /** What a soak of a batch did, and what came of it. */
 export interface BatchSoakReport {
   readonly size: BatchSoakSize;
-  /** What struck, in order. */
-  readonly strikes: readonly Strike[];
+  /** The faults, in order. */
+  readonly faults: readonly ProcessFault[];
   readonly attentions: readonly Attention[];
   readonly seconds: number;
   readonly creates: number;
@@ -42,7 +42,7 @@ const stalledAfterMs = 150_000;
 /** Runs a batch on real parts of its own while they are killed, then the finished file again. */
 export async function runBatchSoak(size: BatchSoakSize, say: (line: string) => void): Promise<BatchSoakReport> {
   const stack = await FaultStack.open();
-  const batch = new BatchUnderFire(stack, size.rows);
+  const batch = new BatchUnderTest(stack, size.rows);
   try {
     return await new BatchSoak(stack, batch, size, say).run();
   } finally {
@@ -53,17 +53,17 @@ export async function runBatchSoak(size: BatchSoakSize, say: (line: string) => v
 
 class BatchSoak {
   readonly #stack: FaultStack;
-  readonly #batch: BatchUnderFire;
+  readonly #batch: BatchUnderTest;
   readonly #size: BatchSoakSize;
   readonly #say: (line: string) => void;
   readonly #beganAtMs = performance.now();
-  readonly #strikes: Strike[] = [];
+  readonly #faults: ProcessFault[] = [];
   readonly #attentions: Attention[] = [];
   readonly #broken: string[] = [];
   #isOver = false;
   #hasStalled = false;
 
-  constructor(stack: FaultStack, batch: BatchUnderFire, size: BatchSoakSize, say: (line: string) => void) {
+  constructor(stack: FaultStack, batch: BatchUnderTest, size: BatchSoakSize, say: (line: string) => void) {
     this.#stack = stack;
     this.#batch = batch;
     this.#size = size;
@@ -78,9 +78,9 @@ class BatchSoak {
     const beganAtMs = performance.now();
     await batch.startCommand();
     const watching = Promise.all([this.#attendToTheEnd(), this.#watchForStall()]);
-    for (const { strike, atCreates } of plannedStrikes(size)) {
+    for (const { fault, atCreates } of plannedFaults(size)) {
       await this.#whenCreated(atCreates);
-      await this.#inflict(strike);
+      await this.#inject(fault);
     }
     await this.#endOfCommand();
     this.#isOver = true;
@@ -94,7 +94,7 @@ class BatchSoak {
     const again = this.#hasStalled ? { seconds: 0, creates: 0, uploads: 0 } : await this.#runAgain();
     return {
       ...{ size, seconds, creates, uploads, events, again },
-      strikes: this.#strikes,
+      faults: this.#faults,
       attentions: this.#attentions,
       broken: this.#broken,
       memory: memory.toString(),
@@ -154,17 +154,17 @@ class BatchSoak {
     while (this.#batch.creates < creates && this.#batch.isCommandRunning && !this.#hasStalled) await delay(pollEveryMs);
   }
 
-  async #inflict(strike: Strike): Promise<void> {
+  async #inject(fault: ProcessFault): Promise<void> {
     const stack = this.#stack;
     const batch = this.#batch;
     if (this.#hasStalled) return;
     if (!batch.isCommandRunning) {
-      this.#broken.push(`the batch was over before: ${strike}`);
+      this.#broken.push(`the batch was over before: ${fault}`);
       return;
     }
-    this.#strikes.push(strike);
-    this.#tell(`${strike} after ${batch.creates} creates`);
-    switch (strike) {
+    this.#faults.push(fault);
+    this.#tell(`${fault} after ${batch.creates} creates`);
+    switch (fault) {
       case 'worker killed':
         await stack.killWorker();
         await stack.startWorker();
@@ -204,16 +204,16 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-interface PlannedStrike {
-  readonly strike: Strike;
+interface PlannedFault {
+  readonly fault: ProcessFault;
   /** It happens when so many creates were sent. */
   readonly atCreates: number;
 }
 
 /** Each kind spread evenly over the batch. */
-function plannedStrikes({ rows, workerKills, cliKills, temporalRestarts }: BatchSoakSize): PlannedStrike[] {
-  const spread = (strike: Strike, times: number): PlannedStrike[] =>
-    Array.from({ length: times }, (_, index) => ({ strike, atCreates: Math.round((rows * (index + 0.5)) / times) }));
+function plannedFaults({ rows, workerKills, cliKills, temporalRestarts }: BatchSoakSize): PlannedFault[] {
+  const spread = (fault: ProcessFault, times: number): PlannedFault[] =>
+    Array.from({ length: times }, (_, index) => ({ fault, atCreates: Math.round((rows * (index + 0.5)) / times) }));
   return [
     ...spread('worker killed', workerKills),
     ...spread('command killed', cliKills),

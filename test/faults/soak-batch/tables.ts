@@ -3,11 +3,11 @@ import type { BatchSoakReport } from './run-batch-soak';
 
 /** The report of a batch under kills as a table for a person. */
 export function batchSoakTable({ size, seconds, creates, uploads, again, ...others }: BatchSoakReport): string {
-  const { strikes, attentions, events, memory, broken } = others;
+  const { faults, attentions, events, memory, broken } = others;
   return [
     `rows            ${size.rows} in ${seconds.toFixed(1)} s, ${(size.rows / seconds).toFixed(1)} a second`,
     `paid            ${creates} creates, ${uploads} uploads`,
-    `strikes         ${counted(strikes)}`,
+    `faults          ${counted(faults)}`,
     `a person let    ${counted(attentions)}`,
     `events          ${events.task.toFixed(1)} a row in its task, ${events.batch.toFixed(2)} in the batch`,
     `most memory     ${memory}`,

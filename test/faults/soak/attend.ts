@@ -1,6 +1,6 @@
 import type { TaskView } from '../../../src/client/task/task-view';
 import type { TaskHandle } from '../../../src/client/task/task-handle';
-import { faultTuning } from '../task-under-fire';
+import { faultTuning } from '../task-under-test';
 
 /** What a person does about a task: the documented decisions. */
 export type Attention = 'nothing' | 'adopt' | 'recreate' | 'rearchive' | 'start again';

@@ -105,8 +105,8 @@ export function planSoak<Name extends string = SoakFaultName>(
       times: fc.integer({ min: 1, max: 6 }),
       victim: fc.nat({ max: 10_000 }),
     });
-  const many = <T>(one: fc.Arbitrary<T>, count: number, lane: number): T[] =>
-    fc.sample(fc.noBias(one), { seed: seed + lane, numRuns: count });
+  const many = <T>(one: fc.Arbitrary<T>, count: number, stream: number): T[] =>
+    fc.sample(fc.noBias(one), { seed: seed + stream, numRuns: count });
   return {
     seed,
     tasks: many(task, tasks, 0),

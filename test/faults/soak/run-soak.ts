@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../../src/domain/text';
 import { FaultStack } from '../fault-stack';
 import { brokenPromises } from '../promises';
-import { type StackUnderFire, TaskUnderFire } from '../task-under-fire';
+import { type StackUnderTest, TaskUnderTest } from '../task-under-test';
 import { attend, type Attention } from './attend';
-import { inflict } from './inflict';
+import { inject } from './inject';
 import type { SoakFault, SoakPlan, SoakTask } from './plan';
 
 /** How long everything may take to end after the last fault. */
@@ -31,7 +31,7 @@ export interface SoakReport {
 export async function runSoak(plan: SoakPlan, forMs: number, say: (line: string) => void): Promise<SoakReport> {
   const stack = await FaultStack.open();
   try {
-    return await new Soak({ stack, plan, forMs, say, inflict: (...one) => inflict(stack, ...one) }).run();
+    return await new Soak({ stack, plan, forMs, say, inject: (...one) => inject(stack, ...one) }).run();
   } finally {
     await stack.close();
   }
@@ -39,12 +39,12 @@ export async function runSoak(plan: SoakPlan, forMs: number, say: (line: string)
 
 /** What a soak is made of. */
 export interface SoakOptions<Name extends string> {
-  readonly stack: StackUnderFire;
+  readonly stack: StackUnderTest;
   readonly plan: SoakPlan<Name>;
   readonly forMs: number;
   readonly say: (line: string) => void;
   /** Lets one fault happen, and ends it. Returns whether there was anything for it to hit. */
-  readonly inflict: (fault: SoakFault<Name>, started: readonly TaskUnderFire[]) => Promise<boolean>;
+  readonly inject: (fault: SoakFault<Name>, started: readonly TaskUnderTest[]) => Promise<boolean>;
   /** Accounts that tasks name in turn. @default the worker's default */
   readonly accounts?: readonly string[];
 }
@@ -52,13 +52,13 @@ export interface SoakOptions<Name extends string> {
 /** Tasks and faults of a plan, and a person who attends to the tasks. */
 export class Soak<Name extends string> {
   readonly #options: SoakOptions<Name>;
-  readonly #stack: StackUnderFire;
+  readonly #stack: StackUnderTest;
   readonly #plan: SoakPlan<Name>;
   readonly #forMs: number;
   readonly #beganAtMs = Date.now();
-  readonly #started: TaskUnderFire[] = [];
-  readonly #mayBeStopped = new Set<TaskUnderFire>();
-  readonly #ends = new Map<TaskUnderFire, string>();
+  readonly #started: TaskUnderTest[] = [];
+  readonly #mayBeStopped = new Set<TaskUnderTest>();
+  readonly #ends = new Map<TaskUnderTest, string>();
   readonly #faults = new Map<string, number>();
   readonly #attentions = new Map<Attention, number>();
 
@@ -69,9 +69,13 @@ export class Soak<Name extends string> {
 
   async run(): Promise<SoakReport> {
     const { tasks, heavy, light } = this.#plan;
-    const lanes = [...tasks.map((task, index) => this.#runTask(task, index)), this.#lane(heavy), this.#lane(light)];
+    const running = [
+      ...tasks.map((task, index) => this.#runTask(task, index)),
+      this.#runFaults(heavy),
+      this.#runFaults(light),
+    ];
     const attending = this.#attendAll();
-    await Promise.all(lanes);
+    await Promise.all(running);
     this.#options.say(`no more faults; waiting for ${tasks.length - this.#ends.size} tasks`);
     await attending;
     return await this.#report();
@@ -80,7 +84,7 @@ export class Soak<Name extends string> {
   async #runTask({ startAtMs, watch, heldMs, stopAfterMs }: SoakTask, index: number): Promise<void> {
     const { accounts = [] } = this.#options;
     const account = accounts[index % accounts.length];
-    const task = new TaskUnderFire(this.#stack, `soak-${index}`, { watch, ...(account !== undefined && { account }) });
+    const task = new TaskUnderTest(this.#stack, `soak-${index}`, { watch, ...(account !== undefined && { account }) });
     const { scenarios } = this.#stack.parts.service;
     scenarios.add({ endpoint: 'create', scenario: { name: 'hold', ms: heldMs }, correlation: task.workflowId });
     await delay(startAtMs);
@@ -95,11 +99,11 @@ export class Soak<Name extends string> {
   }
 
   /** One fault after the other, until the time is over. */
-  async #lane(faults: readonly SoakFault<Name>[]): Promise<void> {
+  async #runFaults(faults: readonly SoakFault<Name>[]): Promise<void> {
     for (const fault of faults) {
       if (Date.now() - this.#beganAtMs + fault.afterMs > this.#forMs) return;
       await delay(fault.afterMs);
-      if (!(await this.#options.inflict(fault, this.#started))) continue;
+      if (!(await this.#options.inject(fault, this.#started))) continue;
       count(this.#faults, fault.name);
       this.#tell(fault.name);
     }
@@ -115,7 +119,7 @@ export class Soak<Name extends string> {
     }
   }
 
-  async #attendOne(task: TaskUnderFire): Promise<void> {
+  async #attendOne(task: TaskUnderTest): Promise<void> {
     try {
       const view = await task.handle.status();
       const attention = await attend(task, view);

@@ -45,7 +45,7 @@ const callBack = (): Promise<number> => receiver.callBack(workflow.workflowId, '
 
 describe('a callback while Temporal', () => {
   it('does not answer is told to come again, in good time, and is taken when Temporal is back', async () => {
-    proxy.ambush({ markers: [], fault: { kind: 'holdAnswer', afterBytes: 0 }, times: Infinity });
+    proxy.inject({ markers: [], fault: { kind: 'holdAnswer', afterBytes: 0 }, times: Infinity });
     const { status, tookMs } = await timed(callBack);
 
     expect(status).toBe(503);

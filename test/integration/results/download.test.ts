@@ -138,7 +138,7 @@ describe(`the outputs of ${rowCount} rows in a bucket`, () => {
         signal: new AbortController().signal,
         onProgress: () => undefined,
       });
-    server.proxy.ambush({ markers: ['GET', '0.png'], fault: { kind: 'cutAnswer', afterBytes: 10 }, times: 5 });
+    server.proxy.inject({ markers: ['GET', '0.png'], fault: { kind: 'cutAnswer', afterBytes: 10 }, times: 5 });
     const first = await fetchAll();
     expect(first).toMatchObject({ rows: rowCount, fetched: rowCount - 5, failed: 5 });
     expect(first.failures).toHaveLength(5);

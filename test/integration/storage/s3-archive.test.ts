@@ -122,10 +122,10 @@ describe('an object of the archive', () => {
 describe('a large file', () => {
   it('that is given up amid is no object, and its upload is aborted, again where the storage cannot for now', async () => {
     const text = 'HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
-    storage.proxy.ambush({ markers: ['DELETE ', 'uploadId='], fault: { kind: 'answer', text }, times: 2 });
+    storage.proxy.inject({ markers: ['DELETE ', 'uploadId='], fault: { kind: 'answer', text }, times: 2 });
     const abort = new AbortController();
     const reason = new Error('stop');
-    storage.proxy.ambush({ markers: ['partNumber='], fault: { kind: 'holdAnswer', afterBytes: 0 } });
+    storage.proxy.inject({ markers: ['partNumber='], fault: { kind: 'holdAnswer', afterBytes: 0 } });
     const archive = open();
     const putting = archive.put('r/0.mp4', Readable.from([Buffer.alloc(12 * mebibyte)]), {}, abort.signal);
     await eventually(() => storage.proxy.heldCount() > 0, { what: 'a part on its way' });
@@ -151,7 +151,7 @@ describe('a large file', () => {
     const archive = open();
     const content = 'x'.repeat(3_000_000);
     await archive.put('r/long.png', stream(content));
-    storage.proxy.ambush({ markers: ['GET', 'long.png'], fault: { kind: 'cutAnswer', afterBytes: 100_000 } });
+    storage.proxy.inject({ markers: ['GET', 'long.png'], fault: { kind: 'cutAnswer', afterBytes: 100_000 } });
     const cut = await archive.open('r/long.png');
     const error = await failureOf(text(cut!.content));
     expect(error.message).toContain('r/long.png');

@@ -5,7 +5,7 @@ import { soakTable } from '../../faults/soak/soak-table';
 import { buildProduct, removeBuild } from '../../support/product-build';
 import { secondAccount } from '../places';
 import { Topology } from '../topology';
-import { inflictOn, topologyFaults } from './inflict';
+import { injectInto, topologyFaults } from './inject';
 
 interface Options {
   readonly minutes: number;
@@ -43,7 +43,7 @@ async function main({ minutes, tasksPerMinute, seed }: Options): Promise<void> {
         say: (line) => {
           console.log(line);
         },
-        inflict: (fault, started) => inflictOn(topology, fault, started),
+        inject: (fault, started) => injectInto(topology, fault, started),
         accounts: ['default', secondAccount],
       });
       const report = await soak.run();

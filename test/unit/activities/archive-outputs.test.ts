@@ -96,9 +96,9 @@ describe('outputs that are fetched side by side', () => {
   });
 
   it('tell in the heartbeat how many are there and how much has come', async () => {
-    const beats: TransferProgress[] = [];
+    const heartbeats: TransferProgress[] = [];
     const environment = newEnvironment(1);
-    environment.on('heartbeat', (details: TransferProgress) => beats.push(details));
+    environment.on('heartbeat', (details: TransferProgress) => heartbeats.push(details));
     let release = (): void => undefined;
     service.outputs = () => ({ outputs: ['0', '1', '2'].map((name) => service.item(name)) });
     service.file = (name, response) => {
@@ -106,8 +106,8 @@ describe('outputs that are fetched side by side', () => {
       else response.end(contentOf(name));
     };
     const running = archive.attempt({}, 1, environment);
-    await eventually(() => beats.at(-1)?.name === '2 of 3 outputs');
-    expect(beats.at(-1)).toMatchObject({ transfer: 'archive', bytes: contentOf('0').length * 2 });
+    await eventually(() => heartbeats.at(-1)?.name === '2 of 3 outputs');
+    expect(heartbeats.at(-1)).toMatchObject({ transfer: 'archive', bytes: contentOf('0').length * 2 });
     release();
     await running;
   });

@@ -1,9 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ambushes, strikes } from '../../faults/matrix';
+import { requestFaults, processFaults } from '../../faults/matrix';
 
 const root = join(__dirname, '../../..');
-const rowsOfTheMatrix = { 'test/faults/strikes.test.ts': strikes, 'test/faults/ambushes.test.ts': ambushes };
+const rowsOfTheMatrix = {
+  'test/faults/process-faults.test.ts': processFaults,
+  'test/faults/request-faults.test.ts': requestFaults,
+};
 
 const pageOf = (name: string): string => readFileSync(join(root, 'docs/explanation', name), 'utf8');
 
@@ -26,7 +29,7 @@ describe.each(['operations.md', 'security.md'])('docs/explanation/%s', (file) =>
     const files = [...page.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, file = '']) => file);
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
     expect(namedTests(page).filter((test) => !exists(test))).toEqual([]);
-    expect(exists({ file: 'test/faults/strikes.test.ts', name: 'the moon falls down' })).toBe(false);
+    expect(exists({ file: 'test/faults/process-faults.test.ts', name: 'the moon falls down' })).toBe(false);
   });
 
   it('names a test in every line of its tables', () => {
@@ -41,7 +44,7 @@ describe.each(['operations.md', 'security.md'])('docs/explanation/%s', (file) =>
 describe('docs/explanation/operations.md', () => {
   it('has a line for every row of the matrix, or for one like it', () => {
     const named = new Set(namedTests(pageOf('operations.md')).map(({ name }) => name));
-    expect(Object.keys(strikes).filter((fault) => !named.has(fault))).toEqual([]);
+    expect(Object.keys(processFaults).filter((fault) => !named.has(fault))).toEqual([]);
   });
 });
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { FaultStack } from './fault-stack';
 import { holdAt } from './hold-at';
-import { cellsOf, nameOf, type Step, strikes } from './matrix';
+import { cellsOf, nameOf, type Step, processFaults } from './matrix';
 import { brokenPromises } from './promises';
-import { settle, statusOf } from './settle';
-import { strike, type Strike, type StruckTasks } from './strike';
+import { followToEnd, statusOf } from './follow-to-end';
+import { injectProcessFault, type ProcessFault, type HeldTasks } from './process-faults';
 
 let stack: FaultStack;
 
@@ -13,23 +13,23 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-describe.each(Object.keys(strikes) as Strike[])('when %s', (fault) => {
-  const cells = cellsOf(strikes[fault]);
-  const tasks: StruckTasks = {};
+describe.each(Object.keys(processFaults) as ProcessFault[])('when %s', (fault) => {
+  const cells = cellsOf(processFaults[fault]);
+  const tasks: HeldTasks = {};
 
   beforeAll(async () => {
     const run = randomUUID().slice(0, 8);
     const hold = async (steps: readonly Step[]): Promise<void> => {
-      const struck = steps.filter((step) => cells.some((cell) => cell.step === step));
+      const held = steps.filter((step) => cells.some((cell) => cell.step === step));
       const holdOne = async (step: Step): Promise<void> => {
         tasks[step] = await holdAt(step, stack, `${step.replaceAll(' ', '-')}-${run}`);
       };
-      await Promise.all(struck.map(holdOne));
+      await Promise.all(held.map(holdOne));
     };
     await hold(['upload', 'watch', 'watch by activity', 'archive']);
     // Those that are held by a late answer come last.
     await hold(['stop', 'create']);
-    await strike(fault, stack, tasks);
+    await injectProcessFault(fault, stack, tasks);
   });
 
   it.concurrent.each(cells.map(({ step, ending }) => ({ step, ending, name: nameOf(fault, step, ending) })))(
@@ -37,7 +37,7 @@ describe.each(Object.keys(strikes) as Strike[])('when %s', (fault) => {
     async ({ step, ending }) => {
       const task = tasks[step];
       if (task === undefined) throw new Error('The task was not started.');
-      expect(await settle(task, ending)).toBe(statusOf(ending));
+      expect(await followToEnd(task, ending)).toBe(statusOf(ending));
       expect(await brokenPromises(stack, [task])).toEqual([]);
     },
   );

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AmbushedTask, type AmbushName, ambushTask, haveHit } from './ambush-task';
+import { type FaultedTask, type RequestFaultName, startWithFault, haveHit } from './start-with-fault';
 import { FaultStack } from './fault-stack';
-import { ambushes, cellsOf, nameOf, type Step } from './matrix';
+import { requestFaults, cellsOf, nameOf, type Step } from './matrix';
 import { brokenPromises } from './promises';
-import { settle, statusOf } from './settle';
-import { TaskUnderFire } from './task-under-fire';
+import { followToEnd, statusOf } from './follow-to-end';
+import { TaskUnderTest } from './task-under-test';
 
 let stack: FaultStack;
 
@@ -15,14 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-describe.each(Object.keys(ambushes) as AmbushName[])('when %s', (fault) => {
-  const cells = cellsOf(ambushes[fault]);
-  const ambushed: Partial<Record<Step, AmbushedTask>> = {};
+describe.each(Object.keys(requestFaults) as RequestFaultName[])('when %s', (fault) => {
+  const cells = cellsOf(requestFaults[fault]);
+  const faulted: Partial<Record<Step, FaultedTask>> = {};
 
   beforeAll(async () => {
     const run = randomUUID().slice(0, 8);
     const start = async ({ step }: { readonly step: Step }): Promise<void> => {
-      ambushed[step] = await ambushTask(fault, step, stack, `${step.replaceAll(' ', '-')}-${run}`);
+      faulted[step] = await startWithFault(fault, step, stack, `${step.replaceAll(' ', '-')}-${run}`);
     };
     // What waits for uploads would meet those of other tasks.
     for (const cell of cells.filter(({ step }) => step === 'upload')) await start(cell);
@@ -32,12 +32,12 @@ describe.each(Object.keys(ambushes) as AmbushName[])('when %s', (fault) => {
   it.concurrent.each(cells.map((cell) => ({ ...cell, name: nameOf(fault, cell.step, cell.ending) })))(
     '$name',
     async ({ step, ending }) => {
-      const { task, laid } = ambushed[step] ?? missing();
+      const { task, injected } = faulted[step] ?? missing();
       const lift = (): void => {
-        for (const one of laid) one.lift();
+        for (const one of injected) one.lift();
       };
-      expect(await settle(task, ending, lift)).toBe(statusOf(ending));
-      expect(haveHit(laid)).toBe(true);
+      expect(await followToEnd(task, ending, lift)).toBe(statusOf(ending));
+      expect(haveHit(injected)).toBe(true);
       expect(await brokenPromises(stack, [task])).toEqual([]);
     },
   );
@@ -45,9 +45,9 @@ describe.each(Object.keys(ambushes) as AmbushName[])('when %s', (fault) => {
 
 describe('what looks for broken promises', () => {
   it('finds a second create, a lost, a changed and a half-written file, a secret, and an error that nobody caught', async () => {
-    const task = new TaskUnderFire(stack, `planted-${randomUUID().slice(0, 8)}`);
+    const task = new TaskUnderTest(stack, `planted-${randomUUID().slice(0, 8)}`);
     await task.start();
-    expect(await settle(task, 'succeeds')).toBe('Success');
+    expect(await followToEnd(task, 'succeeds')).toBe('Success');
     expect(await brokenPromises(stack, [task])).toEqual([]);
 
     const { requestId = '', key } = task;

@@ -1,7 +1,7 @@
 import type { NetworkFault } from './faulty-connection';
 
 /** Which requests a fault befalls. */
-export interface AmbushOptions {
+export interface InjectedFaultOptions {
   /** Every one of these stands in the request: in its line, its headers, or the first 64 KiB of its body. */
   readonly markers: readonly string[];
   readonly fault: NetworkFault;
@@ -10,22 +10,22 @@ export interface AmbushOptions {
 }
 
 /** A fault that waits for its requests. */
-export class Ambush {
-  readonly #options: AmbushOptions;
-  #met = 0;
+export class InjectedFault {
+  readonly #options: InjectedFaultOptions;
+  #hits = 0;
   #isLifted = false;
 
-  constructor(options: AmbushOptions) {
+  constructor(options: InjectedFaultOptions) {
     this.#options = options;
   }
 
   /** How many requests it has met. */
-  get metCount(): number {
-    return this.#met;
+  get hitCount(): number {
+    return this.#hits;
   }
 
   get isOver(): boolean {
-    return this.#isLifted || this.#met >= (this.#options.times ?? 1);
+    return this.#isLifted || this.#hits >= (this.#options.times ?? 1);
   }
 
   /** Waits for no more requests; what it holds back stays held back. */
@@ -34,9 +34,9 @@ export class Ambush {
   }
 
   /** The fault, when this request is one of its own. */
-  meet(request: string): NetworkFault | undefined {
+  take(request: string): NetworkFault | undefined {
     if (this.isOver || !this.#options.markers.every((marker) => request.includes(marker))) return undefined;
-    this.#met += 1;
+    this.#hits += 1;
     return this.#options.fault;
   }
 }

@@ -3,26 +3,22 @@ import type { EndpointName } from '../../../reference-service/endpoint-name';
 import type { ScenarioInput } from '../../../reference-service/scenarios/scenario';
 import type { NetworkFault } from '../../support/faulty-connection';
 import type { FaultStack } from '../fault-stack';
-import { resetToBeginning } from '../strike';
-import { busyAnswer } from '../ambush-task';
-import type { StackUnderFire, TaskUnderFire } from '../task-under-fire';
+import { resetToBeginning } from '../process-faults';
+import { busyAnswer } from '../start-with-fault';
+import type { StackUnderTest, TaskUnderTest } from '../task-under-test';
 import type { PlainFaultName, SoakFault, SoakFaultName } from './plan';
 
 const endpoints: readonly EndpointName[] = ['create', 'detail', 'upload-token', 'commit', 'outputs', 'cancel', 'list'];
 
 /** Lets one fault of the plan happen, and ends it. Returns whether there was anything for it to hit. */
-export async function inflict(
-  stack: FaultStack,
-  fault: SoakFault,
-  started: readonly TaskUnderFire[],
-): Promise<boolean> {
+export async function inject(stack: FaultStack, fault: SoakFault, started: readonly TaskUnderTest[]): Promise<boolean> {
   return await deeds[fault.name](stack, fault, started);
 }
 
-type Deed<Stack> = (stack: Stack, fault: SoakFault<string>, started: readonly TaskUnderFire[]) => Promise<boolean>;
+type Deed<Stack> = (stack: Stack, fault: SoakFault<string>, started: readonly TaskUnderTest[]) => Promise<boolean>;
 
 /** Those that need no more than a service and Temporal. */
-export const plainDeeds: Record<PlainFaultName, Deed<StackUnderFire>> = {
+export const plainDeeds: Record<PlainFaultName, Deed<StackUnderTest>> = {
   repliesLost: order({ name: 'drop-reply' }),
   answered500: order({ name: 'answer-error' }),
   refused429: order({ name: 'refuse', reason: 'rateLimited' }),
@@ -78,22 +74,22 @@ const deeds: Record<SoakFaultName, Deed<FaultStack>> = {
   },
   requestsReset: (stack, { times, victim }) => {
     const fault: NetworkFault = { kind: victim % 2 === 0 ? 'resetBefore' : 'resetAfter' };
-    stack.serviceNetwork.ambush({ markers: ['/v1/'], fault, times });
+    stack.serviceNetwork.inject({ markers: ['/v1/'], fault, times });
     return Promise.resolve(true);
   },
-  storage503: (stack, { times, victim }) => ambushStorage(stack, times, victim, busyAnswer),
-  uploadsReset: (stack, { times }) => ambushStorage(stack, times, 0, { kind: 'resetBefore' }),
-  downloadsCut: (stack, { times }) => ambushStorage(stack, times, 1, { kind: 'cutAnswer', afterBytes: 100_000 }),
+  storage503: (stack, { times, victim }) => injectStorageFault(stack, times, victim, busyAnswer),
+  uploadsReset: (stack, { times }) => injectStorageFault(stack, times, 0, { kind: 'resetBefore' }),
+  downloadsCut: (stack, { times }) => injectStorageFault(stack, times, 1, { kind: 'cutAnswer', afterBytes: 100_000 }),
 };
 
-function order(scenario: ScenarioInput): Deed<StackUnderFire> {
+function order(scenario: ScenarioInput): Deed<StackUnderTest> {
   return (stack, fault, started) => {
     const endpoint = endpoints[fault.victim % endpoints.length] ?? 'detail';
     return orderAt(endpoint, scenario)(stack, fault, started);
   };
 }
 
-function orderAt(endpoint: EndpointName, scenario: ScenarioInput): Deed<StackUnderFire> {
+function orderAt(endpoint: EndpointName, scenario: ScenarioInput): Deed<StackUnderTest> {
   return ({ parts: { service } }, { times }) => {
     service.scenarios.add({ endpoint, scenario, times });
     return Promise.resolve(true);
@@ -101,17 +97,17 @@ function orderAt(endpoint: EndpointName, scenario: ScenarioInput): Deed<StackUnd
 }
 
 /** Only what Longhaul asks of the storage: the service's own requests are signed otherwise. */
-function ambushStorage(stack: FaultStack, times: number, victim: number, fault: NetworkFault): Promise<boolean> {
+function injectStorageFault(stack: FaultStack, times: number, victim: number, fault: NetworkFault): Promise<boolean> {
   const markers = [victim % 2 === 0 ? 'x-amz-security-token: ' : 'X-Amz-Signature='];
-  stack.storageNetwork.ambush({ markers, fault, times });
+  stack.storageNetwork.inject({ markers, fault, times });
   return Promise.resolve(true);
 }
 
 /** An operator's slip; one task may be over by then, and Temporal may be away. */
 async function toOneOf(
-  started: readonly TaskUnderFire[],
+  started: readonly TaskUnderTest[],
   victim: number,
-  deed: (task: TaskUnderFire) => Promise<unknown>,
+  deed: (task: TaskUnderTest) => Promise<unknown>,
 ): Promise<boolean> {
   const task = started[victim % Math.max(1, started.length)];
   if (task === undefined) return false;

@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import type { FaultStack } from './fault-stack';
 import { letGo } from './hold-at';
-import type { Step, strikes } from './matrix';
-import { untilView } from './settle';
-import type { StackUnderFire, TaskUnderFire } from './task-under-fire';
+import type { Step, processFaults } from './matrix';
+import { untilView } from './follow-to-end';
+import type { StackUnderTest, TaskUnderTest } from './task-under-test';
 
 /** A fault of processes and of what they stand on. */
-export type Strike = keyof typeof strikes;
+export type ProcessFault = keyof typeof processFaults;
 
-/** The tasks that a strike hits, each in the middle of its step. */
-export type StruckTasks = Partial<Record<Step, TaskUnderFire>>;
+/** The tasks that a fault hits, each in the middle of its step. */
+export type HeldTasks = Partial<Record<Step, TaskUnderTest>>;
 
-/** Strikes, lets go what was held, and repairs what does not recover by itself. */
-export async function strike(what: Strike, stack: FaultStack, tasks: StruckTasks): Promise<void> {
+/** Injects the fault, lets go what was held, and repairs what does not recover by itself. */
+export async function injectProcessFault(what: ProcessFault, stack: FaultStack, tasks: HeldTasks): Promise<void> {
   const all = Object.values(tasks);
   const goOn = (): void => {
     letGo(stack, all);
   };
-  await blows[what](stack, tasks, goOn);
+  await injections[what](stack, tasks, goOn);
   goOn();
 }
 
-const blows: Record<Strike, (stack: FaultStack, tasks: StruckTasks, goOn: () => void) => Promise<void>> = {
+const injections: Record<ProcessFault, (stack: FaultStack, tasks: HeldTasks, goOn: () => void) => Promise<void>> = {
   'the worker is killed': async (stack) => {
     await stack.killWorker();
     await stack.startWorker();
@@ -66,12 +66,12 @@ const blows: Record<Strike, (stack: FaultStack, tasks: StruckTasks, goOn: () => 
   },
 };
 
-async function noticed(task: TaskUnderFire | undefined, isNoticed: Parameters<typeof untilView>[2]): Promise<void> {
+async function noticed(task: TaskUnderTest | undefined, isNoticed: Parameters<typeof untilView>[2]): Promise<void> {
   if (task !== undefined) await untilView(task, `${task.key} to notice`, isNoticed);
 }
 
 /** As the Web UI's "Reset" does it: to the end of the first workflow task. */
-export async function resetToBeginning({ parts: { client } }: StackUnderFire, workflowId: string): Promise<void> {
+export async function resetToBeginning({ parts: { client } }: StackUnderTest, workflowId: string): Promise<void> {
   const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
   const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
   await client.workflowService.resetWorkflowExecution({

@@ -1,7 +1,7 @@
 import type { TaskView } from '../../src/client/task/task-view';
 import { eventually } from '../support/eventually';
 import type { Ending } from './matrix';
-import type { TaskUnderFire } from './task-under-fire';
+import type { TaskUnderTest } from './task-under-test';
 
 /** Longer than the longest timeout that a dead worker leaves behind, twice. */
 const patience = { withinMs: 90_000, everyMs: 200 };
@@ -10,7 +10,11 @@ const patience = { withinMs: 90_000, everyMs: 200 };
  * Follows a task to its end, and does what a person has to do on the way, once what is wrong is repaired. Returns the
  * status it ended with.
  */
-export async function settle(task: TaskUnderFire, ending: Ending, repair = (): void => undefined): Promise<string> {
+export async function followToEnd(
+  task: TaskUnderTest,
+  ending: Ending,
+  repair = (): void => undefined,
+): Promise<string> {
   await persons[ending]?.(task, repair);
   return await statusAtTheEnd(task);
 }
@@ -21,7 +25,7 @@ export function statusOf(ending: Ending): 'Success' | 'Canceled' {
 }
 
 /** What a person does, once they see that it is needed. */
-const persons: Partial<Record<Ending, (task: TaskUnderFire, repair: () => void) => Promise<unknown>>> = {
+const persons: Partial<Record<Ending, (task: TaskUnderTest, repair: () => void) => Promise<unknown>>> = {
   adopted: async (task) => {
     await visibly('CreateUncertain', task);
     await task.handle.adopt(task.requestId ?? '');
@@ -36,7 +40,7 @@ const persons: Partial<Record<Ending, (task: TaskUnderFire, repair: () => void) 
     await task.handle.rearchive();
   },
   startedAgain: (task) => task.start(true),
-  startedAgainInDoubt: async (task) => {
+  startedAgainUncertain: async (task) => {
     await task.start(true);
     const isDecided = ({ isOver, status }: TaskView): boolean => isOver || status === 'CreateUncertain';
     const { isOver } = await untilView(task, `${task.key} to be over or in doubt`, isDecided);
@@ -46,13 +50,13 @@ const persons: Partial<Record<Ending, (task: TaskUnderFire, repair: () => void) 
 };
 
 /** Waits until the task stands so. */
-async function visibly(status: string, task: TaskUnderFire): Promise<void> {
+async function visibly(status: string, task: TaskUnderTest): Promise<void> {
   await untilView(task, `${task.key} to be ${status}`, (view) => view.status === status);
 }
 
 /** Waits until the task's view is as wanted. What cannot be asked now, because something is down, is asked again. */
 export async function untilView(
-  task: TaskUnderFire,
+  task: TaskUnderTest,
   what: string,
   isReached: (view: TaskView) => boolean,
 ): Promise<TaskView> {
@@ -68,7 +72,7 @@ export async function untilView(
   return found;
 }
 
-async function statusAtTheEnd(task: TaskUnderFire): Promise<string> {
+async function statusAtTheEnd(task: TaskUnderTest): Promise<string> {
   const last = await untilView(task, `${task.key} to be over`, ({ isOver }) => isOver);
   const isGood = last.status === 'Success' || last.status === 'Canceled';
   return isGood ? last.status : JSON.stringify(last);

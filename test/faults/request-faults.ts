@@ -1,10 +1,10 @@
 import type { EndpointName } from '../../reference-service/endpoint-name';
 import type { ScenarioInput } from '../../reference-service/scenarios/scenario';
-import type { Ambush } from '../support/ambush';
+import type { InjectedFault } from '../support/injected-fault';
 import type { NetworkFault } from '../support/faulty-connection';
 import type { FaultStack } from './fault-stack';
 import type { Step } from './matrix';
-import type { TaskUnderFire } from './task-under-fire';
+import type { TaskUnderTest } from './task-under-test';
 
 /** What waits for requests: at the service itself, on the way to it, or on the way to its storage. */
 export type RequestFault =
@@ -12,7 +12,7 @@ export type RequestFault =
   | { readonly at: 'serviceNetwork' | 'storageNetwork'; readonly fault: NetworkFault; readonly times?: number };
 
 /** Faults that wait for a task's requests. */
-export interface LaidAmbush {
+export interface InjectedRequestFault {
   /** How many requests each of them has hit so far. */
   hits(): readonly number[];
   /** Nothing more is to go wrong; what the service itself was ordered goes on. */
@@ -43,20 +43,25 @@ const pathOf: Partial<Record<EndpointName, string>> = {
  * Lays a fault for the requests of this step. A task that is created is meant by its request id, its create by the
  * workflow's id; uploads name nobody, so only one task may upload meanwhile.
  */
-export function layAmbush(fault: RequestFault, step: Step, stack: FaultStack, task: TaskUnderFire): LaidAmbush {
+export function injectRequestFault(
+  fault: RequestFault,
+  step: Step,
+  stack: FaultStack,
+  task: TaskUnderTest,
+): InjectedRequestFault {
   if (fault.at === 'service') return orderAtService(fault, step, stack, task);
-  const laid = (fault.at === 'serviceNetwork' ? serviceMarkers(step, task) : storageMarkers(step, task)).map(
-    (markers) => stack[fault.at].ambush({ markers, fault: fault.fault, times: fault.times ?? 1 }),
+  const injected = (fault.at === 'serviceNetwork' ? serviceMarkers(step, task) : storageMarkers(step, task)).map(
+    (markers) => stack[fault.at].inject({ markers, fault: fault.fault, times: fault.times ?? 1 }),
   );
-  return together(laid);
+  return together(injected);
 }
 
 function orderAtService(
   { scenario, times = 1 }: RequestFault & { at: 'service' },
   step: Step,
   { parts: { service } }: FaultStack,
-  task: TaskUnderFire,
-): LaidAmbush {
+  task: TaskUnderTest,
+): InjectedRequestFault {
   const whose = aimAt(step, task);
   const counts = endpointsOf[step].map((endpoint) => {
     const before = service.ledger.count({ endpoint, ...whose });
@@ -66,26 +71,26 @@ function orderAtService(
   return { hits: () => counts.map((count) => count()), lift: () => undefined };
 }
 
-function aimAt(step: Step, { requestId, workflowId }: TaskUnderFire): { correlation?: string; requestId?: string } {
+function aimAt(step: Step, { requestId, workflowId }: TaskUnderTest): { correlation?: string; requestId?: string } {
   if (step === 'upload') return {};
   return step === 'create' || requestId === undefined ? { correlation: workflowId } : { requestId };
 }
 
-function serviceMarkers(step: Step, task: TaskUnderFire): string[][] {
+function serviceMarkers(step: Step, task: TaskUnderTest): string[][] {
   const whose = Object.values(aimAt(step, task));
   return endpointsOf[step].map((endpoint) => [pathOf[endpoint] ?? '', ...whose]);
 }
 
-function storageMarkers(step: Step, { key, requestId }: TaskUnderFire): string[][] {
+function storageMarkers(step: Step, { key, requestId }: TaskUnderTest): string[][] {
   if (step === 'upload') return [['PUT ', key]];
   return step === 'archive' && requestId !== undefined ? [[`/${requestId}/`, 'X-Amz-Signature=']] : [];
 }
 
-function together(laid: readonly Ambush[]): LaidAmbush {
+function together(injected: readonly InjectedFault[]): InjectedRequestFault {
   return {
-    hits: () => laid.map(({ metCount }) => metCount),
+    hits: () => injected.map(({ hitCount }) => hitCount),
     lift: () => {
-      for (const ambush of laid) ambush.lift();
+      for (const fault of injected) fault.lift();
     },
   };
 }

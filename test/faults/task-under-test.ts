@@ -24,8 +24,8 @@ export const faultTuning: Partial<TaskTuning> = {
   retryMaxMs: 500,
 };
 
-/** What tasks under fire run on, and where to find out what became of them. */
-export interface StackUnderFire {
+/** What tasks under test run on, and where to find out what became of them. */
+export interface StackUnderTest {
   readonly parts: Pick<ProcessStack, 'service' | 'client' | 'longhaul' | 'inputs' | 'archive' | 'logFiles'> & {
     /** The service's own. */
     readonly storage: StorageServer;
@@ -38,19 +38,19 @@ export interface StackUnderFire {
 }
 
 /** What one task differs in from others. */
-export type TaskUnderFireOptions = Pick<NewTaskInput, 'tuning' | 'watch' | 'account'>;
+export type TaskUnderTestOptions = Pick<NewTaskInput, 'tuning' | 'watch' | 'account'>;
 
 /** One task that faults are aimed at, and what the service was asked about it. */
-export class TaskUnderFire {
+export class TaskUnderTest {
   readonly key: string;
   readonly workflowId: string;
   /** Of its file, which the app hands back byte for byte. */
   readonly sha256: string;
-  readonly #stack: StackUnderFire;
+  readonly #stack: StackUnderTest;
   readonly #input: NewTaskInput;
 
   /** @param key - also stands at the beginning of its file, so that its upload is known on the wire. */
-  constructor(stack: StackUnderFire, key: string, options: TaskUnderFireOptions = {}) {
+  constructor(stack: StackUnderTest, key: string, options: TaskUnderTestOptions = {}) {
     this.#stack = stack;
     this.key = key;
     this.workflowId = `task:${key}`;

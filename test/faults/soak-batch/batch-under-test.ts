@@ -8,7 +8,7 @@ import { supervise, type SupervisedProcess } from '../../../tools/supervise';
 import { photoFolder } from '../../support/task-stack';
 import type { FaultStack } from '../fault-stack';
 import type { Attention } from '../soak/attend';
-import { faultTuning } from '../task-under-fire';
+import { faultTuning } from '../task-under-test';
 import { acceptedCreates, attendRows } from './attend-rows';
 
 /** The reference service's apps: one that is done at once and wants no file, and one that works on a photo. */
@@ -30,9 +30,9 @@ export interface CommandOutcome {
   readonly output: string;
 }
 
-/** A batch that strikes are aimed at: its row file, its command, and what the service was asked for it. */
-export class BatchUnderFire {
-  readonly id = 'under-fire';
+/** A batch that faults are aimed at: its row file, its command, and what the service was asked for it. */
+export class BatchUnderTest {
+  readonly id = 'under-test';
   readonly workflowId = batchWorkflowId(this.id);
   readonly rows: number;
   /** Of the rows, in their order. */

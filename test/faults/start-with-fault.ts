@@ -1,18 +1,18 @@
 import { eventually } from '../support/eventually';
 import type { NetworkFault } from '../support/faulty-connection';
-import { type LaidAmbush, layAmbush, type RequestFault } from './ambush-requests';
+import { type InjectedRequestFault, injectRequestFault, type RequestFault } from './request-faults';
 import type { FaultStack } from './fault-stack';
 import { startHeld, watchOf } from './hold-at';
-import type { ambushes, Step } from './matrix';
-import { TaskUnderFire } from './task-under-fire';
+import type { requestFaults, Step } from './matrix';
+import { TaskUnderTest } from './task-under-test';
 
 /** A fault of requests and answers. */
-export type AmbushName = keyof typeof ambushes;
+export type RequestFaultName = keyof typeof requestFaults;
 
 /** A task on its way, and what waited for it. */
-export interface AmbushedTask {
-  readonly task: TaskUnderFire;
-  readonly laid: readonly LaidAmbush[];
+export interface FaultedTask {
+  readonly task: TaskUnderTest;
+  readonly injected: readonly InjectedRequestFault[];
 }
 
 /** What a storage says that has too much to do. */
@@ -29,7 +29,7 @@ function onEveryWay(fault: NetworkFault, times: number): RequestFault[] {
   ];
 }
 
-const faultsOf: Record<AmbushName, readonly RequestFault[]> = {
+const faultsOf: Record<RequestFaultName, readonly RequestFault[]> = {
   'connections are reset before the request arrives': onEveryWay({ kind: 'resetBefore' }, 1),
   'connections are reset after the request was sent': onEveryWay({ kind: 'resetAfter' }, 1),
   'replies are lost': [{ at: 'service', scenario: { name: 'drop-reply' } }],
@@ -52,57 +52,70 @@ const faultsOf: Record<AmbushName, readonly RequestFault[]> = {
 /** Short, and yet enough for an archive that nothing hinders, on a busy machine. */
 const archiveGraceMs = 10_000;
 
-/** Starts a task and lets it run into the ambush at this step. */
-export async function ambushTask(name: AmbushName, step: Step, stack: FaultStack, key: string): Promise<AmbushedTask> {
+/** Starts a task and lets it run into the injected fault at this step. */
+export async function startWithFault(
+  name: RequestFaultName,
+  step: Step,
+  stack: FaultStack,
+  key: string,
+): Promise<FaultedTask> {
   const isForLong = faultsOf[name].some(({ times }) => times === Infinity);
   const tuning = isForLong ? { archiveGraceMs } : {};
-  const task = new TaskUnderFire(stack, key, { tuning, watch: watchOf(step) });
-  const lay = (): LaidAmbush[] => faultsOf[name].map((fault) => layAmbush(fault, step, stack, task));
-  return { task, laid: await runInto[step](stack, task, lay) };
+  const task = new TaskUnderTest(stack, key, { tuning, watch: watchOf(step) });
+  const inject = (): InjectedRequestFault[] =>
+    faultsOf[name].map((fault) => injectRequestFault(fault, step, stack, task));
+  return { task, injected: await runInto[step](stack, task, inject) };
 }
 
-type Lay = () => readonly LaidAmbush[];
+type Inject = () => readonly InjectedRequestFault[];
 
-const runInto: Record<Step, (stack: FaultStack, task: TaskUnderFire, lay: Lay) => Promise<readonly LaidAmbush[]>> = {
-  upload: async (_stack, task, lay) => {
-    const laid = lay();
+const runInto: Record<
+  Step,
+  (stack: FaultStack, task: TaskUnderTest, inject: Inject) => Promise<readonly InjectedRequestFault[]>
+> = {
+  upload: async (_stack, task, inject) => {
+    const injected = inject();
     await task.start();
     // Until then, what waits for uploads would meet another task's.
     await eventually(() => task.requestId, { withinMs: 60_000, what: `the create of ${task.key}` });
-    return laid;
+    return injected;
   },
-  create: async (_stack, task, lay) => {
-    const laid = lay();
+  create: async (_stack, task, inject) => {
+    const injected = inject();
     await task.start();
-    return laid;
+    return injected;
   },
   watch: runWatchInto,
   'watch by activity': runWatchInto,
-  stop: async (stack, task, lay) => {
+  stop: async (stack, task, inject) => {
     await startHeld(stack, task);
-    const laid = lay();
+    const injected = inject();
     await task.handle.stop();
-    return laid;
+    return injected;
   },
-  archive: async (stack, task, lay) => {
+  archive: async (stack, task, inject) => {
     const requestId = await startHeld(stack, task);
-    const laid = lay();
+    const injected = inject();
     stack.parts.service.release(requestId);
-    return laid;
+    return injected;
   },
 };
 
-async function runWatchInto(stack: FaultStack, task: TaskUnderFire, lay: Lay): Promise<readonly LaidAmbush[]> {
+async function runWatchInto(
+  stack: FaultStack,
+  task: TaskUnderTest,
+  inject: Inject,
+): Promise<readonly InjectedRequestFault[]> {
   const requestId = await startHeld(stack, task);
-  const laid = lay();
-  await eventually(() => haveHit(laid), { what: 'the watch to be hit' });
+  const injected = inject();
+  await eventually(() => haveHit(injected), { what: 'the watch to be hit' });
   const seen = task.asked('detail');
   await eventually(() => task.asked('detail') > seen + 1, { what: 'the watch to look again' });
   stack.parts.service.release(requestId);
-  return laid;
+  return injected;
 }
 
 /** Whether every one of these has hit a request. */
-export function haveHit(laid: readonly LaidAmbush[]): boolean {
-  return laid.flatMap((one) => one.hits()).every((hits) => hits > 0);
+export function haveHit(injected: readonly InjectedRequestFault[]): boolean {
+  return injected.flatMap((one) => one.hits()).every((hits) => hits > 0);
 }

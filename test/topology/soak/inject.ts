@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { plainDeeds } from '../../faults/soak/inflict';
+import { plainDeeds } from '../../faults/soak/inject';
 import { plainFaults, type PlainFaultName, type SoakFault, type SoakFaults } from '../../faults/soak/plan';
-import type { TaskUnderFire } from '../../faults/task-under-fire';
+import type { TaskUnderTest } from '../../faults/task-under-test';
 import { partNames, type PartName, type Topology } from '../topology';
 
 /** What can go wrong with a process: it is stopped as an operator does it, or killed, and started again. */
@@ -20,10 +20,10 @@ export const topologyFaults: SoakFaults<TopologyFaultName> = {
 };
 
 /** Lets one fault of the plan happen, and ends it. Returns whether there was anything for it to hit. */
-export async function inflictOn(
+export async function injectInto(
   topology: Topology,
   fault: SoakFault<TopologyFaultName>,
-  started: readonly TaskUnderFire[],
+  started: readonly TaskUnderTest[],
 ): Promise<boolean> {
   const { name, forMs } = fault;
   if (isPlain(name)) return await plainDeeds[name](topology, fault, started);
