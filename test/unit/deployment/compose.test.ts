@@ -51,7 +51,14 @@ describe('the compose file and the compose specification', () => {
 });
 
 describe('the services of the compose file', () => {
-  it.each(services)('%s runs an image of one exact version', (_, { image }) => {
+  it('keep the image of the demo when that of the workers is another: nothing but the checkout has one', () => {
+    const { image, build } = composeService('reference-service');
+    expect(build).toEqual({ context: '.', target: 'demo' });
+    expect(image).toBe('longhaul-demo:local');
+  });
+
+  const versioned = services.filter(([name]) => name !== 'reference-service');
+  it.each(versioned)('%s runs an image of one exact version', (_, { image }) => {
     const tag = image === 'longhaul:${LONGHAUL_NEXT_TAG:-next}' ? { LONGHAUL_NEXT_TAG: '0.2.0' } : {};
     expect(interpolated(image, tag)).toMatch(/^[a-z/-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?$/);
   });
