@@ -44,8 +44,7 @@ async function main(): Promise<void> {
   const interrupt = (): void => {
     interrupted.abort();
   };
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, interrupt);
   // Only below npm: what a shell runs in the background may outlive the shell.
   const unwatch = process.env['npm_lifecycle_event'] === undefined ? undefined : watchParent(interrupt);
   const stops: (() => Promise<void>)[] = [];
