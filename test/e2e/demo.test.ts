@@ -142,7 +142,12 @@ describe('npm run demo -- --drill', () => {
     try {
       await eventually(() => output.includes('Everything stays up') || demo.exitCode !== null, { withinMs: 90_000 });
       expect(output).toContain('Everything stays up');
+      expect(output).not.toContain('The drill is');
       expect(await typeAll(output)).toMatch(settled);
+      await eventually(() => output.includes('The drill is solved: '), { what: 'the drill to say so' });
+      expect(output).toMatch(
+        /^The drill is solved: demo-\S+ ended as Success; one create was sent, so it is paid once\.$/m,
+      );
     } finally {
       demo.kill('SIGTERM');
     }
