@@ -5,9 +5,10 @@ import { once } from 'node:events';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReferenceService } from '../reference-service/start-reference-service';
+import { Longhaul } from '../src/client/longhaul';
 import type { TaskResult } from '../src/contract/task-result';
 import { errorMessage } from '../src/domain/text';
-import { beginDrill, drills } from './demo-drill';
+import { beginDrill, type Drill, drillEnd, drills } from './demo-drill';
 import { stageIn, withoutOtherDemo, writeEnvironment } from './demo-environment';
 import { type DemoOptions, readDemoOptions, usage } from './demo-options';
 import { demoReport } from './demo-report';
@@ -44,8 +45,7 @@ async function main(): Promise<void> {
   const interrupt = (): void => {
     interrupted.abort();
   };
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, interrupt);
   // Only below npm: what a shell runs in the background may outlive the shell.
   const unwatch = process.env['npm_lifecycle_event'] === undefined ? undefined : watchParent(interrupt);
   const stops: (() => Promise<void>)[] = [];
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
 async function runDemo(options: DemoOptions, stops: (() => Promise<void>)[], signal: AbortSignal): Promise<void> {
   const stack = await startAll(stops);
   const drill = drills.get(options.drill ?? '');
-  if (drill !== undefined) say(await beginDrill(drill, { ...stack, key: nameOfThisRun() }));
+  if (drill !== undefined) await runDrill(drill, stack, { stops, signal });
   else if (options.batch) await runBatch(stack, signal);
   else say(await demoReport({ ...stack, result: await runTask(stack, signal), photo }));
   const stays = options.stay || process.stdin.isTTY;
@@ -129,6 +129,19 @@ async function whenStarted(worker: SupervisedProcess): Promise<void> {
     if (!worker.isRunning() || Date.now() > deadline) throw new Error(`The worker did not start:\n${worker.output()}`);
     await delay(100);
   }
+}
+
+/** An exercise, and once a person has ended it, whether that solved it. */
+async function runDrill(
+  drill: Drill,
+  { env, service }: Stack,
+  { stops, signal }: { readonly stops: (() => Promise<void>)[]; readonly signal: AbortSignal },
+): Promise<void> {
+  const longhaul = await Longhaul.connect({ env });
+  stops.push(() => longhaul.close());
+  const parts = { longhaul, service, key: nameOfThisRun() };
+  say(await beginDrill(drill, parts));
+  void drillEnd(parts, signal).then(say, () => undefined);
 }
 
 /** One task. */

@@ -97,7 +97,7 @@ const outcomeNames: Readonly<Record<CostOutcome, string>> = {
   canceled: 'canceled',
   lost: 'succeeded, and nothing of it is in the archive',
   createdTwice: 'created again before their end was known',
-  open: 'not over yet, or nobody saw how they ended',
+  open: 'not over yet, or how they ended is not known',
   uncertain: 'of which it is not known whether they were created',
 };
 const nameless: Readonly<Record<CostGroup, string>> = {

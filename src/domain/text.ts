@@ -31,11 +31,11 @@ const plainWords =
 export function markdownText(text: string, maxLength = Infinity): string {
   const whole = printableLine(text);
   const line = whole.length > maxLength ? `${whole.slice(0, maxLength - 1)}…` : whole;
-  return plainWords.test(line) ? line : codeSpan(line);
+  return plainWords.test(line) ? line : markdownCode(line);
 }
 
-/** Closed by more backticks than the text has in a row; backticks at its ends need a space before them. */
-function codeSpan(line: string): string {
+/** A line as a code span: closed by more backticks than it has in a row; backticks at its ends need a space before them. */
+export function markdownCode(line: string): string {
   const longestRun = Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longestRun + 1);
   const pad = longestRun > 0 ? ' ' : '';

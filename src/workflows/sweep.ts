@@ -1,7 +1,7 @@
 import { type ActivityOptions, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { parseSweepInput, type SweepActivities, type SweepInput, type SweepResult } from '../contract/sweep';
 import { watchTaskQueue } from '../contract/task-queues';
-import { markdownText } from '../domain/text';
+import { markdownCode, markdownText } from '../domain/text';
 import { taskFailure } from './failures';
 import { readStartArgument } from './start-argument';
 
@@ -46,7 +46,6 @@ export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResul
   const count = (counts: Readonly<Record<string, number>>): number => {
     return Object.values(counts).reduce((sum, one) => sum + one, 0);
   };
-  const fence = '````';
   return [
     count(unsafe) === 0 ? '### Everything is safe' : `### ${count(unsafe)} not safe`,
     '',
@@ -54,8 +53,21 @@ export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResul
     ...(handled === 0 ? [] : [`- **Taken care of by this sweep:** ${handled}`]),
     `- **Report:** ${markdownText(report)}`,
     '',
-    fence,
-    text.replaceAll('`', "'"),
-    fence,
+    ...text.split('\n').flatMap(toMarkdown),
   ].join('\n');
+}
+
+/** Titles and totals, such as `Lost (1):`, have no word from outside. */
+const ownWords = /^[A-Za-z0-9 ,]+(?:\. Safe: \d+ )?\([A-Za-z0-9 ,]+\)[:.]$/;
+
+/**
+ * A line of the text as the Web UI wraps it, for it cuts off those of a code block at the right: findings, which are
+ * indented, are paragraphs, and their commands, which are further, a list.
+ */
+function toMarkdown(line: string): readonly string[] {
+  const words = line.trim();
+  if (line.startsWith('    ')) return [`- ${markdownCode(words)}`];
+  if (line.startsWith('  ')) return ['', markdownText(words), ''];
+  if (!ownWords.test(line)) return [markdownText(line)];
+  return [line.endsWith(':') ? `**${line}**` : line];
 }

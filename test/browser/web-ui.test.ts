@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CancelledFailure } from '@temporalio/common';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { Longhaul } from '../../src/client/longhaul';
 import type { TaskHandle } from '../../src/client/task/task-handle';
+import { sweepDetails } from '../../src/workflows/sweep';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
 import { browserStartMs, launchBrowser } from '../support/browser';
 import { eventually } from '../support/eventually';
@@ -191,6 +193,28 @@ describe('a task that waits for a person, in Temporal’s Web UI', () => {
     await visible(page.getByRole('button', { name: 'Submit' })).click();
 
     expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'request-1' });
+  });
+});
+
+describe('a sweep in Temporal’s Web UI', () => {
+  it('shows each finding and its command whole, for it wraps them', async () => {
+    const reason = 'It is Running at the service, is paid for, and no workflow follows it. '.repeat(4);
+    const finding = `  ${randomUUID()}, task:order-17, account studio: ${reason}`;
+    const command = `    longhaul adopt ${randomUUID()} --account studio --archive pictures/${'folder/'.repeat(20)} --task-queue other`;
+    const text = `Running, and followed by no workflow (1):\n${finding}\n${command}\n\n1 not safe.\n`;
+    const safe = { archived: 1, followed: 0, nothingToSave: 0, superseded: 0 };
+    const result = { endedAt: '2026-03-01T12:00:00.000Z', safe, unsafe: { running: 1 }, handled: 0, text };
+    const report = `/srv/archive/.sweeps/${'long-'.repeat(40)}.json`;
+
+    const page = await context.newPage();
+    const content = encodeURIComponent(sweepDetails({ ...result, report }));
+    await page.goto(`${webUiUrl()}/render?content=${content}`);
+    await page.getByText('longhaul adopt').first().waitFor();
+    await takePicture(page, 'sweep');
+    expect(await page.getByRole('listitem').count()).toBe(3);
+    const tooWide =
+      '[...document.querySelectorAll("*")].filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth > 0)';
+    expect(await page.evaluate<string[]>(`${tooWide}.map((one) => one.tagName)`)).toEqual([]);
   });
 });
 

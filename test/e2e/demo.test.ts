@@ -77,24 +77,29 @@ describe('npm run demo -- --once', () => {
 });
 
 describe('npm run demo -- --stay', () => {
-  it('lets inputs be staged, and ends with everything that it started when npm is stopped', async () => {
-    const env = { ...serverEnvironment(), TMPDIR: folder.path };
-    const npm = spawn('npm', ['run', 'demo', '--', '--stay'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const ended = once(npm, 'exit');
-    let output = '';
-    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
-    try {
-      await eventually(() => output.includes('Everything stays up') || npm.exitCode !== null, { withinMs: 90_000 });
-      expect(output).toMatch(/or type kill \d+ in another shell/);
-      expect(output).toContain('Staged at s3://staging/inputs: 1 file sent');
-      const [, environment = ''] = /^ {2}longhaul +\. (\S+)/m.exec(output) ?? [];
-      expect(readFileSync(join(root, environment), 'utf8')).toContain("export LONGHAUL_STAGING='s3://staging/inputs'");
-    } finally {
-      npm.kill('SIGTERM');
-    }
-    await ended;
-    await eventually(() => processesWith(folder.path).length === 0, { withinMs: 60_000, what: 'the demo to end' });
-  });
+  it.each(['SIGTERM', 'SIGHUP'] as const)(
+    'lets inputs be staged, and ends as a whole when npm gets %s',
+    async (signal) => {
+      const env = { ...serverEnvironment(), TMPDIR: folder.path };
+      const npm = spawn('npm', ['run', 'demo', '--', '--stay'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const ended = once(npm, 'exit');
+      let output = '';
+      for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
+      try {
+        await eventually(() => output.includes('Everything stays up') || npm.exitCode !== null, { withinMs: 90_000 });
+        expect(output).toMatch(/or type kill \d+ in another shell/);
+        expect(output).toContain('Staged at s3://staging/inputs: 1 file sent');
+        const [, environment = ''] = /^ {2}longhaul +\. (\S+)/m.exec(output) ?? [];
+        expect(readFileSync(join(root, environment), 'utf8')).toContain(
+          "export LONGHAUL_STAGING='s3://staging/inputs'",
+        );
+      } finally {
+        npm.kill(signal);
+      }
+      await ended;
+      await eventually(() => processesWith(folder.path).length === 0, { withinMs: 60_000, what: 'the demo to end' });
+    },
+  );
 });
 
 describe('npm run demo -- --batch --once', () => {
@@ -137,7 +142,12 @@ describe('npm run demo -- --drill', () => {
     try {
       await eventually(() => output.includes('Everything stays up') || demo.exitCode !== null, { withinMs: 90_000 });
       expect(output).toContain('Everything stays up');
+      expect(output).not.toContain('The drill is');
       expect(await typeAll(output)).toMatch(settled);
+      await eventually(() => output.includes('The drill is solved: '), { what: 'the drill to say so' });
+      expect(output).toMatch(
+        /^The drill is solved: demo-\S+ ended as Success; one create was sent, so it is paid once\.$/m,
+      );
     } finally {
       demo.kill('SIGTERM');
     }

@@ -214,14 +214,22 @@ export async function findFollower(
 /**
  * The workflows that are listed with this task, running or over, each once; none for an id that no filter takes, for
  * which all tasks would have to be read.
+ *
+ * @param since - only those that were started then or later. @default all
  */
 export async function findWorkflowsOf(
   { client }: Pick<TemporalAccess, 'client'>,
   requestId: string,
   account: string,
+  since?: Date,
 ): Promise<readonly string[]> {
   if (!plainId.test(requestId)) return [];
-  const query = `WorkflowType = "task" AND ${searchAttributes.account.name} = "${account}" AND ${searchAttributes.requestId.name} = "${requestId}"`;
+  const query = [
+    'WorkflowType = "task"',
+    `${searchAttributes.account.name} = "${account}"`,
+    `${searchAttributes.requestId.name} = "${requestId}"`,
+    ...(since === undefined ? [] : [`StartTime >= "${since.toISOString()}"`]),
+  ].join(' AND ');
   const found = new Set<string>();
   for await (const { workflowId } of listWorkflows(client, query, pageSize)) found.add(workflowId);
   return [...found];

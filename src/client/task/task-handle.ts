@@ -19,11 +19,12 @@ import { checkOptions } from '../option-check';
 import { abortSignal, type OptionRules, milliseconds } from '../../domain/option-rules';
 import { isTaskResult, isTaskStatus } from '../replies';
 import { requestIdProblem } from '../start-check';
+import { findAdopter } from './adopter';
 import { inputInHistory, type TaskOrigin } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
 import { undeliveredWebhooks } from './task-webhooks';
-import { pendingWork, type TaskView, taskView } from './task-view';
+import { knownRequestId, pendingWork, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
 import { canceledResultOrThrow } from '../workflow-ending';
 
@@ -63,7 +64,8 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
       pendingWork(client, description.pendingActivities),
       undeliveredWebhooks(client, description),
     ]);
-    return taskView({ description, reported, pending, webhooks, url: this.url });
+    const adoptedBy = await findAdopter(this.#access, description, knownRequestId(description, reported));
+    return taskView({ description, reported, pending, webhooks, adoptedBy, url: this.url });
   }
 
   /** What it was started with; null when that cannot be read, because another program started it. */

@@ -40,6 +40,11 @@ export interface TaskView {
   readonly app: string | null;
   readonly account: string | null;
   readonly requestId: string | null;
+  /**
+   * Of one that was cut off or failed: the workflow of another id that took its task over, as `adopt` does; null for none,
+   * or where it cannot be told.
+   */
+  readonly adoptedBy: string | null;
   /** What its start called it. */
   readonly tags: readonly string[];
   /** The service's own word, which may be another one. */
@@ -73,21 +78,33 @@ export interface TaskViewSources {
   readonly pending: PendingWork;
   /** @default none */
   readonly webhooks?: readonly UndeliveredWebhook[] | null;
+  /** @default none */
+  readonly adoptedBy?: string | null;
   readonly url: string | null;
 }
 
+/** The request id as the workflow tells it, or else as Temporal's list does. */
+export function knownRequestId(
+  { attributes }: Pick<DescribedWorkflow, 'attributes'>,
+  reported: TaskStatus | undefined,
+): string | null {
+  return reported?.requestId ?? attributes.get(searchAttributes.requestId.name) ?? null;
+}
+
 /** Merges the parts. Pure. */
-export function taskView({ description, reported, pending, webhooks = [], url }: TaskViewSources): TaskView {
+export function taskView(sources: TaskViewSources): TaskView {
+  const { description, reported, pending, webhooks = [], adoptedBy = null, url } = sources;
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
   const { transfers, retrying, watched, refusedCreates } = pending;
   // A worker that watches the task knows more than the workflow, which waits for it.
   const known = watched ?? reported;
-  const requestId = reported?.requestId ?? attributes.get(searchAttributes.requestId.name) ?? null;
+  const requestId = knownRequestId(description, reported);
+  const status = reported?.status ?? attributes.get(searchAttributes.status.name) ?? 'PreparingInputs';
   return {
     workflowId,
     url,
-    status: reported?.status ?? attributes.get(searchAttributes.status.name) ?? 'PreparingInputs',
+    status,
     since: reported?.since ?? null,
     isOver,
     execution,
@@ -96,6 +113,7 @@ export function taskView({ description, reported, pending, webhooks = [], url }:
     app: attributes.get(searchAttributes.app.name) ?? null,
     account: attributes.get(searchAttributes.account.name) ?? null,
     requestId,
+    adoptedBy,
     tags: description.tags,
     serviceStatus: known?.serviceStatus ?? null,
     serviceStatusAt: watched === null ? (reported?.serviceStatusAt ?? null) : toIso(watched.serviceStatusAtMs),
@@ -104,14 +122,14 @@ export function taskView({ description, reported, pending, webhooks = [], url }:
     failedPolls: known?.failedPolls ?? null,
     createRequests: reported === undefined ? null : reported.createRequests + refusedCreates,
     waitingFor: isOver ? null : (reported?.waitingFor ?? null),
-    nextStep: nextStep(description, reported, requestId),
+    nextStep: nextStep(description, reported, { status, requestId, adoptedBy }),
     problem: known?.problem ?? null,
     stopRequests: stopRequests(execution, reported),
     transfers,
     retrying,
     webhooks,
     stuck,
-    note: note(description, isOver, reported),
+    note: note(description, isOver, { reported, adoptedBy }),
   };
 }
 
@@ -119,8 +137,9 @@ export function taskView({ description, reported, pending, webhooks = [], url }:
 function nextStep(
   { workflowId, execution }: DescribedWorkflow,
   reported: TaskStatus | undefined,
-  requestId: string | null,
+  { status, requestId, adoptedBy }: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'>,
 ): string | null {
+  if (adoptedBy !== null) return `longhaul status ${taskKeyOf(adoptedBy) ?? adoptedBy} tells how its task goes on`;
   if (!isCutOff(execution)) return isClosed(execution) && execution !== 'FAILED' ? null : (reported?.nextStep ?? null);
   if (requestId !== null && workflowId === taskWorkflowId(adoptionKey(requestId)))
     return `longhaul adopt ${requestId} follows and archives it again; nothing is created`;
@@ -129,7 +148,11 @@ function nextStep(
     batch === undefined
       ? `longhaul run with --key ${taskKeyOf(workflowId) ?? 'KEY'} --retry and the same input`
       : `longhaul batch retry ${batch}, which may pay other rows that failed anew,`;
-  return `${again} takes over what was created, without paying for it twice; longhaul reconcile tells what is known of it`;
+  const takesOver = `${again} takes over what was created, without paying for it twice`;
+  if (status === 'CreateUncertain' && requestId === null) {
+    return `longhaul reconcile tells whether it is settled by now what was created, in the create record, and if not, how to settle it; then ${takesOver}`;
+  }
+  return `${takesOver}; longhaul reconcile tells what is known of it`;
 }
 
 /** A workflow that was cut off can tell no more what became of those that were open. */
@@ -157,11 +180,11 @@ function toIso(ms: number | undefined): string | null {
 function note(
   { execution, stuck, taskQueue, isCancelRequested }: DescribedWorkflow,
   isOver: boolean,
-  reported: TaskStatus | undefined,
+  { reported, adoptedBy }: Pick<TaskViewSources, 'reported'> & Pick<TaskView, 'adoptedBy'>,
 ): string | null {
   if (isCutOff(execution)) {
     const how = execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal';
-    return `The workflow was ${how}, ${unfollowedTask}`;
+    return `The workflow was ${how}, ${adoptedBy === null ? unfollowedTask : `and ${adoptedBy} took its task over.`}`;
   }
   if (reported !== undefined || stuck !== null) return null;
   // Of a task that is over, Temporal has all that matters.

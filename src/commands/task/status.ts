@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { InputInvalidError, ReplyInvalidError } from '../../client/errors';
 import type { TaskHandle } from '../../client/task/task-handle';
+import type { TaskView } from '../../client/task/task-view';
 import { batchIdOf } from '../../contract/workflow-ids';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { followToTheEnd } from './follow-task';
@@ -47,7 +48,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
           return;
         }
         const view = await task.status();
-        const outcome = view.isOver ? await readOutcomeIfAny(task) : null;
+        const outcome = view.isOver ? afterAdoption(view, await readOutcomeIfAny(task)) : null;
         if (json) printJson(context, { ...view, ...(outcome && { result: outcome.result, failure: outcome.failure }) });
         else {
           // The failure says it, with its type.
@@ -66,6 +67,12 @@ async function readOutcomeIfAny(task: TaskHandle): Promise<TaskOutcome | null> {
     if (error instanceof ReplyInvalidError) return null;
     throw error;
   }
+}
+
+/** That its workflow was cut off leaves nothing to do where another one took the task over. */
+function afterAdoption({ adoptedBy, note }: TaskView, outcome: TaskOutcome | null): TaskOutcome | null {
+  if (adoptedBy === null || note === null || outcome?.failure == null) return outcome;
+  return { ...outcome, failure: { ...outcome.failure, message: note } };
 }
 
 function refuseBatch(id: string): void {

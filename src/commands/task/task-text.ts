@@ -99,6 +99,7 @@ export function statusText(view: TaskView, nowMs: number): string {
     ['app', view.app],
     ['account', view.account],
     ['request id', view.requestId],
+    ['adopted by', view.adoptedBy],
     ['tags', view.tags.join(', ')],
     ['service', serviceLine(view, nowMs)],
     ['waiting for', view.waitingFor],

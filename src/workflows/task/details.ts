@@ -2,6 +2,7 @@ import type { ManifestInput } from '../../contract/activities';
 import { operatorChoices } from '../../contract/operator-choices';
 import { rowsOfBatch } from '../../contract/search-attributes';
 import type { TaskStatus } from '../../contract/task-messages';
+import type { TaskPlan } from '../../contract/task-plan';
 import type { TaskResult } from '../../contract/task-result';
 import { formatMoney, type Money } from '../../domain/money';
 import { formatBytes, markdownText } from '../../domain/text';
@@ -13,14 +14,14 @@ import { formatMoment } from '../../domain/time';
  */
 export function taskDetails(
   status: TaskStatus,
-  { inputs = [], cost = null, archived = null, batchId = null, isOver = false }: TaskPage = {},
+  { watch = 'timer', inputs = [], cost = null, archived = null, batchId = null, isOver = false }: TaskPage = {},
 ): string {
   const rows = [
     ['Request id', status.requestId ?? (isOver ? 'none' : 'none yet')],
     ['At the service', formatServiceStatus(status, isOver), formatAsOf(status, isOver)],
     ['Waiting for', status.waitingFor],
     ['Next', status.nextStep],
-    ['Queries so far', `${status.polls}${status.failedPolls === 0 ? '' : `, ${status.failedPolls} failed`}`],
+    ['Queries so far', watch === 'activity' && !isOver ? formatWatchQueries(status) : formatQueries(status)],
     // An activity that creates counts for itself, until it is over.
     ...(status.status === 'Creating' ? [] : [['Creates sent', String(status.createRequests)]]),
     ...formatCost(status, cost, isOver),
@@ -49,6 +50,7 @@ export type ArchivedPart = Pick<TaskResult, 'outputs' | 'outputCount' | 'outputB
 
 /** What the page of a task tells beside its status. */
 interface TaskPage {
+  readonly watch?: TaskPlan['watch'];
   /** Once all of them are uploaded. */
   readonly inputs?: readonly Pick<ManifestInput, 'name' | 'bytes'>[];
   readonly cost?: Money | null;
@@ -57,6 +59,19 @@ interface TaskPage {
   /** Of a row. */
   readonly batchId?: string | null;
   readonly isOver?: boolean;
+}
+
+function formatQueries({ polls, failedPolls }: TaskStatus): string {
+  return `${polls}${failedPolls === 0 ? '' : `, ${failedPolls} failed`}`;
+}
+
+/** States in which an activity may watch. */
+const watchedStates: readonly string[] = ['Queuing', 'Preparing', 'Running', 'Watching'];
+
+/** An activity that watches counts for itself, until it comes back. */
+function formatWatchQueries(status: TaskStatus): string {
+  if (!watchedStates.includes(status.status)) return formatQueries(status);
+  return 'counted by the pending activity watchTask, in its heartbeat';
 }
 
 function formatCost({ requestId }: TaskStatus, cost: Money | null, isOver: boolean): string[][] {

@@ -59,10 +59,9 @@ export class TaskDisplay {
   /** Shows what else changed in the live details. */
   refresh(): void {
     const { inputs, cost = null } = this.#state;
-    const batchId = this.#plan.batch?.id ?? null;
-    setCurrentDetails(
-      taskDetails(this.view(), { inputs, cost, archived: this.#archived, batchId, isOver: this.#isOver }),
-    );
+    const { watch, batch } = this.#plan;
+    const page = { watch, inputs, cost, archived: this.#archived, batchId: batch?.id ?? null, isOver: this.#isOver };
+    setCurrentDetails(taskDetails(this.view(), page));
   }
 
   /** Its outputs are archived; shown with the next status. */

@@ -45,6 +45,12 @@ async function run(...args: string[]): Promise<FakeContext> {
   return context;
 }
 
+async function status(id: string): Promise<FakeContext> {
+  const context = new FakeContext({ TEMPORAL_ADDRESS: environment.address });
+  await runCommandLine(['status', id], context);
+  return context;
+}
+
 /** Starts a task that goes on until the script changes, and waits until a list shows its request id. */
 async function startRunning(key: string): Promise<void> {
   const { longhaul, service, temporal } = environment;
@@ -99,6 +105,17 @@ describe('adopting a task', () => {
 
     expect(task).toMatchObject({ origin: 'started', workflowId: `task:adopt-${service.requestId}` });
     await expect(task.result()).resolves.toMatchObject({ status: 'Success', requestId: service.requestId });
+    const old = longhaul.task(key);
+    await eventually(async () => (await old.status()).adoptedBy === task.workflowId, {
+      what: 'the adoption in a list',
+    });
+    expect((await task.status()).adoptedBy).toBeNull();
+    const { stdout } = await status(key);
+    expect(stdout.text).toMatch(new RegExp(`^  adopted by +${task.workflowId}$`, 'm'));
+    expect(stdout.text).toContain(
+      `failure      WorkflowTerminated: The workflow was terminated, and ${task.workflowId}`,
+    );
+    expect(stdout.text).not.toContain('Start it again');
   });
 
   it('again when its workflow is over archives it again, wherever that is wanted', async () => {

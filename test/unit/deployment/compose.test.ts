@@ -51,7 +51,14 @@ describe('the compose file and the compose specification', () => {
 });
 
 describe('the services of the compose file', () => {
-  it.each(services)('%s runs an image of one exact version', (_, { image }) => {
+  it('keep the image of the demo when that of the workers is another: nothing but the checkout has one', () => {
+    const { image, build } = composeService('reference-service');
+    expect(build).toEqual({ context: '.', target: 'demo' });
+    expect(image).toBe('longhaul-demo:local');
+  });
+
+  const versioned = services.filter(([name]) => name !== 'reference-service');
+  it.each(versioned)('%s runs an image of one exact version', (_, { image }) => {
     const tag = image === 'longhaul:${LONGHAUL_NEXT_TAG:-next}' ? { LONGHAUL_NEXT_TAG: '0.2.0' } : {};
     expect(interpolated(image, tag)).toMatch(/^[a-z/-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?$/);
   });
@@ -179,7 +186,7 @@ describe('the settings of the compose file', () => {
   it('have no default for a secret', () => {
     const isSecret = (name: string): boolean => secretNames.includes(name) || /PASSWORD|SECRET|TOKEN|KEY/.test(name);
     const uses = variableUses().filter(({ name }) => isSecret(name));
-    const required = ['LONGHAUL_API_KEY', 'POSTGRES_PASSWORD'];
+    const required = ['POSTGRES_PASSWORD'];
     // Without a value the variable is empty, or what says that it is there.
     const allowed = (name: string): string[] => (required.includes(name) ? [':?'] : [':-', ':+']);
     for (const { name, operator, operand } of uses) {
@@ -194,7 +201,7 @@ describe('the settings of the compose file', () => {
   it('that are required are named all at once, for compose stops at the first that is missing', () => {
     const required = variableUses().filter(({ operator }) => operator === ':?');
     const names = new Set(required.map(({ name }) => name));
-    expect([...names].sort()).toEqual(['LONGHAUL_API_KEY', 'LONGHAUL_SERVICE_URL', 'POSTGRES_PASSWORD']);
+    expect([...names].sort()).toEqual(['LONGHAUL_SERVICE_URL', 'POSTGRES_PASSWORD']);
     for (const { operand } of required) for (const name of names) expect(operand).toContain(name);
   });
 
@@ -222,13 +229,14 @@ describe('the settings of the compose file', () => {
       },
       ['default'],
     ],
+    ['accounts of which none is called "default"', { ...everything, LONGHAUL_API_KEY: '' }, ['studio']],
     ['everything that can be set', everything, ['default', 'studio']],
   ])('make a worker’s configuration of %s', (_, values, accounts) => {
     const env = composeEnvironment('worker', values);
     const { config, warnings } = loadWorkerConfig(env, secretFile(values));
     expect(warnings).toEqual([]);
     expect([...config.accounts.keys()]).toEqual(accounts);
-    const isAll = values === everything;
+    const isAll = accounts.includes('studio');
     expect(config.archive.kind).toBe(isAll ? 's3' : 'folder');
     expect([config.codecKeys, config.callback].every((part) => (part !== null) === isAll)).toBe(true);
     expect([...config.webhooks.keys()]).toEqual(isAll ? ['orders'] : []);

@@ -208,7 +208,7 @@ describe('longhaul costs', () => {
       '',
       ' | 2 | succeeded: 1.500001 EUR and 0.000005 USD',
       ' | 1 | failed at the service: 0.02 EUR',
-      ' | 1 | not over yet, or nobody saw how they ended: unknown',
+      ' | 1 | not over yet, or how they ended is not known: unknown',
       '',
     ]);
   });

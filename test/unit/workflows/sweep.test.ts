@@ -1,3 +1,4 @@
+import { markdownCode } from '../../../src/domain/text';
 import { sweepDetails } from '../../../src/workflows/sweep';
 
 describe('the page of a sweep', () => {
@@ -11,13 +12,26 @@ describe('the page of a sweep', () => {
     text: 'All safe.',
   };
 
-  it('says how much is safe, or what is not with its commands, which no text of the service can leave', () => {
+  it('says how much is safe, or what is not, with its commands', () => {
     expect(sweepDetails(result)).toContain('### Everything is safe\n\n- **Safe:** 8\n');
-    const text = 'task:a: ```` # heading\n    longhaul adopt r-1';
+    const text =
+      'Lost (1):\n  r-1: It is gone.\n    longhaul adopt r-1\n\n1 not safe. Safe: 7 (7 archived, 0 followed).\n';
     const page = sweepDetails({ ...result, unsafe: { running: 2, lost: 1 }, handled: 4, text });
     expect(page).toContain('### 3 not safe');
     expect(page).toContain('Taken care of by this sweep:** 4');
-    expect(page.split('````')).toHaveLength(3);
-    expect(page).toContain('longhaul adopt r-1');
+    expect(page).toContain(
+      '\n\n**Lost (1):**\n\nr-1: It is gone.\n\n- `longhaul adopt r-1`\n\n1 not safe. Safe: 7 (7 archived, 0 followed).',
+    );
   });
+
+  it.each(['# heading', '<img src=x>', '[a](http://evil.example)', '`` ` ```'])(
+    'shows words of the service as they are written, and not as Markdown: %s',
+    (words) => {
+      const page = sweepDetails({ ...result, text: `  r-1: ${words}\n    longhaul ${words}\n${words}` });
+      const [finding = '', , command = '', last = ''] = page.split('\n').slice(-4);
+      expect(finding).toBe(markdownCode(`r-1: ${words}`));
+      expect(command).toBe(`- ${markdownCode(`longhaul ${words}`)}`);
+      expect(last).toBe(markdownCode(words));
+    },
+  );
 });

@@ -22,6 +22,7 @@ const view: TaskView = {
     transfers: [],
     retrying: [],
     webhooks: [],
+    adoptedBy: null,
     stuck: null,
     note: null,
   },

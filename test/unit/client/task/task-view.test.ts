@@ -61,6 +61,24 @@ describe('the view of a task', () => {
     expect(nextStep).toContain('longhaul reconcile');
   });
 
+  it('that was terminated while it was uncertain whether it was created tells where that may be settled by now', () => {
+    const over = { ...description, execution: 'TERMINATED', closedAt: new Date(1) } as const;
+    const uncertain = { ...reported, status: 'CreateUncertain' } as const;
+    const { nextStep } = taskView({ description: over, reported: uncertain, pending, url: null });
+    expect(nextStep).toMatch(/^longhaul reconcile tells whether it is settled by now .* --key order-17 --retry/);
+  });
+
+  it('that was terminated and adopted since names the workflow that took it over, and no other remedy', () => {
+    const over = { ...description, execution: 'TERMINATED', closedAt: new Date(1) } as const;
+    const adopted = { ...reported, requestId: 'r-1' };
+    const view = taskView({ description: over, reported: adopted, pending, url: null, adoptedBy: 'task:adopt-r-1' });
+    expect(view).toMatchObject({
+      adoptedBy: 'task:adopt-r-1',
+      nextStep: 'longhaul status adopt-r-1 tells how its task goes on',
+      note: 'The workflow was terminated, and task:adopt-r-1 took its task over.',
+    });
+  });
+
   it('that was terminated waits for no answer to a request to end it', () => {
     const over = { ...description, execution: 'TERMINATED', closedAt: new Date(1) } as const;
     const request = { verb: 'cancel', askedAt: '2025-06-01T00:00:00.000Z', words: 'Not sent yet.' } as const;

@@ -44,6 +44,7 @@ function view(more: Partial<TaskView> = {}): TaskView {
     transfers: [],
     retrying: [],
     webhooks: [],
+    adoptedBy: null,
     ...more,
   };
 }

@@ -57,7 +57,14 @@ describe('an activity that is tried again', () => {
 describe('the status of a task as text', () => {
   it('has each decision as a command to paste, with its meaning as a comment', () => {
     const nothing = { stuck: null, webhooks: [], retrying: [], stopRequests: [], transfers: [], tags: [] };
-    const unknown = { serviceStatus: null, serviceStatusAt: null, queuePosition: null, url: null, requestId: null };
+    const unknown = {
+      serviceStatus: null,
+      serviceStatusAt: null,
+      queuePosition: null,
+      url: null,
+      requestId: null,
+      adoptedBy: null,
+    };
     const untold = { waitingFor: null, nextStep: null, problem: null, note: null, app: null, account: null };
     const counts = { polls: null, failedPolls: null, createRequests: null };
     const times = { startedAt: '1970-01-01T00:00:00Z', endedAt: null, since: null };

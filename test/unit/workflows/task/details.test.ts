@@ -41,6 +41,17 @@ describe('the page of a task in the Web UI', () => {
     ]);
   });
 
+  it('leaves the count of queries to the activity that watches, as long as one does', () => {
+    const queries = (status: TaskStatus['status'], isOver = false): string | undefined =>
+      /Queries so far:\*\* (.*)/.exec(taskDetails({ ...running, status }, { watch: 'activity', isOver }))?.[1];
+    for (const status of ['Queuing', 'Preparing', 'Running', 'Watching'] as const) {
+      expect(queries(status)).toBe('counted by the pending activity watchTask, in its heartbeat');
+    }
+    expect(queries('Stopping')).toBe('12');
+    expect(queries('Archiving')).toBe('12');
+    expect(queries('Success', true)).toBe('12');
+  });
+
   it.each([
     ['CreateUncertain', ['adopt', 'recreate', 'abandon'], '`longhaul resolve photo-1 --adopt REQUEST_ID`'],
     ['ArchiveIncomplete', ['rearchive', 'abandon'], '`longhaul rearchive photo-1`'],
