@@ -29,7 +29,7 @@ import {
 } from './connection-errors';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
-import { describeWorkflow, stuckRemedy, type WorkflowInfo } from './workflow-info';
+import { describeWorkflow, isAboutNamespace, stuckRemedy, type WorkflowInfo } from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
@@ -221,7 +221,7 @@ export function toClientError(
         ? new WorkflowStuckError(workflowId, stuckRemedy(workflowId), options)
         : error;
     case grpcStatus.NOT_FOUND:
-      return /namespace/i.test(words) ? new NamespaceMissingError(namespace, address, connection) : error;
+      return isAboutNamespace(words, workflowId) ? new NamespaceMissingError(namespace, address, connection) : error;
     case grpcStatus.INVALID_ARGUMENT:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return /search attribute/i.test(words) ? new SearchAttributesMissingError(namespace, words, options) : error;

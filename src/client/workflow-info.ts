@@ -79,14 +79,18 @@ async function describe(
       execution: { workflowId, runId },
     });
   } catch (error) {
-    throw isNotFound(error) ? new WorkflowNotFoundError(error.details, workflowId, undefined) : error;
+    if (!isGrpcServiceError(error) || error.code !== grpcStatus.NOT_FOUND) throw error;
+    if (isAboutNamespace(error.details, workflowId)) throw error;
+    throw new WorkflowNotFoundError(error.details, workflowId, undefined);
   }
 }
 
-/** gRPC's NOT_FOUND, unless it is the namespace that is not there. */
-function isNotFound(error: unknown): error is Error & { readonly details: string } {
-  if (!isGrpcServiceError(error)) return false;
-  return error.code === grpcStatus.NOT_FOUND && !/namespace/i.test(error.details);
+/**
+ * Whether it is the namespace that is not there, by the words of gRPC's NOT_FOUND. They quote the workflow id, which may have
+ * any word in it.
+ */
+export function isAboutNamespace(words: string, workflowId: string): boolean {
+  return /namespace/i.test(words.replaceAll(workflowId, ''));
 }
 
 /** Decodes one payload; what cannot be decoded becomes an {@link Undecodable}. */
