@@ -210,6 +210,13 @@ export function toClientError(
       return new TemporalUnreachableError(address, words, connection);
     case grpcStatus.DEADLINE_EXCEEDED:
       return new TemporalUnreachableError(address, 'it did not answer in time', connection);
+    case grpcStatus.CANCELLED:
+    case grpcStatus.UNKNOWN:
+    case grpcStatus.ABORTED:
+    case grpcStatus.INTERNAL:
+    case grpcStatus.DATA_LOSS:
+    case grpcStatus.UNIMPLEMENTED:
+      return temporalFault(address, `it answered ${grpcStatus[grpc.code]} (${words})`, connection);
     case grpcStatus.RESOURCE_EXHAUSTED:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return new TemporalBusyError(address, words, options);
@@ -228,6 +235,17 @@ export function toClientError(
     default:
       return error;
   }
+}
+
+/** A part of Temporal fails, or a proxy before it; what a caller canceled has rejected by then. */
+function temporalFault(
+  address: string,
+  reason: string,
+  options: { readonly cause: unknown; readonly sources: ConnectionSources | undefined },
+): TemporalUnreachableError {
+  const where = options.sources?.address ?? 'TEMPORAL_ADDRESS';
+  const remedy = `Try again; if it stays so, see Temporal’s log, and check ${where}.`;
+  return new TemporalUnreachableError(address, reason, { ...options, remedy });
 }
 
 /** A workflow's page in Temporal's Web UI; null when its address is not configured. */
