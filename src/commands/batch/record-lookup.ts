@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError, UnknownTaskError } from '../../client/errors';
 import type { ListedTask } from '../../client/task/list-tasks';
 import { findArchivePlace, loadStagingOf } from '../../config/client-config';
-import { ConfigError } from '../../config/environment';
+import { ConfigError, readText } from '../../config/environment';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import { rowWorkflowId } from '../../contract/workflow-ids';
 import { addCost, type BatchSpending, noSpending } from '../../domain/batch/batch-budget';
@@ -109,7 +109,7 @@ export class RecordLookup {
     const known = await Promise.race([asking, inTime]).finally(() => {
       late.abort();
     });
-    const isStaged = context.env['LONGHAUL_STAGING'] !== undefined;
+    const isStaged = readText(context.env, 'LONGHAUL_STAGING') !== undefined;
     const staged = isStaged ? await StagedDigests.open(loadStagingOf({ env: context.env })) : null;
     return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, staged, choice);
   }

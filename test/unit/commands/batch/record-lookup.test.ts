@@ -160,6 +160,14 @@ describe('the check of rows that are staged', () => {
     expect(changed.stdout.text).toContain('other content than on record: 1 row (');
   });
 
+  it('takes an empty LONGHAUL_STAGING for one that is not set, as the run does', async () => {
+    writeFileSync(photo, 'one photo');
+    keepRecord(await prepared(rows));
+    const { exitCode, stdout, stderr } = await check(rows, { LONGHAUL_STAGING: '' });
+    expect([exitCode, stderr.text]).toEqual([0, '']);
+    expect(stdout.text).toContain('2 rows: 2 finished; 0 are new\n');
+  });
+
   it('finds a row whose key was renamed', async () => {
     keepRecord(await stagedRows('one photo'));
     const { exitCode, stdout } = await check('key,1:A.b,2:A.b\nkitten,@cat.jpg,1\nplain,x,1\n', staging);
