@@ -12,6 +12,7 @@ function layer(name, { servers = false, storage = false } = {}) {
     displayName: name,
     rootDir: __dirname,
     testEnvironment: 'node',
+    runtime: require.resolve('./jest.runtime.js'),
     testMatch: [`<rootDir>/test/${name}/**/*.test.ts`],
     transform,
     // Sources that are loaded on demand are named as the build has them.
