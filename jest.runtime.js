@@ -1,8 +1,5 @@
-// Of jest itself, so that it is the same version.
-const jestRunner = require.resolve('jest-runner', {
-  paths: [require.resolve('@jest/core', { paths: [require.resolve('jest')] })],
-});
-const { default: Runtime } = require(require.resolve('jest-runtime', { paths: [jestRunner] }));
+// Of jest itself, which installs it.
+const { default: Runtime } = require('jest-runtime');
 
 /**
  * Jest refuses to load a file between the end of one test and the beginning of the next. Tests that run at the same time
