@@ -26,12 +26,21 @@ function delayFunction(attempt: number, status: Status): number {
   return isSoon ? closingRetryMs : sdkRetries.delayFunction(attempt, status);
 }
 
+/** So often a request is sent that Temporal cancels each time. */
+const maxCanceled = 4;
+
+/** A part of Temporal that shuts down, or is too slow, cancels what it was asked. */
+function isCanceledThere({ code }: Status): boolean {
+  return code === grpcStatus.CANCELLED;
+}
+
 /**
  * The SDK's own retries, but not for a request that is too large: retried, it would end as "did not answer in time". A
  * request that came at the end of a run is sent again soon, for the next run: the SDK's growing pauses would use up its
- * time. The SDK retries in a timer, where gRPC throws once the connection is closed, which would end the process and
- * leave the call open for ever; such a call ends as its last attempt did. So does one that is canceled between two
- * attempts: the SDK cancels the first attempt only, and would go on with the others.
+ * time. A request that Temporal canceled, and nobody here, is sent again. The SDK retries in a timer, where gRPC throws
+ * once the connection is closed, which would end the process and leave the call open for ever; such a call ends as its
+ * last attempt did. So does one that is canceled between two attempts: the SDK cancels the first attempt only, and
+ * would go on with the others.
  *
  * @internal exported for tests
  */
@@ -41,7 +50,8 @@ export const retries: Interceptor = (options, nextCall) => {
   let isOver = false;
   const retryableDecider = (attempt: number, status: Status): boolean => {
     last = status;
-    return !isOver && !isTooLarge(status.details) && sdkRetries.retryableDecider(attempt, status);
+    if (isOver || isTooLarge(status.details)) return false;
+    return sdkRetries.retryableDecider(attempt, status) || (attempt < maxCanceled && isCanceledThere(status));
   };
   const call = makeGrpcRetryInterceptor({ delayFunction, retryableDecider })(options, (again) => {
     if (last !== undefined && isOver) return endedCall(last);

@@ -29,7 +29,7 @@ import {
 } from './connection-errors';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
-import { describeWorkflow, stuckRemedy, type WorkflowInfo } from './workflow-info';
+import { describeWorkflow, isAboutNamespace, stuckRemedy, type WorkflowInfo } from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
@@ -210,6 +210,13 @@ export function toClientError(
       return new TemporalUnreachableError(address, words, connection);
     case grpcStatus.DEADLINE_EXCEEDED:
       return new TemporalUnreachableError(address, 'it did not answer in time', connection);
+    case grpcStatus.CANCELLED:
+    case grpcStatus.UNKNOWN:
+    case grpcStatus.ABORTED:
+    case grpcStatus.INTERNAL:
+    case grpcStatus.DATA_LOSS:
+    case grpcStatus.UNIMPLEMENTED:
+      return temporalFault(address, `it answered ${grpcStatus[grpc.code]} (${words})`, connection);
     case grpcStatus.RESOURCE_EXHAUSTED:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return new TemporalBusyError(address, words, options);
@@ -221,13 +228,24 @@ export function toClientError(
         ? new WorkflowStuckError(workflowId, stuckRemedy(workflowId), options)
         : error;
     case grpcStatus.NOT_FOUND:
-      return /namespace/i.test(words) ? new NamespaceMissingError(namespace, address, connection) : error;
+      return isAboutNamespace(words, workflowId) ? new NamespaceMissingError(namespace, address, connection) : error;
     case grpcStatus.INVALID_ARGUMENT:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return /search attribute/i.test(words) ? new SearchAttributesMissingError(namespace, words, options) : error;
     default:
       return error;
   }
+}
+
+/** A part of Temporal fails, or a proxy before it; what a caller canceled has rejected by then. */
+function temporalFault(
+  address: string,
+  reason: string,
+  options: { readonly cause: unknown; readonly sources: ConnectionSources | undefined },
+): TemporalUnreachableError {
+  const where = options.sources?.address ?? 'TEMPORAL_ADDRESS';
+  const remedy = `Try again; if it stays so, see Temporal’s log, and check ${where}.`;
+  return new TemporalUnreachableError(address, reason, { ...options, remedy });
 }
 
 /** A workflow's page in Temporal's Web UI; null when its address is not configured. */

@@ -10,6 +10,7 @@ import { temporal } from '@temporalio/proto';
 import { Undecodable } from '../contract/input-bounds';
 import { searchAttributes } from '../contract/search-attributes';
 import { isRecord, parseJson } from '../domain/json';
+import { shellWord } from '../domain/shell-word';
 import { errorMessage } from '../domain/text';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
@@ -79,14 +80,18 @@ async function describe(
       execution: { workflowId, runId },
     });
   } catch (error) {
-    throw isNotFound(error) ? new WorkflowNotFoundError(error.details, workflowId, undefined) : error;
+    if (!isGrpcServiceError(error) || error.code !== grpcStatus.NOT_FOUND) throw error;
+    if (isAboutNamespace(error.details, workflowId)) throw error;
+    throw new WorkflowNotFoundError(error.details, workflowId, undefined);
   }
 }
 
-/** gRPC's NOT_FOUND, unless it is the namespace that is not there. */
-function isNotFound(error: unknown): error is Error & { readonly details: string } {
-  if (!isGrpcServiceError(error)) return false;
-  return error.code === grpcStatus.NOT_FOUND && !/namespace/i.test(error.details);
+/**
+ * Whether it is the namespace that is not there, by the words of gRPC's NOT_FOUND. They quote the workflow id, which may have
+ * any word in it.
+ */
+export function isAboutNamespace(words: string, workflowId: string): boolean {
+  return /namespace/i.test(words.replaceAll(workflowId, ''));
 }
 
 /** Decodes one payload; what cannot be decoded becomes an {@link Undecodable}. */
@@ -250,7 +255,7 @@ export function stuckRemedy(workflowId: string): string {
     'The error is in the worker’s log and in the workflow’s history. ' +
     'If it is about the keys of payloads, give worker and client one LONGHAUL_CODEC_KEYS_FILE with the keys of both; the workflow goes on by itself. ' +
     'If the worker is of another version than the workflow, start one of the right version. ' +
-    `Otherwise: temporal workflow reset --workflow-id ${workflowId} --type LastWorkflowTask --reapply-exclude Signal --reason stuck. ` +
+    `Otherwise: temporal workflow reset --workflow-id ${shellWord(workflowId)} --type LastWorkflowTask --reapply-exclude Signal --reason stuck. ` +
     'The reset discards signals and a stop that came meanwhile: ask for a stop again.'
   );
 }

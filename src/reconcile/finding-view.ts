@@ -1,4 +1,5 @@
 import { type Finding, type FindingKind, findingKinds, type Remedy } from '../domain/reconcile';
+import { shellWord } from '../domain/shell-word';
 import { printableLine, printableText } from '../domain/text';
 import type { Reconciliation } from './reconcile';
 
@@ -139,10 +140,5 @@ function adoptCommand(
 }
 
 function words(...args: readonly string[]): string {
-  return ['longhaul', ...args.map(shellQuoted)].join(' ');
-}
-
-/** One word for a POSIX shell. */
-function shellQuoted(word: string): string {
-  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+  return ['longhaul', ...args.map(shellWord)].join(' ');
 }

@@ -5,6 +5,7 @@ import {
   mayNeedOtherInput,
   refusedInputs,
 } from '../contract/failure-types';
+import { shellWord } from '../domain/shell-word';
 import type { ReportCommand, ReportFacts } from './report-data';
 
 /** What is known of a batch when its report is written. */
@@ -92,9 +93,4 @@ function listRepairs(run: string, retry: string): ReportFacts['repairs'] {
   };
   const types = Object.values(failureTypes).filter((type) => !changed.includes(type));
   return Object.fromEntries(types.map((type) => [type, repairsOf(type)]));
-}
-
-/** A word of a command line for a POSIX shell. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

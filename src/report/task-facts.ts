@@ -2,7 +2,8 @@ import { failureTypes, mayExistUnfollowed } from '../contract/failure-types';
 import { adoptionKey, batchOfRow, taskKeyOf, taskWorkflowId } from '../contract/workflow-ids';
 import type { Timestamps } from '../contract/task-result';
 import type { Money } from '../domain/money';
-import { shellWord, toReportFacts } from './batch-facts';
+import { shellWord } from '../domain/shell-word';
+import { toReportFacts } from './batch-facts';
 import type {
   ReportCommand,
   ReportFile,

@@ -34,7 +34,12 @@ export async function stageInputs(staging: Pick<RowStaging, 'keepInput'>, tasks:
       uris.set(file, await staging.keepInput(file));
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, stageNext));
+  try {
+    await Promise.all(Array.from({ length: atOnce }, stageNext));
+  } finally {
+    // After a failure the others begin no further file.
+    queue.clear();
+  }
   return tasks.map((inputs) => {
     const staged = Object.entries(inputs).map(([key, value]): [string, InputValue] => {
       return [key, typeof value === 'object' ? { ...value, file: uris.get(value.file) ?? value.file } : value];

@@ -60,6 +60,7 @@ export async function uploadFile(
   { name, ...options }: UploadFileOptions & Pick<UploadOptions, 'rule'>,
 ): Promise<UploadedFile> {
   const { signal } = options;
+  if (signal?.aborted === true && source instanceof Readable) source.destroy();
   signal?.throwIfAborted();
   const opened = await openUpload(source, name, signal);
   try {

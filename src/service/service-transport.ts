@@ -231,12 +231,14 @@ export class ServiceTransport {
 
   async #apiKey(): Promise<string> {
     const { apiKey } = this.#options;
-    let key: string;
+    // From JavaScript it may be anything.
+    let key: unknown;
     try {
       key = typeof apiKey === 'string' ? apiKey : await apiKey();
     } catch (error) {
       throw new ApiKeyUnavailableError(safeText(error instanceof Error ? error.message : 'its source failed'));
     }
+    if (typeof key !== 'string') throw new ApiKeyUnavailableError('its source returned no text');
     if (!/^[\x21-\x7e]+$/.test(key)) throw new ApiKeyUnavailableError('it is empty or has spaces or line breaks');
     knownSecrets.add(key);
     return key;

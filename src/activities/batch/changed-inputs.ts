@@ -7,6 +7,7 @@ import { showValue } from '../../domain/text';
 import { type ManifestPage, parseManifestPage } from '../../formats/manifest';
 import type { PreparedRow, RowTable } from '../../rows';
 import { type Archive, readSmall } from '../../storage/archive/archive';
+import { ArchiveError } from '../../storage/errors';
 
 /** A manifest of many outputs is not read for this. */
 const maxManifestBytes = 1024 * 1024;
@@ -17,7 +18,7 @@ type Inputs = Readonly<Record<string, InputValue>>;
 
 /**
  * What a row has otherwise than its task on record had, by the manifest that this left; undefined where it left none, or it
- * does not tell. The record itself has a digest of the row alone. Throws ArchiveError.
+ * does not tell. The record itself has a digest of the row alone.
  */
 export async function findChangedInputs(
   archive: Pick<Archive, 'location' | 'read' | 'size'>,
@@ -26,7 +27,7 @@ export async function findChangedInputs(
   { inputColumns = {} }: Partial<Pick<RowTable, 'inputColumns'>> = {},
 ): Promise<readonly ChangedInput[] | undefined> {
   if (path?.startsWith(`${archive.location}/`) !== true) return undefined;
-  const text = await readSmall(archive, path.slice(archive.location.length + 1), maxManifestBytes);
+  const text = await readManifest(archive, path.slice(archive.location.length + 1));
   const manifest = parseManifestPage(parseJson(text ?? ''));
   if (manifest?.requestId !== requestId) return undefined;
   const { webAppId, account } = manifest;
@@ -41,6 +42,16 @@ export async function findChangedInputs(
     const named = columns === undefined || columns.length === 0 ? {} : { columns: columns.slice(0, maxInputs) };
     return { key: key.slice(0, maxKeyLength), ...named, ...values };
   });
+}
+
+/** One that cannot be read, in cold storage say, holds up no batch: the rows are named all the same. */
+async function readManifest(archive: Pick<Archive, 'read' | 'size'>, name: string): Promise<string | undefined> {
+  try {
+    return await readSmall(archive, name, maxManifestBytes);
+  } catch (error) {
+    if (error instanceof ArchiveError) return undefined;
+    throw error;
+  }
 }
 
 function changedInputs({ values, inputs: files }: ManifestPage, inputs: Inputs): ChangedInput[] {

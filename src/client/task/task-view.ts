@@ -7,6 +7,7 @@ import { searchAttributes } from '../../contract/search-attributes';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
 import { adoptionKey, batchOfRow, taskKeyOf, taskWorkflowId } from '../../contract/workflow-ids';
 import { isRecord } from '../../domain/json';
+import { shellWord } from '../../domain/shell-word';
 import type { LonghaulStatus, ServiceStatus, WatchedTask } from '../../domain/task-state';
 import { noWorkerRemedy } from '../errors';
 import { isClosed } from '../existing-run';
@@ -142,7 +143,7 @@ function nextStep(
   if (adoptedBy !== null) return `longhaul status ${taskKeyOf(adoptedBy) ?? adoptedBy} tells how its task goes on`;
   if (!isCutOff(execution)) return isClosed(execution) && execution !== 'FAILED' ? null : (reported?.nextStep ?? null);
   if (requestId !== null && workflowId === taskWorkflowId(adoptionKey(requestId)))
-    return `longhaul adopt ${requestId} follows and archives it again; nothing is created`;
+    return `longhaul adopt ${shellWord(requestId)} follows and archives it again; nothing is created`;
   const batch = batchOfRow(workflowId);
   const again =
     batch === undefined

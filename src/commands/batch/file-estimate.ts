@@ -26,16 +26,17 @@ export async function readKnownRows(
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
   // The AWS SDK takes half a second to load, and nothing else of this command needs it.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
+  const late = new AbortController();
   try {
-    const late = new AbortController();
     const reading = readEarlierRows(openArchive(place), apps);
     const known = await Promise.race([reading, delay(readWithinMs, undefined, { signal: late.signal })]);
-    late.abort();
     reading.catch(() => undefined);
     return known ?? { unknown: 'the archive did not answer in time' };
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     return { unknown: `the archive cannot be read here (${error.message})` };
+  } finally {
+    late.abort();
   }
 }
 

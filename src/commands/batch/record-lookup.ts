@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadStagingOf } from '../../config/client-config';
+import { readText } from '../../config/environment';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import { addCost, type BatchSpending, noSpending } from '../../domain/batch/batch-budget';
 import { pickPlace } from '../../domain/batch/row-place';
 import type { RecordedRow } from '../../results/recorded-rows';
 import { findRowsRunBefore, type PreparedRow, type RowRunBefore } from '../../rows';
 import type { CommandContext } from '../command-context';
-import { archiveUnset, type KnownRows, readKnownRows } from './known-rows';
+import { archiveUnset, type RowsOnRecord, readRowsOnRecord } from './rows-on-record';
 import type { OnRecord, OtherKeyRow, OtherKeyRows } from './on-record';
 import { StagedDigests } from './staged-digests';
 
@@ -19,7 +20,7 @@ const maxNamed = 5;
 
 /** Which rows of a file are on record, as far as the archive and Temporal can be asked from here. */
 export class RecordLookup {
-  readonly #known: KnownRows;
+  readonly #known: RowsOnRecord;
   /** Null where rows are not staged: they are run as they stand. */
   readonly #staged: StagedDigests | null;
   readonly #count = {
@@ -42,7 +43,7 @@ export class RecordLookup {
   readonly #choice: RunChoice;
   #spending: BatchSpending = noSpending;
 
-  private constructor(known: KnownRows, staged: StagedDigests | null, choice: RunChoice) {
+  private constructor(known: RowsOnRecord, staged: StagedDigests | null, choice: RunChoice) {
     this.#known = known;
     this.#staged = staged;
     this.#choice = choice;
@@ -61,13 +62,13 @@ export class RecordLookup {
   /** Asks the archive that the command knows, and Temporal; neither has to answer. */
   static async open(context: CommandContext, batchId: string, choice: RunChoice): Promise<RecordLookup> {
     const late = new AbortController();
-    const asking = readKnownRows(context, batchId);
+    const asking = readRowsOnRecord(context, batchId);
     asking.catch(() => undefined);
     const inTime = delay(withinMs, undefined, { signal: late.signal });
     const known = await Promise.race([asking, inTime]).finally(() => {
       late.abort();
     });
-    const isStaged = context.env['LONGHAUL_STAGING'] !== undefined;
+    const isStaged = readText(context.env, 'LONGHAUL_STAGING') !== undefined;
     const staged = isStaged ? await StagedDigests.open(loadStagingOf({ env: context.env })) : null;
     return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, staged, choice);
   }

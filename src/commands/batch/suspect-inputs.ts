@@ -40,13 +40,16 @@ interface KindCount {
 
 /** Finds inputs such as a width that is `50%` or `3-Apr` in one row, where it is a number in all others. */
 export class MixedInputs {
-  readonly #counts = new Map<string, Map<Kind, KindCount>>();
+  /** By app and key: apps may take inputs of one key and of different kinds. */
+  readonly #counts = new Map<string, { readonly key: string; readonly kinds: Map<Kind, KindCount> }>();
 
   add(row: PreparedRow): void {
-    for (const [key, value] of Object.entries(row.input.inputs)) {
-      const kinds = this.#counts.get(key) ?? new Map<Kind, KindCount>();
+    const { webAppId, inputs } = row.input;
+    for (const [key, value] of Object.entries(inputs)) {
+      const name = `${webAppId} ${key}`;
+      const { kinds } = this.#counts.get(name) ?? { kinds: new Map<Kind, KindCount>() };
       if (kinds.size === 0 && this.#counts.size >= maxMixedKeys) continue;
-      this.#counts.set(key, kinds);
+      this.#counts.set(name, { key, kinds });
       const known = kinds.get(kindOf(value));
       if (known !== undefined) known.rows += 1;
       else kinds.set(kindOf(value), { rows: 1, place: pickPlace(row), example: exampleOf(value) });
@@ -54,7 +57,7 @@ export class MixedInputs {
   }
 
   get found(): readonly MixedInput[] {
-    return [...this.#counts].flatMap(([key, kinds]) => {
+    return [...this.#counts.values()].flatMap(({ key, kinds }) => {
       const [first, ...others] = [...kinds].sort(([, one], [, other]) => other.rows - one.rows);
       if (first === undefined || first[1].rows < fewestUsual) return [];
       const [usual, { rows: most }] = first;

@@ -4,6 +4,7 @@ import { TaskFailedError, UnknownTaskError } from '../../client/errors';
 import type { TaskHandle } from '../../client/task/task-handle';
 import { batchIdOf, taskKeyOf } from '../../contract/workflow-ids';
 import { isRecord } from '../../domain/json';
+import { shellWord } from '../../domain/shell-word';
 import { formatBytes, formatCountOf, printableLine } from '../../domain/text';
 import type { ArchivedTask, FileProgress } from '../../results/archived-task';
 import type { KeptFile } from '../../results/destination';
@@ -53,7 +54,7 @@ async function download(context: CommandContext, id: string, options: DownloadOp
   const { Destination } = await import('../../results/destination.js');
   await withArchive(context, async (archive) => {
     const { task, failure } = await findTask(context, archive, { id, manifest, partial });
-    const again = `longhaul adopt ${task.manifest.requestId}`;
+    const again = `longhaul adopt ${shellWord(task.manifest.requestId)}`;
     if (!partial)
       requireComplete(task, `Fetch what is there with --partial, or have it archived again first: ${again}`);
     const destination = new Destination(path.resolve(context.cwd, output));

@@ -1,4 +1,4 @@
-import { TaskFailedError, UnknownTaskError } from '../../client/errors';
+import { ReplyInvalidError, TaskFailedError, UnknownTaskError } from '../../client/errors';
 import { isTaskResult } from '../../client/replies';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
@@ -50,7 +50,7 @@ function pageText({ path: file, bytes, files, embedded, withoutLink }: WrittenTa
   return `${lines.map(printableLine).join('\n')}\n`;
 }
 
-/** What became of a task that is over; neither when another program ended it. */
+/** What became of a task that is over. */
 export interface TaskOutcome {
   readonly result: Partial<TaskResult> | null;
   readonly failure: KnownTask['failure'];
@@ -59,7 +59,7 @@ export interface TaskOutcome {
 async function readTask(task: TaskHandle, archive: Archive): Promise<KnownTask> {
   try {
     const view = await task.status();
-    const [outcome, input] = [view.isOver ? await readOutcome(task) : null, await task.input()];
+    const [outcome, input] = [view.isOver ? await outcomeToShow(task) : null, await task.input()];
     return await toKnownTask(archive, view, outcome, input);
   } catch (error) {
     if (!(error instanceof UnknownTaskError)) throw error;
@@ -70,7 +70,17 @@ async function readTask(task: TaskHandle, archive: Archive): Promise<KnownTask> 
   }
 }
 
-/** What became of a task that is over. */
+/** One that another program ended has failed, as a row of a batch has. */
+async function outcomeToShow(task: TaskHandle): Promise<TaskOutcome> {
+  try {
+    return await readOutcome(task);
+  } catch (error) {
+    if (!(error instanceof ReplyInvalidError)) throw error;
+    return { result: null, failure: { type: 'Unknown', message: redact(error.message) } };
+  }
+}
+
+/** What became of a task that is over. Throws ReplyInvalidError for one that another program ended. */
 export async function readOutcome(task: TaskHandle): Promise<TaskOutcome> {
   try {
     return { result: await task.result(), failure: null };

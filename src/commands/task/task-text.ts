@@ -2,6 +2,7 @@ import type { RetryingActivity, TaskView, UndeliveredWebhook } from '../../clien
 import type { TransferProgress } from '../../contract/activities';
 import { operatorChoices } from '../../contract/operator-choices';
 import type { TaskResult, Timestamps } from '../../contract/task-result';
+import { shellWord } from '../../domain/shell-word';
 import { isTerminal } from '../../domain/task-state';
 import { formatBytes, printableLine } from '../../domain/text';
 import { wallClock } from '../../domain/time';
@@ -73,7 +74,7 @@ export function formatWebhook(
   nowMs?: number,
 ): string {
   if (isGivenUp) {
-    return `given up: ${lastFailure ?? ''}; to send it again: temporal workflow reset --workflow-id '${workflowId}' --type FirstWorkflowTask --reason 'send it again'`;
+    return `given up: ${lastFailure ?? ''}; to send it again: temporal workflow reset --workflow-id ${shellWord(workflowId)} --type FirstWorkflowTask --reason 'send it again'`;
   }
   if (lastFailure === null) return 'being sent';
   const waitMs = nextAttemptAt === null || nowMs === undefined ? 0 : Date.parse(nextAttemptAt) - nowMs;

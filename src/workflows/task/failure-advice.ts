@@ -1,6 +1,7 @@
 import { type FailureType, failureTypes, mayExistUnfollowed, unpaidRefusals } from '../../contract/failure-types';
 import type { TaskPlan } from '../../contract/task-plan';
 import { taskKeyOf } from '../../contract/workflow-ids';
+import { shellWord } from '../../domain/shell-word';
 
 /** A task that failed, as far as what is left to do depends on it. */
 export interface FailedTask {
@@ -17,7 +18,7 @@ export function afterFailure(task: FailedTask): string {
   const { plan, requestId, type } = task;
   if (mayExistUnfollowed.some((one) => one === type)) return unfollowed(task);
   if (type === failureTypes.ArchiveIncomplete) {
-    return `it is paid; while the service has its results, longhaul adopt ${requestId ?? 'REQUEST_ID'} archives them`;
+    return `it is paid; while the service has its results, longhaul adopt ${shellWord(requestId ?? 'REQUEST_ID')} archives them`;
   }
   if (type === failureTypes.TaskNotFound) return unknownAtTheService(task);
   const paid =
@@ -37,9 +38,9 @@ function unfollowed({ workflowId, plan, requestId, createNumber }: FailedTask): 
       plan.batch === null && plan.adoptRequestId === null
         ? `; ${runAgain(workflowId)} and the same input does so under its key`
         : '';
-    return `it may run at the service, and is paid: follow it with longhaul adopt ${requestId}${underItsKey}`;
+    return `it may run at the service, and is paid: follow it with longhaul adopt ${shellWord(requestId)}${underItsKey}`;
   }
-  const settle = `longhaul reconcile --settle ${workflowId}/${createNumber}`;
+  const settle = `longhaul reconcile --settle ${shellWord(`${workflowId}/${createNumber}`)}`;
   return `it may exist at the service, and be paid, if that is not settled yet: find it in the service’s own list. ${settle}=REQUEST_ID notes it in the create record, and prints how it is followed; ${settle}=none notes that nothing was created`;
 }
 

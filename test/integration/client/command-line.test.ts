@@ -234,6 +234,12 @@ describe('longhaul status and list', () => {
     expect(context.exitCode).toBe(2);
     expect(jsonOf(context)).toMatchObject({ error: { type: 'UnknownTaskError' } });
   });
+
+  it('of a key that has the word namespace in it blames no namespace', async () => {
+    const { exitCode, stderr } = await run('status', `namespace-${randomUUID()}`);
+
+    expect([exitCode, stderr.text]).toEqual([2, expect.stringContaining('There is no task task:namespace-')]);
+  });
 });
 
 describe('longhaul doctor', () => {

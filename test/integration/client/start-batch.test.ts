@@ -66,3 +66,14 @@ describe('the start of a batch whose id runs already', () => {
     }
   });
 });
+
+describe('the start of a batch that was never run', () => {
+  it.concurrent('has an id that may have any word in it, namespace too', async () => {
+    const longhaul = new Longhaul({ client: environment.client, taskQueue: `nobody-${randomUUID()}` });
+    const rows = { location: '/srv/rows.jsonl', digest: 'ab', rows: 3, pages: 1 };
+    const { started, workflowId } = await longhaul.startBatch({ id: `namespace-${randomUUID()}`, rows });
+
+    expect(started?.origin).toBe('started');
+    await environment.client.workflow.getHandle(workflowId).terminate('the test is over');
+  });
+});

@@ -283,7 +283,7 @@ describe('an error of Temporal', () => {
   });
 
   it('that means nothing here stays what it is', () => {
-    const errors = [new TypeError('a bug'), grpc(13, 'internal'), grpc(3, 'WorkflowId is not set')];
+    const errors = [new TypeError('a bug'), grpc(3, 'WorkflowId is not set')];
 
     expect(errors.map((error) => toClientError(error, where))).toEqual(errors);
   });

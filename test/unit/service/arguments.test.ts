@@ -222,6 +222,13 @@ describe('all that is wrong with a call', () => {
     expect(await problemsOf(() => client.uploadFile(stream, any({})))).toHaveLength(1);
     expect(stream.destroyed).toBe(true);
   });
+
+  it('closes the stream of an upload that was aborted before it began', async () => {
+    const stream = Readable.from(['x']);
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(client.uploadFile(stream, { name: 'a.png', signal })).rejects.toThrow('enough');
+    expect(stream.destroyed).toBe(true);
+  });
 });
 
 it('a client that is closed, and once more, sends nothing and says so at once; a create is not sent', async () => {

@@ -226,8 +226,11 @@ describe('createTask over HTTP', () => {
       reason: expect.stringContaining('no such file') as string,
     });
     expect(await broken.createTask(request)).toMatchObject({ outcome: 'notSent' });
+    // From JavaScript, where a variable is not set.
+    const missing = new ServiceClient({ baseUrl: server.url, apiKey: () => undefined as never });
+    expect(await missing.createTask(request)).toMatchObject({ outcome: 'notSent' });
     expect(server.requests).toHaveLength(before);
-    await Promise.all([failing.close(), broken.close()]);
+    await Promise.all([failing.close(), broken.close(), missing.close()]);
   });
 
   it.each<[string, Partial<typeof request>, CreateTaskAsyncOptions]>([

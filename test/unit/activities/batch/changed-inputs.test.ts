@@ -1,3 +1,5 @@
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseRowTemplate, type RowOptions } from '../../../../src/rows';
 import type { Manifest } from '../../../../src/formats/manifest';
 import { archiveTask } from '../../../support/archived-batch';
@@ -115,6 +117,16 @@ describe('of rows that changed, openBatch tells', () => {
     const [reference] = await batch.prepare('rows.csv', 'key,2:A.b\none,3\ntwo,4\n');
     const [, two] = (await batch.open(reference)).changedRows;
     expect(two).toEqual({ line: 3, sheetRow: 3, key: 'two' });
+  });
+
+  it('only the key where its manifest cannot be read, which holds up no batch', async () => {
+    await ran('key,2:A.b\none,1\n', () => ({ values: { '2:A.b': 1 } }));
+    const [reference] = await batch.prepare('rows.csv', 'key,2:A.b\none,3\n');
+    const manifest = join(batch.archive.location, '3f0c2a4e-0000-4000-8000-000000000000', 'manifest.json');
+    rmSync(manifest);
+    symlinkSync('manifest.json', manifest);
+
+    expect((await batch.open(reference)).changedRows).toEqual([{ line: 2, sheetRow: 2, key: 'one' }]);
   });
 });
 

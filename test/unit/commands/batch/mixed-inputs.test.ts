@@ -39,6 +39,18 @@ describe('an input of nearly one kind', () => {
     expect(await noted('few.csv', ['5', 'x'])).toEqual([]);
   });
 
+  it('is not noted where the other kind is what another app takes', async () => {
+    const row = (index: number): object => ({
+      key: `k${index}`,
+      webAppId: index < 2 ? 2 : 1,
+      inputs: { [width]: index < 2 ? 'wide' : index },
+    });
+    const rows = file('apps.jsonl', numbers.map((_, index) => JSON.stringify(row(index))).join('\n'));
+    const { stdout, exitCode } = await batchRun(rows, '--dry-run');
+    expect(exitCode).toBe(0);
+    expect(stdout.text).not.toContain('look at');
+  });
+
   it('is told to a program, too', async () => {
     const rows = file('told.csv', `key,${width}\na,1\nb,2\nc,3\nd,x\n`);
     const { stdout } = await batchRun(rows, '--app', '1', '--dry-run', '--json');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { recordedStatus } from '../../../../src/commands/batch/known-rows';
+import { recordedStatus } from '../../../../src/commands/batch/rows-on-record';
 import { StagedDigests } from '../../../../src/commands/batch/staged-digests';
 import { runCommandLine } from '../../../../src/commands/program';
 import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
@@ -181,6 +181,14 @@ describe('the check of rows that are staged', () => {
     const changed = await check(rows, staging);
     expect(changed.exitCode).toBe(2);
     expect(changed.stdout.text).toContain('other content than on record: 1 row (');
+  });
+
+  it('takes an empty LONGHAUL_STAGING for one that is not set, as the run does', async () => {
+    writeFileSync(photo, 'one photo');
+    keepRecord(await prepared(rows));
+    const { exitCode, stdout, stderr } = await check(rows, { LONGHAUL_STAGING: '' });
+    expect([exitCode, stderr.text]).toEqual([0, '']);
+    expect(stdout.text).toContain('2 rows: 2 finished; 0 are new\n');
   });
 
   it('finds a row whose key was renamed', async () => {

@@ -93,7 +93,7 @@ describe('a webhook that is not delivered', () => {
     [
       'no more',
       { ...webhook, isGivenUp: true, nextAttemptAt: null },
-      "given up: answered with HTTP 500; to send it again: temporal workflow reset --workflow-id 'webhook:task:a:msg_1' --type FirstWorkflowTask --reason 'send it again'",
+      "given up: answered with HTTP 500; to send it again: temporal workflow reset --workflow-id webhook:task:a:msg_1 --type FirstWorkflowTask --reason 'send it again'",
     ],
   ])('is sent again %s', (_when, view, words) => {
     expect(formatWebhook(view, 0)).toBe(words);

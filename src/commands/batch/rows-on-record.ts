@@ -9,7 +9,7 @@ import { ArchiveError } from '../../storage/errors';
 import { type CommandContext, withLonghaul } from '../command-context';
 
 /** What was asked: the rows that are known, or why none are. */
-export type KnownRows =
+export type RowsOnRecord =
   | {
       readonly rows: ReadonlyMap<string, RecordedRow>;
       readonly running: ReadonlySet<string>;
@@ -21,7 +21,7 @@ export type KnownRows =
 export const archiveUnset = 'LONGHAUL_ARCHIVE is not set here, so that Temporal alone was asked';
 
 /** Asks the archive that the command knows, and Temporal; neither has to answer. */
-export async function readKnownRows(context: CommandContext, batchId: string): Promise<KnownRows> {
+export async function readRowsOnRecord(context: CommandContext, batchId: string): Promise<RowsOnRecord> {
   const place = findArchivePlace(context.env);
   if (place === null) return await askTemporalAlone(context, batchId);
   // The AWS SDK takes half a second to load.
@@ -43,7 +43,7 @@ export async function readKnownRows(context: CommandContext, batchId: string): P
   }
 }
 
-async function askTemporalAlone(context: CommandContext, batchId: string): Promise<KnownRows> {
+async function askTemporalAlone(context: CommandContext, batchId: string): Promise<RowsOnRecord> {
   const tasks = await listRows(context, batchId, false);
   if ('unknown' in tasks) return { unknown: `LONGHAUL_ARCHIVE is not set here, and ${tasks.unknown}` };
   return { rows: tasks.ended, running: tasks.running, missing: archiveUnset };
