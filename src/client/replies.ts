@@ -183,7 +183,8 @@ export function isFailureDetails<Type extends keyof FailureDetails>(
   type: Type,
   value: unknown,
 ): value is FailureDetails[Type] {
-  return failureDetails[type].safeParse(value).success;
+  // From JavaScript it may be a type without details.
+  return Object.hasOwn(failureDetails, type) && failureDetails[type].safeParse(value).success;
 }
 
 /** Whether this can be the result of a task. */

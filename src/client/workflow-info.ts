@@ -7,6 +7,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
+import { ConfigError } from '../config/config-error';
 import { Undecodable } from '../contract/input-bounds';
 import { searchAttributes } from '../contract/search-attributes';
 import { isRecord, parseJson } from '../domain/json';
@@ -96,20 +97,25 @@ export function isAboutNamespace(words: string, workflowId: string): boolean {
 
 /** Decodes one payload; what cannot be decoded becomes an {@link Undecodable}. */
 export async function decodedPayload(client: Client, payload: Payload): Promise<unknown> {
-  const { payloadConverter, payloadCodecs } = client.options.loadedDataConverter;
   try {
-    let plain = [payload];
-    for (const codec of [...payloadCodecs].reverse()) plain = await codec.decode(plain);
-    const [one] = plain;
-    return one === undefined ? undefined : payloadConverter.fromPayload<unknown>(one);
+    return await decode(client, payload);
   } catch (error) {
     return new Undecodable(errorMessage(error));
   }
 }
 
+async function decode(client: Client, payload: Payload): Promise<unknown> {
+  const { payloadConverter, payloadCodecs } = client.options.loadedDataConverter;
+  let plain = [payload];
+  for (const codec of [...payloadCodecs].reverse()) plain = await codec.decode(plain);
+  const [one] = plain;
+  return one === undefined ? undefined : payloadConverter.fromPayload<unknown>(one);
+}
+
 /**
  * What a run was started with, without the state that the run before handed to it; undefined when that cannot be read.
- * Throws errors of gRPC.
+ * Throws errors of gRPC, and `ConfigError` where the key that it is encrypted with is missing: this client must not take
+ * it for an input of another program.
  */
 export async function readStartArgument(client: Client, workflowId: string, runId: string): Promise<unknown> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
@@ -118,9 +124,18 @@ export async function readStartArgument(client: Client, workflowId: string, runI
     maximumPageSize: 1,
   });
   const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  const argument = payload == null ? undefined : await decodedPayload(client, payload);
+  const argument = payload == null ? undefined : await decodedInput(client, payload);
   if (!isRecord(argument)) return undefined;
   return Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
+}
+
+async function decodedInput(client: Client, payload: Payload): Promise<unknown> {
+  try {
+    return await decode(client, payload);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    return undefined;
+  }
 }
 
 /** The message of a failure, also of one that is encoded. */

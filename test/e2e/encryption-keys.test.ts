@@ -58,21 +58,18 @@ describe('a task that runs', () => {
   async function startHeld(env: NodeJS.ProcessEnv): Promise<{ key: string; workflowId: string }> {
     stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
     const key = `held-${randomUUID()}`;
-    const photo = `1:LoadImage.image=@${join(stack.inputs, fileName)}`;
-    const queue = ['-i', photo, '--task-queue', stack.taskQueue];
-    const end = await run(
-      env,
-      'run',
-      postcard,
-      '--key',
-      key,
+    expect(await startDetached(env, key)).toMatchObject({ exitCode: 0 });
+    return { key, workflowId: taskWorkflowId(key) };
+  }
+
+  function startDetached(env: NodeJS.ProcessEnv, key: string): Promise<CommandEnd> {
+    const inputs = [
+      '-i',
+      `1:LoadImage.image=@${join(stack.inputs, fileName)}`,
       '-s',
       `3:Text Watermark.text=${prompt}`,
-      '--detach',
-      ...queue,
-    );
-    expect(end.exitCode).toBe(0);
-    return { key, workflowId: taskWorkflowId(key) };
+    ];
+    return run(env, 'run', postcard, '--key', key, ...inputs, '--detach', '--task-queue', stack.taskQueue);
   }
 
   /** The request id of the create that comes next. */
@@ -143,13 +140,28 @@ describe('a task that runs', () => {
 
   it('says which key a worker lacks that has others, in plain words although it encodes failures', async () => {
     const other = await stack.startWorker(withKeys({ first: secondKey }));
-    const { workflowId } = await startHeld(envs.first);
+    const { key, workflowId } = await startHeld(envs.first);
     expect(await failureOfTask(workflowId)).toMatch(
       /LONGHAUL_CODEC_KEYS_FILE has another key "first" than a payload is encrypted with/,
     );
+    await expectNoAdviceToPayAgain(key);
     await stack.client.workflow.getHandle(workflowId).terminate();
     await other.stop();
   });
+
+  /** A new key would be a second task of the same order. */
+  async function expectNoAdviceToPayAgain(key: string): Promise<void> {
+    expect(await startDetached(envs.first, key)).toMatchObject({ exitCode: 0 });
+    const reasons = [
+      [envs.none, 'is not set, but a payload is encrypted with the key "first"; give it'],
+      [withKeys({ first: secondKey }), 'has another key "first" than a payload is encrypted with'],
+    ] as const;
+    for (const [env, reason] of reasons) {
+      const { exitCode, stderr } = await startDetached(env, key);
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`LONGHAUL_CODEC_KEYS_FILE ${reason}`)]);
+      expect(stderr).not.toContain('a key of its own');
+    }
+  }
 
   it('is held by a signal with a key that nobody has, in words that name it, and others of its worker go on', async () => {
     const worker = await stack.startWorker(envs.first);

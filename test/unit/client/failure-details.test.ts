@@ -42,4 +42,10 @@ describe('detailsOf', () => {
     expect(failed('TaskNotFound', written.ResultLost).detailsOf('ResultLost')).toBeUndefined();
     expect(failed('WorkflowTerminated', null).detailsOf('TaskFailed')).toBeUndefined();
   });
+
+  it('gives none of a type that has none, which JavaScript may ask for', () => {
+    for (const type of ['ServiceRefused', 'Unauthorized', 'toString'] as const) {
+      expect(failed(type as 'ServiceRefused', null).detailsOf(type as 'TaskFailed')).toBeUndefined();
+    }
+  });
 });
