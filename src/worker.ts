@@ -14,6 +14,7 @@ import { type HealthServer, startHealthServer } from './telemetry/health-server'
 import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities, closeDependencies, openDependencies } from './worker/activities';
 import { shareLimits, workerIdentity } from './worker/limits';
+import { ArchiveIdentity } from './storage/archive/archive-identity';
 import { identifyArchive, logStart } from './worker/start-log';
 import { startGauges, watchReadiness } from './worker/telemetry';
 import type { OpenTraces } from './traces/open-traces';
@@ -94,10 +95,11 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   try {
     await dependencies.archive.check();
     const archiveId = await identifyArchive(dependencies.archive, config.replacesArchive, access, logger);
+    const archiveIdentity = new ArchiveIdentity(dependencies.archive, archiveId);
     const { reserveBytes } = config.outputs;
     readiness = watchReadiness({
       ...options,
-      ...{ archive: dependencies.archive, reserveBytes, metricMeter: meter, probeEveryMs },
+      ...{ archive: dependencies.archive, archiveIdentity, reserveBytes, metricMeter: meter, probeEveryMs },
     });
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
@@ -110,7 +112,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     );
     const sharing = { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs };
     repeated.push(await shareLimits(dependencies.limits, sharing));
-    const activities = allActivities(dependencies, config, access, logger);
+    const activities = allActivities({ ...dependencies, archiveIdentity }, config, access, logger);
     workers = await createWorkers(options, { activities, traces, identity: workerIdentity(archiveId) });
   } catch (error) {
     await close();

@@ -43,28 +43,28 @@ export async function archiveOutputs(
   let fetch: OutputFetch | undefined;
   return await withHeartbeat(
     () => fetch?.progress() ?? { transfer: 'archive', name: input.requestId, bytes: 0, totalBytes: null },
-    async () => {
-      await identity.requireSame();
-      const signal = cancellationSignal();
-      const refresh = (): Promise<TaskOutputs> => listOutputs(getService(dependencies, input.account), input, signal);
-      const { names, previous } = await ownPlace(archive, input);
-      const list = new OutputList(names, previous?.outputs ?? []);
-      const listed = await refresh().catch(goneOrThrow);
-      if (listed !== undefined) list.update(listed.outputs);
-      if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input);
-      const run = { dependencies, input, list, previous, manifest: names.manifest };
-      // Should this attempt die, and the next list come in another order: which file is which output.
-      if (previous === undefined && list.outputs.length > 1) await writeManifest(run, false);
-      fetch = new OutputFetch({
-        dependencies,
-        list,
-        refresh,
-        signal,
-        ...{ status: input.status, areNamesItsOwn: names.areItsOwn },
-      });
-      await fetch.fetchAll();
-      return await finish(run, listed, previous?.complete ?? false);
-    },
+    () =>
+      identity.during(async () => {
+        const signal = cancellationSignal();
+        const refresh = (): Promise<TaskOutputs> => listOutputs(getService(dependencies, input.account), input, signal);
+        const { names, previous } = await ownPlace(archive, input);
+        const list = new OutputList(names, previous?.outputs ?? []);
+        const listed = await refresh().catch(goneOrThrow);
+        if (listed !== undefined) list.update(listed.outputs);
+        if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input);
+        const run = { dependencies, input, list, previous, manifest: names.manifest };
+        // Should this attempt die, and the next list come in another order: which file is which output.
+        if (previous === undefined && list.outputs.length > 1) await writeManifest(run, false);
+        fetch = new OutputFetch({
+          dependencies,
+          list,
+          refresh,
+          signal,
+          ...{ status: input.status, areNamesItsOwn: names.areItsOwn },
+        });
+        await fetch.fetchAll();
+        return await finish(run, listed, previous?.complete ?? false);
+      }),
   );
 }
 

@@ -3,6 +3,7 @@ import type { TaskReference } from '../contract/activities';
 import type { ClosedRow, OpenRow, RowEnd, RowStart, RowStarted } from '../contract/batch/batch-rows';
 import type { Prices } from '../domain/money';
 import type { Archive } from '../storage/archive/archive';
+import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import type { ConnectionRule } from '../storage/connection-rule';
 import type { SourceRules } from '../storage/input/input-source';
 import type { AccountDependencies } from './accounts';
@@ -24,6 +25,8 @@ export interface ActivityTraces {
 /** What the activities work with; made once by the worker and closed by it. */
 export interface ActivityDependencies extends AccountDependencies {
   readonly archive: Archive;
+  /** As the worker found it at its start. Absent: as it is found at the first use. */
+  readonly archiveIdentity?: ArchiveIdentity;
   readonly sources: SourceRules;
   /** Where upload tokens may send files. */
   readonly uploadConnections: ConnectionRule;
@@ -72,7 +75,7 @@ export interface RowTasks {
 /** What the activities of batches work with: no service, for only tasks speak to it. */
 export interface BatchDependencies extends Pick<
   ActivityDependencies,
-  'archive' | 'sources' | 'prices' | 'dailyBudgets'
+  'archive' | 'archiveIdentity' | 'sources' | 'prices' | 'dailyBudgets'
 > {
   readonly rowTasks: RowTasks;
 }

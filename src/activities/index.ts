@@ -19,7 +19,7 @@ export type { ActivityDependencies, ActivityTraces } from './dependencies';
 
 /** The worker's activities over these dependencies. Whatever one of them throws leaves as a failure of a durable type. */
 export function createActivities(dependencies: ActivityDependencies): Activities {
-  const archive = new ArchiveIdentity(dependencies.archive);
+  const { archiveIdentity: archive = new ArchiveIdentity(dependencies.archive) } = dependencies;
   const patience = new AccountPatience(dependencies.accountPatienceMs ?? 0);
   /** Results are paid: their archive is tried again for as long as the service keeps them. */
   const endless = new AccountPatience(Number.POSITIVE_INFINITY);

@@ -226,7 +226,10 @@ export class Longhaul {
     throw new InputInvalidError([`The batch id is ${showValue(id)}; give ${taskKeyRemedy}.`], 'arguments');
   }
 
-  /** Tasks: those that run, the latest start first, then those that ended last. A new task is listed within a second or two. */
+  /**
+   * Tasks: those that run, the latest start first, then those that ended last; one that was started again once for each
+   * run. A new task is listed within a second or two.
+   */
   list(options?: ListTasksOptions): AsyncIterable<ListedTask> {
     return listTasks(this.#access, options);
   }

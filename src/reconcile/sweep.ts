@@ -4,6 +4,7 @@ import type { Finding } from '../domain/reconcile';
 import { redactJson } from '../domain/redact';
 import { boundedText, safeText } from '../domain/text';
 import type { Archive } from '../storage/archive/archive';
+import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';
 import { boundedReconciliationText, countKinds, type FindingView, findingView } from './finding-view';
 import { handleAll } from './policies';
@@ -13,6 +14,8 @@ import { reconcile, type ReconcileDependencies } from './reconcile';
 export interface SweepDependencies extends ReconcileDependencies {
   /** Of the workers: only what they ran is compared. */
   readonly taskQueue: string;
+  /** Of another archive, every result would be called lost. */
+  readonly archiveIdentity: Pick<ArchiveIdentity, 'during'>;
 }
 
 /** How a sweep is run. */
@@ -50,12 +53,12 @@ export async function sweep(
   plan: SweepPlan,
   options: SweepOptions,
 ): Promise<SweepResult> {
-  const { taskQueue, longhaul, archive } = dependencies;
+  const { taskQueue, longhaul, archive, archiveIdentity } = dependencies;
   const { signal, nowMs, onProgress, onFinding } = options;
-  const { safe, findings } = await reconcile(dependencies, {
-    ...{ requestIds: [], account: null, settlements: [] },
-    ...{ sinceMs: nowMs - plan.windowDays * dayMs, taskQueue, verify: plan.verify, signal, onProgress },
-  });
+  const scope = { requestIds: [], account: null, settlements: [], sinceMs: nowMs - plan.windowDays * dayMs };
+  const { safe, findings } = await archiveIdentity.during(() =>
+    reconcile(dependencies, { ...scope, taskQueue, verify: plan.verify, signal, onProgress }),
+  );
   const swept = await handleAll(longhaul, plan, findings, signal);
   const left = swept.filter(({ isLeft }) => isLeft).map(({ finding }) => finding);
   const endedAt = new Date().toISOString();

@@ -30,6 +30,7 @@ import type { WebhookActivities } from '../contract/webhook';
 import type { FindingView } from '../reconcile/finding-view';
 import { sweep } from '../reconcile/sweep';
 import { type RequestEnd, ServiceClient } from '../service';
+import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { openArchive } from '../storage/archive/open-archive';
 import { ConnectionRule } from '../storage/connection-rule';
 import { createDownloadAgent } from '../storage/download';
@@ -43,6 +44,9 @@ import { keyGauge, requestLog } from './service-request-log';
 /** Whatever a worker runs for workflows. */
 export type AllActivities = Activities & BatchActivities & SweepActivities & WebhookActivities;
 
+/** With the id of the archive, which is known once Temporal was asked for that of the tasks. */
+type WorkingDependencies = WorkerDependencies & { readonly archiveIdentity: ArchiveIdentity };
+
 /** How long the search for the workflow that follows a task may take. */
 const followerTimeoutMs = 3_000;
 /** How long a query of a sweep waits for its turn; after that the task counts as not answered for. */
@@ -50,7 +54,7 @@ const sweepPatienceMs = 60_000;
 
 /** Of tasks, batches, sweeps and webhooks, with what they ask Temporal for. */
 export function allActivities(
-  dependencies: ActivityDependencies & WebhookDependencies,
+  dependencies: WorkingDependencies,
   { prices }: WorkerConfig,
   access: TemporalAccess,
   logger: Logger,
@@ -76,7 +80,7 @@ function followerFinders(client: Client): Pick<ActivityDependencies, 'findFollow
 
 /** Sweeps share the rate of queries with the tasks that are watched. */
 function sweeper(
-  { services, archive, limits }: ActivityDependencies,
+  { services, archive, archiveIdentity, limits }: WorkingDependencies,
   { client, taskQueue }: TemporalAccess,
   logger: Logger,
 ): Parameters<typeof createSweepActivities>[0] {
@@ -89,7 +93,7 @@ function sweeper(
     const inTurn = <T>(account: string, query: () => Promise<T>): Promise<T> => {
       return limits.get(account)?.polls.runInLine(query, sweepPatienceMs, options.signal) ?? query();
     };
-    const parts = { longhaul, services, archive, taskQueue, inTurn };
+    const parts = { longhaul, services, archive, archiveIdentity, taskQueue, inTurn };
     const result = await sweep(parts, plan, { ...options, onFinding });
     const { unsafe, handled, report } = result;
     logger.info({ unsafe, handled, report }, 'sweep ended');

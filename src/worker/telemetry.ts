@@ -9,7 +9,7 @@ import { Sweeps } from '../client/sweeps';
 import type { TemporalAccess } from '../client/temporal-access';
 import { statesThatWait } from '../domain/task-state';
 import { type Archive, requireReserve } from '../storage/archive/archive';
-import { ArchiveIdentity } from '../storage/archive/archive-identity';
+import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { sampleGauges } from '../telemetry/gauges';
 import { Readiness } from '../telemetry/readiness';
 
@@ -26,6 +26,7 @@ interface WatchedWorker {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly archive: Archive;
+  readonly archiveIdentity: ArchiveIdentity;
   /** What outputs leave free. */
   readonly reserveBytes: number;
   readonly logger: Logger;
@@ -35,8 +36,7 @@ interface WatchedWorker {
 
 /** Checks, until it is stopped, whether Temporal answers a worker, and whether its archive takes a write, and outputs. */
 export function watchReadiness(worker: WatchedWorker): Readiness {
-  const { connection, namespace, archive, reserveBytes, logger, metricMeter, probeEveryMs } = worker;
-  const identity = new ArchiveIdentity(archive);
+  const { connection, namespace, archive, archiveIdentity, reserveBytes, logger, metricMeter, probeEveryMs } = worker;
   const probes = {
     temporal: {
       everyMs: probeEveryMs ?? probeTemporalEveryMs,
@@ -48,7 +48,7 @@ export function watchReadiness(worker: WatchedWorker): Readiness {
     archive: {
       everyMs: probeEveryMs ?? probeArchiveEveryMs,
       check: async () => {
-        await identity.requireUnchanged();
+        await archiveIdentity.requireSame();
         await archive.check();
         await requireReserve(archive, reserveBytes);
       },

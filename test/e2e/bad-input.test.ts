@@ -165,7 +165,7 @@ describe('a service that cannot be reached', () => {
     expect(started).toMatchObject({ exitCode: 0, stdout: `task:${key}\n` });
     const stdout = await statusThatSays(key, 'ECONNREFUSED');
     expect(stdout).toContain(nobody);
-    expect(stdout).toContain('nothing is paid until then');
+    expect(stdout).toContain('a create that was not sent costs nothing');
     expect(await stack.run('stop', key, '--wait')).toMatchObject({ exitCode: 4 });
   });
 
@@ -184,7 +184,7 @@ describe('an archive that can no longer be written', () => {
     await run('5', '--key', key, '--detach');
     const stdout = await statusThatSays(key, `the archive ${stack.archive}`);
     expect(stdout).toContain('a part of its path is a file; name a folder');
-    expect(stdout).toContain('nothing is paid until then');
+    expect(stdout).toContain('a create that was not sent costs nothing');
     expect(paidCreates()).toBe(before);
 
     rmSync(stack.archive);

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Longhaul } from '../../src/client/longhaul';
 import { eventually } from '../support/eventually';
@@ -90,4 +90,58 @@ it('a copy of the archive without its hidden files is refused, and the whole cop
 
   copy((name) => name.startsWith('.'));
   await stack.startWorker(env, taskQueue);
+});
+
+it('an archive that goes away under a worker which has not used it yet gets nothing in its place: no result, no create, no sweep', async () => {
+  const taskQueue = `${stack.taskQueue}-away`;
+  const place = join(stack.archive, '../a-mounted-archive');
+  mkdirSync(place);
+  const env = { ...stack.env, LONGHAUL_ARCHIVE: place };
+  const longhaul = new Longhaul({ client: stack.client, taskQueue });
+  const first = await stack.startWorker(env, taskQueue);
+  stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
+  const held = await longhaul.start({ webAppId: 5, inputs: {} });
+  const requestId = await eventually(async () => (await held.status()).requestId ?? '', {
+    what: 'the task to be created',
+  });
+  await first.stop();
+  const creates = (): number => stack.service.ledger.entries({ endpoint: 'create' }).length;
+  const before = creates();
+
+  await stack.startWorker(env, taskQueue);
+  // As an unmounted disk leaves its mount point.
+  renameSync(place, `${place}.away`);
+  mkdirSync(place);
+  stack.service.release(requestId);
+  const other = await longhaul.start({ webAppId: 5, inputs: {} });
+  const isHeldUp = (task: typeof held, activity: string) => async (): Promise<boolean> => {
+    const { retrying } = await task.status();
+    return retrying.some(
+      (one) => one.activity === activity && one.lastFailure.includes('not the one that was there before'),
+    );
+  };
+  const patiently = { withinMs: 60_000, everyMs: 250 };
+  await eventually(isHeldUp(held, 'archiveOutputs'), { ...patiently, what: 'the result to wait for its archive' });
+  await eventually(isHeldUp(other, 'createTask'), { ...patiently, what: 'the create to wait for its archive' });
+  const sweep = longhaul.sweeps.run({});
+  const query = `WorkflowType = "sweep" AND TaskQueue = "${taskQueue}"`;
+  const isSweepHeldUp = async (): Promise<boolean> => {
+    for await (const { workflowId } of stack.client.workflow.list({ query })) {
+      const { pendingActivities } = (await stack.client.workflow.getHandle(workflowId).describe()).raw;
+      return (pendingActivities?.[0]?.lastFailure?.message ?? '').includes('not the one that was there before');
+    }
+    return false;
+  };
+  await eventually(isSweepHeldUp, { ...patiently, what: 'the sweep to wait for the archive' });
+  expect(readdirSync(place)).toEqual([]);
+  expect(creates()).toBe(before);
+
+  rmSync(place, { recursive: true });
+  renameSync(`${place}.away`, place);
+  for (const task of [held, other]) {
+    const { status, outputs } = await task.result();
+    expect(status).toBe('Success');
+    expect(outputs.map(({ path }) => readFileSync(path).length > 0)).toEqual([true]);
+  }
+  expect(await sweep).toMatchObject({ unsafe: {} });
 });

@@ -11,13 +11,10 @@ import { startRows } from './start-rows';
 
 /** The activities of batches over these dependencies. */
 export function createBatchActivities(dependencies: BatchDependencies): BatchActivities {
-  const archive = new ArchiveIdentity(dependencies.archive);
+  const { archiveIdentity: archive = new ArchiveIdentity(dependencies.archive) } = dependencies;
   /** What writes a batch's record writes it into the archive that has the previous ones. */
   const writing = async <Result>(activity: () => Promise<Result>): Promise<Result> => {
-    return await asApplicationFailure(null, async () => {
-      await archive.requireSame();
-      return await activity();
-    });
+    return await asApplicationFailure(null, () => archive.during(activity));
   };
   return {
     openBatch: (input) => writing(() => openBatch(dependencies, input)),

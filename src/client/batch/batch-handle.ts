@@ -147,7 +147,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     return this.#access.client.workflow.getHandle<BatchWorkflow>(this.workflowId, runId, { followRuns: false });
   }
 
-  /** What the latest run was started with; null when that cannot be read, because another program started it. */
+  /** What the latest run was started with; null when that cannot be read, because another program started it. Throws `ConfigError` without the key of an encrypted one. */
   async input(): Promise<BatchInput | null> {
     const { runId } = await this.describe();
     return await this.#inputOf(runId);

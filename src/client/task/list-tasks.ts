@@ -60,6 +60,8 @@ export interface ListTasksOptions {
 /** A task in a list: what Temporal's visibility knows of it, seconds old at most. */
 export interface ListedTask {
   readonly workflowId: string;
+  /** Of this run: a task that was started again is listed once for each run that Temporal keeps. */
+  readonly runId: string;
   /** What `LonghaulStatus` shows; workers of a later version may say another word. */
   readonly status: LonghaulStatus | (string & {});
   readonly isOver: boolean;
@@ -282,9 +284,11 @@ function failureOf({ execution, attributes }: WorkflowInfo): string | null {
 }
 
 function listedTask(workflow: WorkflowInfo): ListedTask {
-  const { workflowId, execution, attributes, taskQueue, startedAt, closedAt, stuck, paused, undecodable } = workflow;
+  const { workflowId, runId, execution, attributes, taskQueue, startedAt, closedAt, stuck, paused, undecodable } =
+    workflow;
   return {
     workflowId,
+    runId,
     status: attributes.get(searchAttributes.status.name) ?? 'PreparingInputs',
     isOver: isClosed(execution),
     execution,

@@ -68,7 +68,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
     return taskView({ description, reported, pending, webhooks, adoptedBy, url: this.url });
   }
 
-  /** What it was started with; null when that cannot be read, because another program started it. */
+  /** What it was started with; null when that cannot be read, because another program started it. Throws `ConfigError` without the key of an encrypted one. */
   async input(): Promise<TaskInput | null> {
     const { runId } = await this.describe();
     return this.ask(() => inputInHistory(this.#access, this.workflowId, runId));

@@ -69,8 +69,10 @@ export class ArchiveIdentity {
   readonly #archive: Archive;
   #known: string | undefined;
 
-  constructor(archive: Archive) {
+  /** @param known - read before, by {@link readArchiveIdentity}. Absent: it is that of the archive at the first use. */
+  constructor(archive: Archive, known?: string) {
     this.#archive = archive;
+    this.#known = known;
   }
 
   async get(): Promise<string> {
@@ -78,20 +80,21 @@ export class ArchiveIdentity {
     return this.#known;
   }
 
+  /** Does what reads or writes the archive. It has done so only if that was the same one from its begin to its end. */
+  async during<Result>(use: () => Promise<Result>): Promise<Result> {
+    await this.requireSame();
+    const result = await use();
+    await this.requireSame();
+    return result;
+  }
+
   /**
    * Throws ArchiveError when what is in its place now is not that archive: it was unmounted, emptied or exchanged.
    * Records in the one protect nothing in the other, and what is written now is hidden once the first is back.
    */
   async requireSame(): Promise<void> {
-    await this.get();
-    await this.requireUnchanged();
-  }
-
-  /** As {@link requireSame}, but an archive that has no id yet gets none. */
-  async requireUnchanged(): Promise<void> {
-    const there = await writtenIdentity(this.#archive);
-    if (there !== '') this.#known ??= there;
-    if (there === (this.#known ?? '')) return;
+    const known = await this.get();
+    if ((await writtenIdentity(this.#archive)) === known) return;
     const words = `the archive of this worker (${this.#archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose: at their start they say what that takes`;
     throw new ArchiveError('ARCHIVE_UNUSABLE', words);
   }

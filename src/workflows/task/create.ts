@@ -35,7 +35,7 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
     await continueWhenLong(run);
     run.display.show(
       'Creating',
-      'the service to take the create; while it cannot be sent, the pending activity createTask says why, and when it is tried again; nothing is paid until then',
+      'the service to take the create; while it cannot be sent, the pending activity createTask says why, and when it is tried again; a create that was not sent costs nothing',
       'follow the task',
     );
     const outcome = await attemptCreate(run, createInput(run, inputs));

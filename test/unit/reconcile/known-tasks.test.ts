@@ -10,6 +10,7 @@ function open(scope: Partial<KnownTasksScope> = {}): KnownTasks {
 function workflow(more: Partial<ListedTask> = {}): ListedTask {
   return {
     workflowId: 'task:a',
+    runId: 'run-1',
     status: 'Running',
     isOver: true,
     execution: more.isOver === false ? 'RUNNING' : 'TERMINATED',
