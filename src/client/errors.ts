@@ -146,7 +146,10 @@ export class TaskOverError extends LonghaulError {
   readonly workflowId: string;
 
   constructor(workflowId: string, options?: ErrorOptions) {
-    super(`The ${workflowKind(workflowId)} ${workflowId} is over already; there is nothing left to do to it.`, options);
+    super(
+      `The ${workflowKind(workflowId)} ${workflowId} is over already and takes no more requests; its status tells how it ended and what is left to do.`,
+      options,
+    );
     this.workflowId = workflowId;
   }
 }

@@ -148,12 +148,13 @@ function nextStep(
   const again =
     batch === undefined
       ? `longhaul run with --key ${taskKeyOf(workflowId) ?? 'KEY'} --retry and the same input`
-      : `longhaul batch retry ${batch}, which may pay other rows that failed anew,`;
+      : `longhaul batch retry ${batch}, which pays anew for other rows that were not successful,`;
   const takesOver = `${again} takes over what was created, without paying for it twice`;
   if (status === 'CreateUncertain' && requestId === null) {
     return `longhaul reconcile tells whether it is settled by now what was created, in the create record, and if not, how to settle it; then ${takesOver}`;
   }
-  return `${takesOver}; longhaul reconcile tells what is known of it`;
+  if (requestId === null) return `${takesOver}; longhaul reconcile tells what is known of it`;
+  return `longhaul adopt ${shellWord(requestId)} follows and archives what was created, at no cost; or ${takesOver}`;
 }
 
 /** A workflow that was cut off can tell no more what became of those that were open. */

@@ -157,7 +157,7 @@ function formatStates({ batchId, rowStates, running, lastMovedAt }: BatchProgres
 
 /** Filters of Temporal's lists, for its Web UI. */
 function failedRowsOf(batchId: string): string {
-  return `${rowsOfBatch(batchId)} AND ExecutionStatus = "Failed"`;
+  return `${rowsOfBatch(batchId)} AND ExecutionStatus IN ("Failed", "Terminated", "TimedOut")`;
 }
 
 function waitingRowsOf(batchId: string): string {

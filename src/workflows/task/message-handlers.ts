@@ -130,7 +130,7 @@ function listenToDecisions(run: TaskRun): void {
     rearchiveUpdate,
     () => {
       decisions.take({ kind: 'rearchive' });
-      return { words: 'The missing outputs are fetched again.' };
+      return { words: 'What is missing is tried again now; the status tells what comes of it.' };
     },
     {
       description: 'Archiving, ArchiveIncomplete: try at once to archive what is missing.',
