@@ -14,6 +14,7 @@ import { errorCode, errorMessage } from '../domain/text';
 import { ServiceClient, UnauthorizedError } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import { readArchiveIdentity, requireArchiveOfTasks } from '../storage/archive/archive-identity';
+import { ArchiveError } from '../storage/errors';
 import { keyGauge } from './service-request-log';
 
 /** A worker that has started. */
@@ -52,6 +53,7 @@ export async function identifyArchive(
   const id = await requireArchiveOfTasks(archive, async (known) => {
     const ask = () => findOtherArchive(client, taskQueue, { id: known, replaces });
     return await client.connection.withDeadline(Date.now() + askArchiveTimeoutMs, ask).catch((error: unknown) => {
+      if (known === null) throw unknownArchive(location, error);
       logger.warn({ err: error, archive: location }, 'which archive the tasks have could not be asked');
       return undefined;
     });
@@ -62,6 +64,12 @@ export async function identifyArchive(
     logger.info({ archive: location }, words);
   }
   return id ?? (await readArchiveIdentity(archive));
+}
+
+/** An empty folder may be one whose disk is not mounted: it is no archive before Temporal has said that no task has another. */
+function unknownArchive(location: string, error: unknown): ArchiveError {
+  const words = `${location} has no id yet, and Temporal could not be asked whether the tasks have another archive (${errorMessage(error)}). Mount its disk if it has one, and start the worker again once Temporal answers`;
+  return new ArchiveError('ARCHIVE_UNUSABLE', words, { cause: error });
 }
 
 /**
