@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RowsReference } from '../contract/batch/batch-input';
@@ -104,21 +104,13 @@ async function writeRows(
   });
 }
 
-/** The index comes last: a file without an index is incomplete. */
+/**
+ * The index comes last: a file without an index is incomplete. What is there already has the same content, unless somebody
+ * removed or damaged a part of it: so it is replaced, which a batch that reads it does not notice.
+ */
 async function keepUnder(location: string, draft: string): Promise<void> {
-  if (await isThere(preparedIndexPath(location))) {
-    await Promise.all([rm(draft), rm(preparedIndexPath(draft))]);
-    return;
-  }
   await rename(draft, location);
   await rename(preparedIndexPath(draft), preparedIndexPath(location));
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return await stat(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function inFolder<Result>(folder: string, act: () => Promise<Result>): Promise<Result> {

@@ -67,6 +67,35 @@ describe('prepared rows', () => {
     expect(listFiles(join(files.path, 'same'))).toHaveLength(4);
   });
 
+  it.each([
+    ['rows were removed', '', rmSync],
+    [
+      'rows were damaged',
+      '',
+      (file: string) => {
+        writeFileSync(file, 'x');
+      },
+    ],
+    [
+      'index was damaged',
+      '.index',
+      (file: string) => {
+        writeFileSync(file, '');
+      },
+    ],
+  ])('are whole again when they are prepared once more after their %s', async (_, ending, damage) => {
+    const { rows } = await prepare('damaged', ['a,1', 'b,2']);
+    const location = rows?.location ?? '';
+    damage(`${location}${ending}`);
+
+    const again = await prepare('damaged', ['a,1', 'b,2']);
+    const page = await readPreparedPage(preparedRowsAt(location), 0);
+
+    expect(again.rows).toEqual(rows);
+    expect(page?.map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(listFiles(join(files.path, 'damaged'))).toHaveLength(2);
+  });
+
   it('are not written when a row is bad, unless bad rows are to be skipped', async () => {
     const refused = await prepare('bad', ['a,1', 'b,']);
     expect(refused).toMatchObject({ rows: null, report: { goodRows: 1, badRows: 1 } });
