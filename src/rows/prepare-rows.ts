@@ -97,10 +97,15 @@ async function writeRows(
     return { report, rows: null };
   }
   return await inFolder(folder, async () => {
-    const { digest, rows, pages } = await writer.finish();
-    const location = path.join(folder, `${name}-${await hashContent(draft)}.rows.jsonl`);
-    await keepUnder(location, draft);
-    return { report, rows: { location, digest, rows, pages } };
+    try {
+      const { digest, rows, pages } = await writer.finish();
+      const location = path.join(folder, `${name}-${await hashContent(draft)}.rows.jsonl`);
+      await keepUnder(location, draft);
+      return { report, rows: { location, digest, rows, pages } };
+    } catch (error) {
+      for (const file of [draft, preparedIndexPath(draft)]) await rm(file, { force: true });
+      throw error;
+    }
   });
 }
 

@@ -129,6 +129,15 @@ describe('prepared rows', () => {
     );
   });
 
+  it('that cannot be given their name leave nothing behind', async () => {
+    const { rows } = await prepare('taken', ['a,1']);
+    rmSync(join(files.path, 'taken'), { recursive: true });
+    await mkdir(join(rows?.location ?? '', 'inside'), { recursive: true });
+
+    await expect(prepare('taken', ['a,1'])).rejects.toThrow(/prepared rows cannot be written to/);
+    expect(readdirSync(join(files.path, 'taken'))).toEqual([basename(rows?.location ?? '')]);
+  });
+
   it.each([
     ['a bucket', { folder: 's3://staging/rows' }, /folder of the prepared rows is "s3:.*staging: openStaging\(\)/],
     ['no folder', { folder: '' }, /folder of the prepared rows is ""; give a folder/],
