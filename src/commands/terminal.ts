@@ -1,6 +1,6 @@
 import { Format, MultiBar, type SingleBar } from 'cli-progress';
 import { printableLine } from '../domain/text';
-import type { Output } from './command-context';
+import { type Output, terminalColumns } from './command-context';
 
 /** The text of a line at a moment. */
 export type ShownLine = (nowMs: number) => string;
@@ -27,7 +27,7 @@ export class TerminalLines {
 
   /** Of a line. */
   get width(): number {
-    return Math.max(narrowestColumns, (this.#stream.columns ?? 80) - 1);
+    return Math.max(narrowestColumns, (terminalColumns(this.#stream) ?? 80) - 1);
   }
 
   /**
