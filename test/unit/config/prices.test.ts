@@ -27,6 +27,12 @@ describe('a file of prices', () => {
     expect(prices.find('default', 6, day('2026-03-01'))).toBeNull();
   });
 
+  it('may begin with the mark that editors put before UTF-8', () => {
+    const { prices, problems } = read(`\uFEFF${JSON.stringify({ prices: [swatch] })}`);
+    expect(problems).toEqual([]);
+    expect(prices.find('default', 5, 0)?.taskMicros).toBe(20_000);
+  });
+
   it('prefers the price of the account, even when that of all accounts is newer', () => {
     const { prices } = read({
       prices: [
