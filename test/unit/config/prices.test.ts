@@ -97,6 +97,11 @@ describe('a file of prices', () => {
       },
       ['dailyBudgets.1.account', 'is "a"'],
     ],
+    [
+      'two prices for the same time',
+      { prices: [swatch, { ...swatch, account: 'a' }, { ...swatch, perTask: '0.03' }] },
+      ['prices.2.webAppId is 5, and should be an app that has no other price from the same time on (validFrom).'],
+    ],
     ['a field with a slip', { prices: [{ ...swatch, vaildFrom: '2026-01-01' }] }, ['prices.0', 'vaildFrom']],
   ])('is refused with the field and what it should be: %s', (_, content, facts) => {
     const { problems } = read(content);
