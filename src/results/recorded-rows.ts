@@ -101,14 +101,16 @@ export interface EarlierRows {
   readonly inputs: ReadonlyMap<number, AppInputs>;
 }
 
-/** What is known of earlier rows of these apps; one small file is read for each. Throws ArchiveError. */
+/** What is known of earlier rows of these apps; one small file is read for each. Throws ArchiveError, and the signal's reason. */
 export async function readEarlierRows(
   archive: Pick<Archive, 'read' | 'size'>,
   apps: Iterable<number>,
+  signal?: AbortSignal,
 ): Promise<EarlierRows> {
   const figures: AppFigures[] = [];
   const inputs = new Map<number, AppInputs>();
   for (const webAppId of [...apps].slice(0, maxApps)) {
+    signal?.throwIfAborted();
     const text = await readSmall(archive, appSamplesName(webAppId), maxAppSamplesBytes);
     const found = parseFigures(webAppId, text);
     if (found !== null) figures.push(found);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { readKnownRows } from '../../../../src/commands/batch/file-estimate';
 import { RecordLookup } from '../../../../src/commands/batch/record-lookup';
 import { readRowsOnRecord } from '../../../../src/commands/batch/rows-on-record';
 import { layoutText } from '../../../../src/formats/batch-record';
@@ -54,5 +55,16 @@ describe('an archive that answers after the check has gone on without it', () =>
     await expect(asking).rejects.toBe(late.signal.reason);
     expect(bucket.requests.map(({ url }) => url.split('?')[0])).toEqual(['/bucket/batches/photos/batch.json']);
     expect(context.stderr.text).toBe('');
+  });
+
+  it('is asked for the earlier rows of no further app', async () => {
+    const [known] = await Promise.all([readKnownRows(env, [1, 2, 3], 1), isAsked]);
+    expect(known).toEqual({ unknown: 'the archive did not answer in time' });
+    const answered = new Promise((resolve) => held[0]?.on('close', resolve));
+    held[0]?.writeHead(404).end();
+    await answered;
+    // A connection of its own for each request: the next one would come before this one.
+    await fetch(bucket.url, { signal: AbortSignal.timeout(500) }).catch(() => undefined);
+    expect(bucket.requests.filter(({ url }) => url.includes('.estimates')).length).toBe(1);
   });
 });
