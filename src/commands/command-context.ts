@@ -76,9 +76,14 @@ function printable(output: Output): Output {
       return output.isTTY;
     },
     get columns() {
-      return output.columns;
+      return terminalColumns(output);
     },
   };
+}
+
+/** The width of a terminal; undefined where there is none, and of a pseudo-terminal to which nobody gave a size: that says 0. */
+export function terminalColumns({ columns = 0 }: Pick<Output, 'columns'>): number | undefined {
+  return columns > 0 ? columns : undefined;
 }
 
 /** Options of every command that talks to Temporal. */

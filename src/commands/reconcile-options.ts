@@ -52,8 +52,12 @@ export function sinceMs(since: string | undefined, nowMs: number, option = '--si
   );
 }
 
+/** Of a day that there is: `Date` takes the 31st of February for the 3rd of March. */
 function dateMs(text: string): number {
-  return /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  const [day] = /^\d{4}-\d{2}-\d{2}(?![^T ])/.exec(text) ?? [];
+  const startMs = Date.parse(day ?? '');
+  const isDay = !Number.isNaN(startMs) && new Date(startMs).toISOString().slice(0, 10) === day;
+  return isDay ? Date.parse(text) : Number.NaN;
 }
 
 /** What `--settle WORKFLOW_ID/NUMBER=REQUEST_ID` says. Throws {@link InputInvalidError}. */

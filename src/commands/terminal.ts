@@ -1,6 +1,6 @@
 import { Format, MultiBar, type SingleBar } from 'cli-progress';
-import { printableLine } from '../domain/text';
-import type { Output } from './command-context';
+import { cutText, printableLine } from '../domain/text';
+import { type Output, terminalColumns } from './command-context';
 
 /** The text of a line at a moment. */
 export type ShownLine = (nowMs: number) => string;
@@ -27,7 +27,7 @@ export class TerminalLines {
 
   /** Of a line. */
   get width(): number {
-    return Math.max(narrowestColumns, (this.#stream.columns ?? 80) - 1);
+    return Math.max(narrowestColumns, (terminalColumns(this.#stream) ?? 80) - 1);
   }
 
   /**
@@ -75,7 +75,9 @@ export function shorten(id: string, length = 8): string {
 
 /** Columns as wide as their widest cell, two spaces apart. */
 export function tableLines(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    rows.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), 0),
+  );
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
@@ -90,7 +92,7 @@ export function wrap(text: string, width: number, maxLines: number): readonly st
   let rest = printableLine(text).trim();
   while (rest.length > width && lines.length < maxLines - 1) {
     const space = rest.lastIndexOf(' ', width);
-    const end = space > 0 ? space : width;
+    const end = space > 0 ? space : Math.max(1, cutText(rest, width).length);
     lines.push(rest.slice(0, end).trimEnd());
     rest = rest.slice(end).trimStart();
   }
@@ -100,5 +102,5 @@ export function wrap(text: string, width: number, maxLines: number): readonly st
 /** One line of at most this many characters, with control characters escaped. */
 export function fit(text: string, width: number): string {
   const line = printableLine(text);
-  return line.length > width ? `${line.slice(0, Math.max(0, width - 1))}…` : line;
+  return line.length > width ? `${cutText(line, Math.max(0, width - 1))}…` : line;
 }

@@ -12,7 +12,8 @@ export function readNamedFile(
   problems: string[],
 ): string | undefined {
   try {
-    return readTextFile(file);
+    // Editors of Windows put a mark before UTF-8.
+    return readTextFile(file).replace(/^\uFEFF/, '');
   } catch (error) {
     const reason = errorCode(error) || 'it cannot be read';
     const remedy = isPath(file) ? 'give a readable file' : 'write it to a file, and give the path of that';

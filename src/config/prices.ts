@@ -101,8 +101,22 @@ const budgetSchema = z.strictObject({
   }),
 });
 
+/** Of two prices for the same time, nothing says which one holds. */
+const pricesSchema = z.array(priceSchema).superRefine((prices, context) => {
+  const known = new Map<string, string>();
+  for (const [index, { account = null, webAppId, validFromMs, price }] of prices.entries()) {
+    const name = JSON.stringify([account, webAppId, validFromMs]);
+    const own = JSON.stringify(price);
+    if ((known.get(name) ?? own) !== own) {
+      const message = 'an app that has no other price from the same time on (validFrom)';
+      context.addIssue({ code: 'custom', path: [index, 'webAppId'], message });
+    }
+    known.set(name, own);
+  }
+});
+
 const fileSchema = z.strictObject({
-  prices: z.array(priceSchema),
+  prices: pricesSchema,
   dailyBudgets: z
     .array(budgetSchema)
     .superRefine((budgets, context) => {

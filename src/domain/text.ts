@@ -30,7 +30,7 @@ const plainWords =
  */
 export function markdownText(text: string, maxLength = Infinity): string {
   const whole = printableLine(text);
-  const line = whole.length > maxLength ? `${whole.slice(0, maxLength - 1)}…` : whole;
+  const line = whole.length > maxLength ? `${cutText(whole, maxLength - 1)}…` : whole;
   return plainWords.test(line) ? line : markdownCode(line);
 }
 
@@ -86,12 +86,12 @@ function shortened(
   // The end of a text that was cut before it was redacted may be the beginning of a secret.
   const known = text.length > readLength ? words.slice(0, Math.max(0, words.length - marginLength)) : words;
   if (known.length <= maxLength && known.length === words.length) return words;
-  return `${withoutHalf(known.slice(0, maxLength - 1))}…`;
+  return `${cutText(known, maxLength - 1)}…`;
 }
 
-/** Without the first half of a character that the cut divided. */
-function withoutHalf(text: string): string {
-  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
+/** The beginning of a text, without the first half of a character that the cut would divide. */
+export function cutText(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 const maxLength = 120;
@@ -103,7 +103,7 @@ const maxLength = 120;
 export function showValue(value: unknown): string {
   if (value === undefined) return 'missing';
   const text = safeText(nameOfOpaque(value) ?? toJson(value) ?? `a value of the type ${typeof value}`);
-  return text.length > maxLength ? `${text.slice(0, maxLength - 3)}…` : text;
+  return text.length > maxLength ? `${cutText(text, maxLength - 3)}…` : text;
 }
 
 /** Of a value that has nothing in JSON; undefined for any other. */

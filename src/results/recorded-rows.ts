@@ -29,18 +29,22 @@ const pageName = /^(\d{1,15}|orphaned)\.jsonl$/;
 
 /**
  * The rows of a batch that are on record, by key, those included that its last row file did not have; null where the archive
- * has nothing of the batch. Throws ArchiveError, and {@link ResultsError} for a damaged record.
+ * has nothing of the batch. Throws ArchiveError, {@link ResultsError} for a damaged record, and the signal's reason.
  */
 export async function readRecordedRows(
   archive: Archive,
   batchId: string,
+  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, RecordedRow> | null> {
+  signal?.throwIfAborted();
   const folder = batchFolder(batchId);
   const layout = await readLayout(archive, batchId, `${folder}/batch.json`);
   if (layout === null) return null;
+  signal?.throwIfAborted();
   const rows = new Map<string, RecordedRow>();
   const names = await listPages(archive, `${folder}/results/${layout.digest.slice(0, 12)}`, layout.pages);
   while (names.length > 0) {
+    signal?.throwIfAborted();
     const next = names.splice(0, pagesAtOnce);
     const contents = await Promise.all(next.map((name) => archive.read(name)));
     for (const [index, content] of contents.entries()) {
@@ -97,14 +101,16 @@ export interface EarlierRows {
   readonly inputs: ReadonlyMap<number, AppInputs>;
 }
 
-/** What is known of earlier rows of these apps; one small file is read for each. Throws ArchiveError. */
+/** What is known of earlier rows of these apps; one small file is read for each. Throws ArchiveError, and the signal's reason. */
 export async function readEarlierRows(
   archive: Pick<Archive, 'read' | 'size'>,
   apps: Iterable<number>,
+  signal?: AbortSignal,
 ): Promise<EarlierRows> {
   const figures: AppFigures[] = [];
   const inputs = new Map<number, AppInputs>();
   for (const webAppId of [...apps].slice(0, maxApps)) {
+    signal?.throwIfAborted();
     const text = await readSmall(archive, appSamplesName(webAppId), maxAppSamplesBytes);
     const found = parseFigures(webAppId, text);
     if (found !== null) figures.push(found);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RowsReference } from '../contract/batch/batch-input';
@@ -97,28 +97,25 @@ async function writeRows(
     return { report, rows: null };
   }
   return await inFolder(folder, async () => {
-    const { digest, rows, pages } = await writer.finish();
-    const location = path.join(folder, `${name}-${await hashContent(draft)}.rows.jsonl`);
-    await keepUnder(location, draft);
-    return { report, rows: { location, digest, rows, pages } };
+    try {
+      const { digest, rows, pages } = await writer.finish();
+      const location = path.join(folder, `${name}-${await hashContent(draft)}.rows.jsonl`);
+      await keepUnder(location, draft);
+      return { report, rows: { location, digest, rows, pages } };
+    } catch (error) {
+      for (const file of [draft, preparedIndexPath(draft)]) await rm(file, { force: true });
+      throw error;
+    }
   });
 }
 
-/** The index comes last: a file without an index is incomplete. */
+/**
+ * The index comes last: a file without an index is incomplete. What is there already has the same content, unless somebody
+ * removed or damaged a part of it: so it is replaced, which a batch that reads it does not notice.
+ */
 async function keepUnder(location: string, draft: string): Promise<void> {
-  if (await isThere(preparedIndexPath(location))) {
-    await Promise.all([rm(draft), rm(preparedIndexPath(draft))]);
-    return;
-  }
   await rename(draft, location);
   await rename(preparedIndexPath(draft), preparedIndexPath(location));
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return await stat(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function inFolder<Result>(folder: string, act: () => Promise<Result>): Promise<Result> {

@@ -85,14 +85,19 @@ export class PreparedRowsWriter {
     this.#rows += 1;
   }
 
-  /** Puts both files under their names, replacing existing ones. */
+  /** Puts both files under their names, replacing existing ones. What cannot be finished is removed, as by `discard`. */
   async finish(): Promise<PreparedRowsSummary> {
-    await this.#writePage();
-    await this.#indexFile.write(indexEntry(this.#bytes));
-    // The index of previous rows must not be taken for that of these.
-    await rm(preparedIndexPath(this.#path), { force: true });
-    await this.#rowsFile.keep();
-    await this.#indexFile.keep();
+    try {
+      await this.#writePage();
+      await this.#indexFile.write(indexEntry(this.#bytes));
+      // The index of previous rows must not be taken for that of these.
+      await rm(preparedIndexPath(this.#path), { force: true });
+      await this.#rowsFile.keep();
+      await this.#indexFile.keep();
+    } catch (error) {
+      await this.discard();
+      throw error;
+    }
     return { rows: this.#rows, pages: this.#pages, bytes: this.#bytes, digest: this.#digest.hex() };
   }
 

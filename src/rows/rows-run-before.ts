@@ -3,6 +3,7 @@ import { AlikeKeys, type RowKey } from './row-key';
 /** A row by its key and the digest of its content. */
 interface RowContent {
   readonly key: string;
+  /** Empty where it is not known. */
   readonly digest: string;
 }
 
@@ -50,6 +51,7 @@ class RecordedContents {
 
   constructor(rows: readonly RowContent[]) {
     for (const { key, digest } of rows) {
+      if (digest === '') continue;
       const same = this.#byDigest.get(digest);
       if (same === undefined) this.#byDigest.set(digest, { keys: [key], next: 0 });
       else same.keys.push(key);

@@ -21,6 +21,7 @@ const readWithinMs = 5_000;
 export async function readKnownRows(
   env: NodeJS.ProcessEnv,
   apps: Iterable<number>,
+  withinMs = readWithinMs,
 ): Promise<EarlierRows | { readonly unknown: string }> {
   const place = findArchivePlace(env);
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
@@ -28,9 +29,9 @@ export async function readKnownRows(
   const { openArchive } = await import('../../storage/archive/open-archive.js');
   const late = new AbortController();
   try {
-    const reading = readEarlierRows(openArchive(place), apps);
-    const known = await Promise.race([reading, delay(readWithinMs, undefined, { signal: late.signal })]);
+    const reading = readEarlierRows(openArchive(place), apps, late.signal);
     reading.catch(() => undefined);
+    const known = await Promise.race([reading, delay(withinMs, undefined, { signal: late.signal })]);
     return known ?? { unknown: 'the archive did not answer in time' };
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;

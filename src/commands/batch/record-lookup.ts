@@ -15,7 +15,7 @@ import { StagedDigests } from './staged-digests';
 type RunChoice = Pick<BatchInput, 'allowChanged' | 'retryFailed'>;
 
 /** A check is not held up for longer. */
-const withinMs = 15_000;
+const answerWithinMs = 15_000;
 const maxNamed = 5;
 
 /** Which rows of a file are on record, as far as the archive and Temporal can be asked from here. */
@@ -59,10 +59,15 @@ export class RecordLookup {
     return !('unknown' in this.#known);
   }
 
-  /** Asks the archive that the command knows, and Temporal; neither has to answer. */
-  static async open(context: CommandContext, batchId: string, choice: RunChoice): Promise<RecordLookup> {
+  /** Asks the archive that the command knows, and Temporal; neither has to answer, and who is late is asked no further. */
+  static async open(
+    context: CommandContext,
+    batchId: string,
+    choice: RunChoice,
+    withinMs = answerWithinMs,
+  ): Promise<RecordLookup> {
     const late = new AbortController();
-    const asking = readRowsOnRecord(context, batchId);
+    const asking = readRowsOnRecord(context, batchId, late.signal);
     asking.catch(() => undefined);
     const inTime = delay(withinMs, undefined, { signal: late.signal });
     const known = await Promise.race([asking, inTime]).finally(() => {

@@ -20,18 +20,22 @@ export type RowsOnRecord =
 /** Why not all is known where no archive is configured. */
 export const archiveUnset = 'LONGHAUL_ARCHIVE is not set here, so that Temporal alone was asked';
 
-/** Asks the archive that the command knows, and Temporal; neither has to answer. */
-export async function readRowsOnRecord(context: CommandContext, batchId: string): Promise<RowsOnRecord> {
+/** Asks the archive that the command knows, and Temporal; neither has to answer. Throws the signal's reason. */
+export async function readRowsOnRecord(
+  context: CommandContext,
+  batchId: string,
+  signal: AbortSignal,
+): Promise<RowsOnRecord> {
   const place = findArchivePlace(context.env);
-  if (place === null) return await askTemporalAlone(context, batchId);
+  if (place === null) return await askTemporalAlone(context, batchId, signal);
   // The AWS SDK takes half a second to load.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
   const { readRecordedRows } = await import('../../results/recorded-rows.js');
   try {
-    const rows = await readRecordedRows(openArchive(place), batchId);
+    const rows = await readRecordedRows(openArchive(place), batchId, signal);
     // No batch has started a row before its record was laid out.
     if (rows === null) return { rows: new Map(), running: new Set(), missing: null };
-    const tasks = await listRows(context, batchId, true);
+    const tasks = await listRows(context, batchId, { onlyRunning: true, signal });
     if ('unknown' in tasks)
       return { rows, running: new Set(), missing: `rows that run are not known: ${tasks.unknown}` };
     return { rows, running: tasks.running, missing: tasks.isBatchRunning ? whileItRuns(batchId) : null };
@@ -43,8 +47,8 @@ export async function readRowsOnRecord(context: CommandContext, batchId: string)
   }
 }
 
-async function askTemporalAlone(context: CommandContext, batchId: string): Promise<RowsOnRecord> {
-  const tasks = await listRows(context, batchId, false);
+async function askTemporalAlone(context: CommandContext, batchId: string, signal: AbortSignal): Promise<RowsOnRecord> {
+  const tasks = await listRows(context, batchId, { onlyRunning: false, signal });
   if ('unknown' in tasks) return { unknown: `LONGHAUL_ARCHIVE is not set here, and ${tasks.unknown}` };
   return { rows: tasks.ended, running: tasks.running, missing: archiveUnset };
 }
@@ -60,7 +64,7 @@ interface RowTasks {
 async function listRows(
   context: CommandContext,
   batchId: string,
-  onlyRunning: boolean,
+  { onlyRunning, signal }: { readonly onlyRunning: boolean; readonly signal: AbortSignal },
 ): Promise<RowTasks | { readonly unknown: string }> {
   const { env } = context;
   if (['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].every((name) => env[name] === undefined)) {
@@ -70,10 +74,13 @@ async function listRows(
   const ended = new Map<string, RecordedRow>();
   const prefix = rowWorkflowId(batchId, 'k').slice(0, -1);
   let isBatchRunning = false;
+  // What is late says nothing any more.
+  signal.throwIfAborted();
   try {
     await withLonghaul(context, {}, async (longhaul) => {
       isBatchRunning = !(await longhaul.batch(batchId).isOver().catch(ofUnknown));
       for await (const task of longhaul.list({ batch: batchId, ...(onlyRunning && { running: true }) })) {
+        signal.throwIfAborted();
         const key = task.workflowId.slice(prefix.length);
         if (!task.workflowId.startsWith(prefix) || running.has(key) || ended.has(key)) continue;
         if (!task.isOver) running.add(key);

@@ -1,4 +1,4 @@
-import { parseRequestIds } from '../../../src/commands/reconcile-options';
+import { parseRequestIds, sinceMs } from '../../../src/commands/reconcile-options';
 
 describe('a list of request ids', () => {
   it.each<[string, string, readonly string[]]>([
@@ -38,5 +38,26 @@ describe('a list of request ids', () => {
     const problems = 'problems' in parsed ? parsed.problems : [];
     expect(problems).toHaveLength(10);
     expect(problems.at(-1)).toBe('And 4991 more lines.');
+  });
+});
+
+describe('the moment from which something is compared or summed', () => {
+  it.each(['2026-02-31', '2026-02-29', '2026-04-31T10:00Z', '2026-03-01(x)', '2026-03-011'])(
+    'is no day that there is not: %s',
+    (text) => {
+      expect(() => sinceMs(text, 0)).toThrow(
+        `--since is "${text}"; give a duration such as "30d", or a date such as "2026-03-01".`,
+      );
+    },
+  );
+
+  it.each([
+    ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+    ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+    ['2026-03-01T10:00Z', '2026-03-01T10:00:00.000Z'],
+    ['2026-03-01 10:00+02:00', '2026-03-01T08:00:00.000Z'],
+    ['30d', '2026-03-02T00:00:00.000Z'],
+  ])('is %s: %s', (text, moment) => {
+    expect(new Date(sinceMs(text, Date.parse('2026-04-01'))).toISOString()).toBe(moment);
   });
 });

@@ -27,6 +27,12 @@ describe('a file of prices', () => {
     expect(prices.find('default', 6, day('2026-03-01'))).toBeNull();
   });
 
+  it('may begin with the mark that editors put before UTF-8', () => {
+    const { prices, problems } = read(`\uFEFF${JSON.stringify({ prices: [swatch] })}`);
+    expect(problems).toEqual([]);
+    expect(prices.find('default', 5, 0)?.taskMicros).toBe(20_000);
+  });
+
   it('prefers the price of the account, even when that of all accounts is newer', () => {
     const { prices } = read({
       prices: [
@@ -90,6 +96,11 @@ describe('a file of prices', () => {
         ],
       },
       ['dailyBudgets.1.account', 'is "a"'],
+    ],
+    [
+      'two prices for the same time',
+      { prices: [swatch, { ...swatch, account: 'a' }, { ...swatch, perTask: '0.03' }] },
+      ['prices.2.webAppId is 5, and should be an app that has no other price from the same time on (validFrom).'],
     ],
     ['a field with a slip', { prices: [{ ...swatch, vaildFrom: '2026-01-01' }] }, ['prices.0', 'vaildFrom']],
   ])('is refused with the field and what it should be: %s', (_, content, facts) => {

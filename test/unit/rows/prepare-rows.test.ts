@@ -67,6 +67,35 @@ describe('prepared rows', () => {
     expect(listFiles(join(files.path, 'same'))).toHaveLength(4);
   });
 
+  it.each([
+    ['rows were removed', '', rmSync],
+    [
+      'rows were damaged',
+      '',
+      (file: string) => {
+        writeFileSync(file, 'x');
+      },
+    ],
+    [
+      'index was damaged',
+      '.index',
+      (file: string) => {
+        writeFileSync(file, '');
+      },
+    ],
+  ])('are whole again when they are prepared once more after their %s', async (_, ending, damage) => {
+    const { rows } = await prepare('damaged', ['a,1', 'b,2']);
+    const location = rows?.location ?? '';
+    damage(`${location}${ending}`);
+
+    const again = await prepare('damaged', ['a,1', 'b,2']);
+    const page = await readPreparedPage(preparedRowsAt(location), 0);
+
+    expect(again.rows).toEqual(rows);
+    expect(page?.map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(listFiles(join(files.path, 'damaged'))).toHaveLength(2);
+  });
+
   it('are not written when a row is bad, unless bad rows are to be skipped', async () => {
     const refused = await prepare('bad', ['a,1', 'b,']);
     expect(refused).toMatchObject({ rows: null, report: { goodRows: 1, badRows: 1 } });
@@ -98,6 +127,15 @@ describe('prepared rows', () => {
     await expect(prepare('file', ['a,1'], { folder })).rejects.toThrow(
       /prepared rows cannot be written to ".*inside" \(ENOTDIR\); make the folder writable/,
     );
+  });
+
+  it('that cannot be given their name leave nothing behind', async () => {
+    const { rows } = await prepare('taken', ['a,1']);
+    rmSync(join(files.path, 'taken'), { recursive: true });
+    await mkdir(join(rows?.location ?? '', 'inside'), { recursive: true });
+
+    await expect(prepare('taken', ['a,1'])).rejects.toThrow(/prepared rows cannot be written to/);
+    expect(readdirSync(join(files.path, 'taken'))).toEqual([basename(rows?.location ?? '')]);
   });
 
   it.each([

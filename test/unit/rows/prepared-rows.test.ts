@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inputDigest } from '../../../src/contract/task-input';
 import {
@@ -50,6 +50,19 @@ describe('prepared rows', () => {
     expect(await readPreparedPage(prepared, 3)).toBeUndefined();
     expect(await readPreparedPage(prepared, 400)).toBeUndefined();
   });
+
+  it.each(['taken.jsonl', 'taken.jsonl.index'])(
+    'that cannot be finished leave no part behind: %s is a folder',
+    async (name) => {
+      const folder = mkdtempSync(join(files.path, 'unfinished-'));
+      const writer = await PreparedRowsWriter.create(join(folder, 'taken.jsonl'));
+      await writer.add(preparedRow(0));
+      mkdirSync(join(folder, name, 'inside'), { recursive: true });
+
+      await expect(writer.finish()).rejects.toThrow(/EISDIR|ENOTEMPTY/);
+      expect(readdirSync(folder).filter((file) => file.includes('.part-'))).toEqual([]);
+    },
+  );
 
   it('say how much was written; pages end early where they would become too large', async () => {
     const path = join(files.path, 'sizes.jsonl');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { RecordLookup } from '../../../../src/commands/batch/record-lookup';
 import { recordedStatus } from '../../../../src/commands/batch/rows-on-record';
 import { StagedDigests } from '../../../../src/commands/batch/staged-digests';
 import { runCommandLine } from '../../../../src/commands/program';
@@ -196,6 +197,18 @@ describe('the check of rows that are staged', () => {
     const { exitCode, stdout } = await check('key,1:A.b,2:A.b\nkitten,@cat.jpg,1\nplain,x,1\n', staging);
     expect(exitCode).toBe(2);
     expect(stdout.text).toContain('the key "kitten" of row 2 has the content of "cat" on record');
+  });
+
+  it('takes no row whose file it cannot read for one on record of which the content is not known', async () => {
+    const [cat, plain] = await stagedRows('one photo');
+    keepRecord([{ ...cat!, key: 'gone', digest: '' }, plain!]);
+    rmSync(photo);
+    mkdirSync(photo);
+    const row = { ...cat!, input: { ...cat!.input, inputs: { '1:A.b': { file: photo } } } };
+    const lookup = await RecordLookup.open(new FakeContext({ LONGHAUL_ARCHIVE: archive, ...staging }), 'photos', {});
+    await lookup.add(row);
+    rmSync(photo, { recursive: true });
+    expect(lookup.result(true)).toMatchObject({ new: 1, notCompared: 1, gone: 2, runBefore: { rows: 0 } });
   });
 
   it('reads files only as far as they are not too large, and each once', async () => {
