@@ -25,13 +25,12 @@ export class OutputList {
     const unlisted = new Set(this.outputs);
     const rest = this.#takeByPath(items, unlisted);
     const arePathsKept = rest.length < items.length;
+    const pathless = pathlessIn(this.outputs, unlisted);
     for (const [place, item] of rest) {
-      const canBe = (output: Output | undefined): boolean => {
-        if (output === undefined || !unlisted.has(output)) return false;
-        return !arePathsKept || output.path === null || item.objectUrl === undefined;
-      };
       const there = this.outputs[place];
-      const found = canBe(there) ? there : [...unlisted].find((output) => output.path === null && canBe(output));
+      const mayBeThere = !arePathsKept || there?.path === null || item.objectUrl === undefined;
+      const isThere = there !== undefined && unlisted.has(there) && mayBeThere;
+      const found = isThere ? there : pathless.next().value;
       if (found === undefined) this.#add(item);
       else take(found, item, unlisted);
     }
@@ -78,6 +77,11 @@ export class OutputList {
     const { atLeastBytes = null, contentEncoding = null } = previous;
     this.#add(item, { path: pathOf(url ?? undefined), was, atLeastBytes, contentEncoding });
   }
+}
+
+/** Gone through once for all items: thousands of them may be new. */
+function* pathlessIn(outputs: readonly Output[], unlisted: ReadonlySet<Output>): Generator<Output, undefined> {
+  for (const output of outputs) if (output.path === null && unlisted.has(output)) yield output;
 }
 
 function take(output: Output, item: OutputItem, unlisted: Set<Output>): void {

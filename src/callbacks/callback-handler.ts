@@ -97,7 +97,7 @@ export class CallbackHandler {
     }
     const body = await readBody(request, this.#options.maxBodyBytes ?? defaultMaxBodyBytes);
     if (body === undefined) return { httpStatus: 413, outcome: 'too large', workflowId };
-    const notice = readNamedEnd(parseJson(body.toString('utf8')));
+    const notice = readNamedEnd(parseJson(new TextDecoder().decode(body)));
     if (notice === undefined) return { httpStatus: 400, outcome: 'malformed', workflowId };
     return await this.#signal(workflowId, notice);
   }

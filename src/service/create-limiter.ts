@@ -1,5 +1,5 @@
 import type { CreateOutcome } from '../domain/create-outcome';
-import { formatRate, TokenBucket } from './token-bucket';
+import { formatRate, steadyNow, TokenBucket } from './token-bucket';
 
 /**
  * `open`: creates are sent. `closed`: none is sent until a moment. `probing`: that moment has passed, and one create at
@@ -34,7 +34,7 @@ export interface CreateLimiterOptions {
   readonly patienceMs?: number;
   /** How many creates may wait here: each holds a slot of the worker, which other activities need, too. @default 100 */
   readonly mostWaiting?: number;
-  /** The clock, in milliseconds since 1970. @default Date.now */
+  /** The clock, in milliseconds since 1970. @default {@link steadyNow} */
   readonly now?: () => number;
   /** Numbers in [0, 1). @default Math.random */
   readonly random?: () => number;
@@ -99,7 +99,7 @@ export class CreateLimiter {
 
   constructor(options: CreateLimiterOptions) {
     const { perSecond, onChange = () => undefined, patienceMs = usualPatienceMs } = options;
-    const { now = Date.now, random = Math.random, mostWaiting = usualMostWaiting } = options;
+    const { now = steadyNow, random = Math.random, mostWaiting = usualMostWaiting } = options;
     this.#rate = new TokenBucket({ perSecond, now });
     this.#perSecond = perSecond;
     this.#onChange = onChange;

@@ -87,10 +87,15 @@ async function readText(
       if (sizeBytes > maxBodyBytes) throw new ExchangeFault('tooLarge', `the body exceeds ${maxBodyBytes} bytes`);
       chunks.push(chunk);
     }
-    return { text: Buffer.concat(chunks).toString('utf8') };
+    return { text: decoded(chunks) };
   } catch (error) {
-    return { text: Buffer.concat(chunks).toString('utf8'), bodyFault: toFault(error) };
+    return { text: decoded(chunks), bodyFault: toFault(error) };
   }
+}
+
+/** As UTF-8, without the byte order mark that some servers write, and with which no JSON begins. */
+function decoded(chunks: readonly Buffer[]): string {
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 function first(header: string | string[] | undefined): string | undefined {

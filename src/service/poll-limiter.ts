@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
-import { formatRate, TokenBucket, type TokenBucketOptions } from './token-bucket';
+import { formatRate, steadyNow, TokenBucket, type TokenBucketOptions } from './token-bucket';
 
 /** A query was not sent, because the limiter has no place for it soon enough. */
 export class PollHeldBackError extends Error {
@@ -58,7 +58,7 @@ export class PollLimiter {
   constructor(options: TokenBucketOptions) {
     this.#rate = new TokenBucket(options);
     this.#perSecond = options.perSecond;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? steadyNow;
   }
 
   /** Changes how many queries a second are sent, on average. */

@@ -222,6 +222,8 @@ export class ServiceTransport {
       headers: {
         authorization: `Bearer ${apiKey}`,
         accept: 'application/json',
+        // Where this is missing, any coding is acceptable (RFC 9110, section 12.5.3), and none is decoded here.
+        'accept-encoding': 'identity',
         ...(method !== 'GET' && { 'content-type': 'application/json' }),
         ...call.headers,
       },

@@ -39,8 +39,13 @@ export interface TaskOutputs {
   readonly outputs: readonly OutputItem[];
 }
 
-/** Schema of an output item, the same in the outputs endpoint and in callbacks. */
-const outputItemSchema: z.ZodType<OutputItem> = z.custom<Record<string, unknown>>(isRecord).transform(toOutputItem);
+/**
+ * Schema of an output item, the same in the outputs endpoint and in callbacks. What is no object counts as one of which nothing
+ * is known: it must not keep the others from being fetched.
+ */
+const outputItemSchema: z.ZodType<OutputItem> = z
+  .unknown()
+  .transform((item) => toOutputItem(isRecord(item) ? item : {}));
 
 /** Field by field: copying objects would take most of the time for a long list. */
 function toOutputItem(wire: Record<string, unknown>): OutputItem {

@@ -1,8 +1,13 @@
+/** Milliseconds since 1970, as this process saw it when it began: setting the system's clock does not move it. */
+export function steadyNow(): number {
+  return performance.timeOrigin + performance.now();
+}
+
 /** Options of a {@link TokenBucket}. */
 export interface TokenBucketOptions {
   /** On average; above 0, and below 1 for less than one a second. */
   readonly perSecond: number;
-  /** The clock, in milliseconds. @default Date.now */
+  /** The clock, in milliseconds. @default {@link steadyNow} */
   readonly now?: () => number;
 }
 
@@ -18,7 +23,7 @@ export class TokenBucket {
   #free: number;
   #atMs: number;
 
-  constructor({ perSecond, now = Date.now }: TokenBucketOptions) {
+  constructor({ perSecond, now = steadyNow }: TokenBucketOptions) {
     this.#now = now;
     this.#atMs = now();
     this.#perMs = perSecond / 1_000;

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import { Client, type Dispatcher } from 'undici';
-import { errorCode } from '../../domain/text';
+import { errorCode, safeText } from '../../domain/text';
 import { redactUrl, signatureParameterOf } from '../../domain/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
 import { SourceError } from '../errors';
@@ -110,8 +110,16 @@ async function follow(
   throw fail('FETCH_REFUSED', `redirects more than ${maxRedirects} times`, 'use the address it ends at');
 }
 
-function requireContent({ statusCode }: Response, fail: Fail): void {
-  if (statusCode === 200) return;
+function requireContent(response: Response, fail: Fail): void {
+  const { statusCode } = response;
+  if (statusCode === 200) {
+    const encoding = getHeader(response, 'content-encoding')?.trim().toLowerCase() ?? '';
+    if (encoding === '' || encoding === 'identity') return;
+    // Kept as they come, the bytes would be those of another file under the name of this one, and paid for.
+    const remedy = 'use an address that gives the file as it is';
+    const words = `comes encoded (Content-Encoding: ${safeText(encoding, [], 40)}), although it was asked for as it is`;
+    throw fail('FETCH_REFUSED', words, remedy);
+  }
   const isTemporary = statusCode >= 500 || statusCode === 429 || statusCode === 408;
   const code = isTemporary ? 'FETCH_FAILED' : 'FETCH_REFUSED';
   throw fail(code, `was answered with HTTP ${statusCode}`, 'check that the address gives the file to anyone');

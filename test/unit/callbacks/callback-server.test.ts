@@ -42,6 +42,7 @@ describe('a callback that is taken', () => {
     ['a query in its URL', { path: `${callbackPath}?a=b` }],
     ['a body of exactly the largest size', bodyOf(maxBodyBytes)],
     ['no content type', withHeaders({ 'content-type': undefined })],
+    ['a byte order mark before its body', { body: `\uFEFF${JSON.stringify(body)}` }],
   ])('may have %s', async (_what, sent) => {
     expect(await server.send(sent)).toMatchObject({ status: 200 });
     expect(server.signals).toHaveLength(1);

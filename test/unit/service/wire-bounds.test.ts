@@ -101,6 +101,14 @@ describe('outputs', () => {
     expect(outputs[0]).not.toHaveProperty('objectUrl');
   });
 
+  it.each(['null', '"https://h/b.png"', '7', '[]'])('are read beside one that is %s', async (odd) => {
+    data(`"status":"Success","outputs":[${odd},{"object_url":"https://h/a.png","output_ext":".png"}]`);
+    expect((await client.getOutputs('r-1')).outputs).toMatchObject([
+      { errorType: 'UNKNOWN', ext: '' },
+      { objectUrl: 'https://h/a.png', ext: '.png' },
+    ]);
+  });
+
   it('of 14,000 are read; a million are refused in words', async () => {
     const items = (count: number): string => `"status":"Success","outputs":[${Array(count).fill('{}').join(',')}]`;
     data(items(14_000));

@@ -166,6 +166,7 @@ describe('openSource of a URL', () => {
     ['a 404', (response) => response.writeHead(404).end('x'), 'FETCH_REFUSED'],
     ['a 403', (response) => response.writeHead(403).end('x'), 'FETCH_REFUSED'],
     ['a redirect to nowhere', (response) => response.writeHead(302).end('x'), 'FETCH_REFUSED'],
+    ['bytes that are encoded', (r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end('x'), 'FETCH_REFUSED'],
     ['a 500', (response) => response.writeHead(500).end('x'), 'FETCH_FAILED'],
     ['a 429', (response) => response.writeHead(429).end('x'), 'FETCH_FAILED'],
     [

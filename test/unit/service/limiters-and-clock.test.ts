@@ -1,0 +1,34 @@
+import { RateLimitedError } from '../../../src/service';
+import { CreateLimiter } from '../../../src/service/create-limiter';
+import { PollLimiter } from '../../../src/service/poll-limiter';
+
+const dayMs = 86_400_000;
+
+/** How far the system's clock is ahead. */
+let aheadMs: number;
+beforeEach(() => {
+  const right = Date.now.bind(Date);
+  aheadMs = dayMs;
+  jest.spyOn(Date, 'now').mockImplementation(() => right() + aheadMs);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('a limiter that was closed while the clock was a day ahead', () => {
+  it('sends creates again after its pause once the clock is set right', async () => {
+    const limiter = new CreateLimiter({ perSecond: 100 });
+    await limiter.acquire();
+    limiter.report({ outcome: 'rejected', retryable: true, httpStatus: 429, message: 'slow down' });
+    aheadMs = 0;
+    expect((await limiter.acquire())?.waitMs).toBeLessThan(60_000);
+  });
+
+  it('sends queries again after the service’s pause once the clock is set right', async () => {
+    const limiter = new PollLimiter({ perSecond: 100 });
+    const refused = new RateLimitedError('slow down', { httpStatus: 429, retryAfterMs: 50 }, 'RATE_LIMITED');
+    await expect(limiter.run(() => Promise.reject(refused), 0)).rejects.toBe(refused);
+    aheadMs = 0;
+    expect(await limiter.run(() => Promise.resolve('detail'), 1_000)).toBe('detail');
+  });
+});

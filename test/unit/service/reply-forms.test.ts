@@ -1,0 +1,47 @@
+import { gzipSync } from 'node:zlib';
+import { ServiceClient } from '../../../src/service';
+import { startHttpServer, type TestHttpServer } from '../../support/start-http-server';
+
+let server: TestHttpServer;
+let client: ServiceClient;
+let answer: Parameters<typeof startHttpServer>[0];
+
+beforeAll(async () => {
+  server = await startHttpServer((received, response) => {
+    answer(received, response);
+  });
+  client = new ServiceClient({ baseUrl: server.url, apiKey: 'key' });
+});
+afterAll(async () => {
+  await client.close();
+  await server.close();
+});
+
+const accepted = '{"requestId":"r-1"}';
+const detail = '{"code":20000,"message":"Ok","status":true,"data":{"status":"Running"}}';
+
+describe('a reply of the service', () => {
+  it.each(['identity', 'gzip'])('is read from a server that may use %s where a request allows it', async (coding) => {
+    answer = ({ url, headers }, response) => {
+      const body = url.includes('create') ? accepted : detail;
+      if (coding === 'identity' || headers['accept-encoding'] === 'identity') response.writeHead(202).end(body);
+      else response.writeHead(202, { 'content-encoding': coding }).end(gzipSync(body));
+    };
+    expect(await client.createTask({ webAppId: 42, inputValues: {} })).toEqual({
+      outcome: 'accepted',
+      requestId: 'r-1',
+    });
+    expect(await client.getTask('r-1')).toMatchObject({ status: 'Running' });
+  });
+
+  it('is read when a byte order mark stands before its JSON', async () => {
+    answer = ({ url }, response) => {
+      response.writeHead(202).end(`\uFEFF${url.includes('create') ? accepted : detail}`);
+    };
+    expect(await client.createTask({ webAppId: 42, inputValues: {} })).toEqual({
+      outcome: 'accepted',
+      requestId: 'r-1',
+    });
+    expect(await client.getTask('r-1')).toMatchObject({ status: 'Running' });
+  });
+});
