@@ -50,7 +50,7 @@ export interface OpenStaging extends InputStaging, RowStaging {
 
 /**
  * The bucket that contents and rows are staged in: `LONGHAUL_STAGING`, or the given place. Credentials are AWS's own, as
- * [configuration](../docs/reference/configuration.md#staging) says. Nothing is asked of it yet.
+ * docs/reference/configuration.md of Longhaul says. Nothing is asked of it yet.
  *
  * Throws `ConfigError` when there is none. A start that stages throws `StagingError`.
  */

@@ -16,7 +16,8 @@ import {
 } from './start-check';
 import { adoptTask, startTask } from './task/start-task';
 import type { BatchInput } from '../contract/batch/batch-input';
-import { isTaskKey, taskKeyRemedy } from '../contract/workflow-ids';
+import { batchIdRemedy, isBatchId } from '../contract/batch/parse-batch-input';
+import { isTaskKey } from '../contract/workflow-ids';
 import { type DayView, endOfDayMs, utcDay } from '../domain/day-operations';
 import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
@@ -32,7 +33,7 @@ import { Sweeps } from './sweeps';
 import { TaskHandle } from './task/task-handle';
 import { type ContentTaskInput, type InputStaging, type OutputArchive, stageContents } from './task/task-files';
 import { checkOptions } from './option-check';
-import { objectWith, type OptionRules, plainText } from '../domain/option-rules';
+import { objectWith, optionProblems, type OptionRules, plainText } from '../domain/option-rules';
 import type { TemporalAccess } from './temporal-access';
 
 /** Options of every client. */
@@ -85,9 +86,12 @@ const connectRules: OptionRules<LonghaulConnectOptions> = {
   ...longhaulRules,
 };
 
-/** Undefined counts as left out, and what is left out is not checked: here both are refused, as null is. */
-function withRequiredClient(options: unknown): unknown {
-  return isRecord(options) ? { ...options, client: options['client'] ?? null } : (options ?? null);
+/** What is left out, or undefined, has no problem of its own: a client must be there. */
+function checkClientOptions(options: unknown): void {
+  const problems = optionProblems(options, clientRules);
+  const isMissing = !isRecord(options) || options['client'] === undefined;
+  const all = [...problems, ...(isMissing ? [`client is missing; give ${clientRules.client.remedy}.`] : [])];
+  if (all.length > 0) throw new InputInvalidError(all, 'arguments');
 }
 
 const givenClient: ConnectionSources = {
@@ -118,7 +122,7 @@ export class Longhaul {
     ownConnection?: Connection,
     sources: ConnectionSources = ownConnection === undefined ? givenClient : {},
   ) {
-    checkOptions(withRequiredClient(options), clientRules);
+    checkClientOptions(options);
     const { client, taskQueue = workflowTaskQueue, webUiUrl = null, staging, archive } = options;
     const { connection } = client;
     const address = connection instanceof Connection ? connection.options.address : 'the given connection';
@@ -222,8 +226,8 @@ export class Longhaul {
    * be none.
    */
   batch(id: string): BatchHandle {
-    if (isTaskKey(id)) return new BatchHandle(this.#access, id);
-    throw new InputInvalidError([`The batch id is ${showValue(id)}; give ${taskKeyRemedy}.`], 'arguments');
+    if (isBatchId(id)) return new BatchHandle(this.#access, id);
+    throw new InputInvalidError([`The batch id is ${showValue(id)}; give ${batchIdRemedy}.`], 'arguments');
   }
 
   /**

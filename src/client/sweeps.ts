@@ -58,6 +58,11 @@ const catchupWindow = '10 minutes';
 const graceMs = 30 * 60_000;
 const pageSize = 20;
 
+/** Whether sweeps may be so far apart. */
+export function isSweepInterval(everyMs: unknown): everyMs is number {
+  return typeof everyMs === 'number' && everyMs >= minEveryMs && everyMs <= maxEveryMs;
+}
+
 /** The scheduled sweeps of a task queue. Every method throws the errors of `askTemporal`. */
 export class Sweeps {
   readonly #access: TemporalAccess;
@@ -76,11 +81,9 @@ export class Sweeps {
    * @param everyMs - five minutes to thirty days.
    */
   async install(everyMs: number, input: SweepInput = {}): Promise<void> {
-    const plan = checkedPlan(input, [
-      ...(everyMs >= minEveryMs && everyMs <= maxEveryMs
-        ? []
-        : [`every is ${showValue(everyMs)} ms; give 5m to 30d, such as 1h.`]),
-    ]);
+    const remedy = `give milliseconds from ${minEveryMs} (five minutes) to ${maxEveryMs} (thirty days), such as 3600000`;
+    const problems = isSweepInterval(everyMs) ? [] : [`everyMs is ${showValue(everyMs)}; ${remedy}.`];
+    const plan = checkedPlan(input, problems);
     const { taskQueue, client } = this.#access;
     const schedule = {
       spec: { intervals: [{ every: everyMs }] },

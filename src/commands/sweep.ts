@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { InstalledSweep, SweepStatus } from '../client/sweeps';
+import { type InstalledSweep, isSweepInterval, type SweepStatus } from '../client/sweeps';
 import type { SweepInput, SweepPlan, SweepResult, UnfollowedPolicy } from '../contract/sweep';
 import { InputInvalidError } from '../client/errors';
 import { printableLine } from '../domain/text';
@@ -106,7 +106,7 @@ function withPlan(command: Command): Command {
 
 function readInterval(text: string): number {
   const everyMs = parseDuration(text);
-  if (everyMs !== undefined) return everyMs;
+  if (isSweepInterval(everyMs)) return everyMs;
   throw new InputInvalidError([`--every is ${JSON.stringify(text)}; give 5m to 30d, such as 1h.`], 'sweep');
 }
 

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { unknownNameProblems } from '../domain/nearest-name';
+import { flag, optionProblems, type OptionRules, plainText } from '../domain/option-rules';
+import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
 import type { TraceContext } from '../domain/trace-context';
 import type { ReadTextFile } from './json-file';
 import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
@@ -69,14 +71,37 @@ export interface FilePlace {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-const placeOptions = Object.keys({ place: 0, isPathStyle: 0, env: 0 } satisfies Record<keyof FilePlace, 0>);
+const placeRules: OptionRules<FilePlace> = {
+  place: plainText,
+  isPathStyle: flag,
+  env: { is: isRecord, remedy: 'an object of environment variables' },
+};
+
+function placeProblems(place: unknown): readonly string[] {
+  if (typeof place !== 'string') return optionProblems(place, placeRules);
+  return [`The options are ${showValue(place)}; give { place: ${showValue(place)} }.`];
+}
+
+/** Throws {@link ConfigError}; of a place that was given, in the option's name. */
+function loadPlace<Config>(
+  name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
+  given: FilePlace,
+  load: (env: NodeJS.ProcessEnv) => Config,
+): Config {
+  const problems = placeProblems(given);
+  if (problems.length > 0) throw new ConfigError(problems);
+  try {
+    return load(placeEnvironment(name, given));
+  } catch (error) {
+    if (given.place === undefined || !(error instanceof ConfigError)) throw error;
+    throw new ConfigError(error.problems.map((problem) => problem.replace(`${name} is `, 'place is ')));
+  }
+}
 
 function placeEnvironment(
   name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
-  { place, isPathStyle, env = process.env, ...unknown }: FilePlace,
+  { place, isPathStyle, env = process.env }: FilePlace,
 ): NodeJS.ProcessEnv {
-  const problems = unknownNameProblems('option', Object.keys(unknown), placeOptions);
-  if (problems.length > 0) throw new ConfigError(problems);
   return {
     ...env,
     ...(place !== undefined && { [name]: place }),
@@ -86,13 +111,16 @@ function placeEnvironment(
 
 /** The archive of this place. Throws {@link ConfigError}. */
 export function loadArchiveOf(place: FilePlace): ArchiveConfig {
-  return loadArchivePlace(placeEnvironment('LONGHAUL_ARCHIVE', place));
+  return loadPlace('LONGHAUL_ARCHIVE', place, loadArchivePlace);
 }
 
 /** The staging of this place. Throws {@link ConfigError}. */
 export function loadStagingOf(place: FilePlace): StagingConfig {
-  const names = ['LONGHAUL_STAGING', 'LONGHAUL_S3_PATH_STYLE'] as const;
-  const { values, problems } = readVariables(placeEnvironment('LONGHAUL_STAGING', place), names);
+  return loadPlace('LONGHAUL_STAGING', place, loadStagingPlace);
+}
+
+function loadStagingPlace(env: NodeJS.ProcessEnv): StagingConfig {
+  const { values, problems } = readVariables(env, ['LONGHAUL_STAGING', 'LONGHAUL_S3_PATH_STYLE']);
   const staging = readStaging(values);
   if (problems.length === 0 && staging !== null) return staging;
   throw new ConfigError([

@@ -20,6 +20,8 @@ export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionR
 /** Of an option that is checked elsewhere, with the value's own parser. */
 export const checkedElsewhere: OptionRule = { is: () => true, remedy: '' };
 export const flag: OptionRule = { is: (value) => typeof value === 'boolean', remedy: 'true or false' };
+/** Of a filter: `false` would be none, and not its opposite. */
+export const onlyTrue: OptionRule = { is: (value) => value === true, remedy: 'true, or leave it out to list all' };
 export const plainText: OptionRule = { is: (value) => typeof value === 'string' && value !== '', remedy: 'a text' };
 /** The longest pause that a timer of Node has; one that is longer would be over at once. */
 export const longestTimerMs = 2 ** 31 - 1;

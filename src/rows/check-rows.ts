@@ -8,7 +8,7 @@ import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import type { RefusedRow } from './prepare-row';
 import { type EarlierKey, type RowKey, RowKeys } from './row-key';
-import { type RowProblem, type RowProblemCode, RowProblems } from './row-problem';
+import { RowFileError, type RowProblem, type RowProblemCode, RowProblems } from './row-problem';
 
 /** What became of the rows of a file. */
 export interface RowsReport {
@@ -42,7 +42,7 @@ export interface RowSinks {
  * Nothing is kept of a row but a hash of its key and of each new file, so that 100,000 rows take some 14 MB, and as
  * many files 20.
  *
- * @throws what reading the rows throws (RowFileError), and what `onRow` does.
+ * @throws RowFileError for what are no outcomes; what reading the rows throws (RowFileError), and what `onRow` does.
  */
 export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowSinks = {}): Promise<RowsReport> {
   const { onRow, onProblem, maxProblems = 100, maxGoodRows = Infinity } = sinks;
@@ -51,7 +51,9 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   const firstProblems: RowProblem[] = [];
   const problemsByCode: Partial<Record<RowProblemCode, number>> = {};
   const counts = { rows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
+  if (!isRecord(outcomes) || !(Symbol.asyncIterator in outcomes)) throw noOutcomes(outcomes);
   for await (const outcome of outcomes) {
+    if (!isOutcome(outcome)) throw noOutcomes(outcome);
     const { row } = outcome;
     counts.rows += 1;
     const found = await findProblems(outcome, keys, files);
@@ -72,6 +74,16 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
     if (counts.goodRows >= maxGoodRows) break;
   }
   return { ...counts, problemsByCode, firstProblems, files: files.count() };
+}
+
+/** A program may have left out the reading, and given the rows themselves. */
+function isOutcome(value: unknown): boolean {
+  return isRecord(value) && (isRecord(value['row']) || Array.isArray(value['problems']));
+}
+
+function noOutcomes(value: unknown): RowFileError {
+  const remedy = 'give readRows(rowsFrom(rows)), or readRows(rowFileAt(path))';
+  return new RowFileError([`What is to be checked is no outcome of readRows (${showValue(value)}); ${remedy}.`]);
 }
 
 /** What is wrong with a row by itself, and then with its key and its files. */

@@ -4,13 +4,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RowsReference } from '../contract/batch/batch-input';
 import { isTaskKey, taskKeyRemedy } from '../contract/workflow-ids';
+import {
+  checkedElsewhere,
+  count,
+  flag,
+  objectWith,
+  optionProblems,
+  type OptionRule,
+  type OptionRules,
+} from '../domain/option-rules';
 import { errorCode, showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
 import { preparedIndexPath } from './prepared-rows';
 import { PreparedRowsWriter } from './prepared-rows-writer';
 import type { RowOutcome } from './read-rows';
-import { checkOptionNames } from './row-options';
 import { RowFileError } from './row-problem';
 import { hashContent, type RowStaging, stageRows } from './stage-rows';
 
@@ -26,9 +34,13 @@ export interface PrepareRowsOptions extends RowSinks {
   readonly skipBad?: boolean;
 }
 
-const prepareOptions = Object.keys({
-  ...{ folder: 0, staging: 0, name: 0, skipBad: 0, onRow: 0, onProblem: 0, maxProblems: 0, maxGoodRows: 0 },
-} satisfies Record<keyof PrepareRowsOptions, 0>);
+const callback: OptionRule = { is: (value) => typeof value === 'function', remedy: 'a function' };
+const prepareRules: OptionRules<PrepareRowsOptions> = {
+  folder: checkedElsewhere,
+  staging: objectWith('keepAs', 'openStaging({ place }) of @longhaul/client/files (longhaul/files)'),
+  name: checkedElsewhere,
+  ...{ skipBad: flag, onRow: callback, onProblem: callback, maxProblems: count, maxGoodRows: count },
+};
 
 /** The report of the check, and the file of the good rows. */
 export interface PreparedRowFile {
@@ -42,13 +54,14 @@ export interface PreparedRowFile {
  * file's content, so a file that a batch reads from is never replaced by another one; the same rows are the same file.
  * With a `staging` it lies there, and the local files that rows name with it; nothing is staged for rows that are refused.
  *
- * @throws RowFileError when the row file cannot be read or the folder not be written; what staging throws.
+ * @throws RowFileError for outcomes or options that are none, and when the row file cannot be read or the folder not be
+ * written; what staging throws.
  */
 export async function prepareRows(
   outcomes: AsyncIterable<RowOutcome>,
-  { folder, staging, ...options }: PrepareRowsOptions,
+  given: PrepareRowsOptions,
 ): Promise<PreparedRowFile> {
-  checkOptionNames({ folder, staging, ...options }, prepareOptions);
+  const { folder, staging, ...options } = checkedOptions(given);
   if (!isTaskKey(options.name)) {
     const remedy = `give the id of the batch: ${taskKeyRemedy}`;
     throw new RowFileError([`The name of the prepared rows is ${showValue(options.name)}; ${remedy}.`]);
@@ -62,6 +75,15 @@ export async function prepareRows(
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
+}
+
+/** From JavaScript they may be anything. */
+function checkedOptions(options: PrepareRowsOptions | undefined): PrepareRowsOptions {
+  if (options === undefined)
+    throw new RowFileError(['The options are missing; give { folder, name } or { staging, name }.']);
+  const problems = optionProblems(options, prepareRules);
+  if (problems.length > 0) throw new RowFileError(problems);
+  return options;
 }
 
 function checkedFolder(folder: string | undefined): string {

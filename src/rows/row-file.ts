@@ -56,7 +56,9 @@ export function rowFileAt(file: string, format?: RowFormat): RowFile {
  * they may come from a cursor of a database; the line in a problem's place is that of the row, from 1.
  *
  * @param folder what relative paths of input files start from; by default the working directory.
- * @throws RowFileError for what has no rows; reading a row that JSON cannot write throws it, too.
+ * A row that JSON cannot write is a bad one, as a line that is no JSON is.
+ *
+ * @throws RowFileError for what has no rows.
  */
 export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder = '.'): RowFile {
   if (!isIterable(rows)) {
@@ -73,20 +75,16 @@ function isIterable(value: unknown): boolean {
 async function* writeLines(
   rows: Iterable<object> | AsyncIterable<object>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let line = 0;
-  for await (const row of rows) {
-    line += 1;
-    yield Buffer.from(`${writeLine(row, line)}\n`);
-  }
+  for await (const row of rows) yield Buffer.from(`${writeLine(row)}\n`);
 }
 
-function writeLine(row: unknown, line: number): string {
+function writeLine(row: unknown): string {
   try {
     // What is no value of JSON, such as a function, has no text.
     return jsonOrNothing(row) ?? 'null';
   } catch (error) {
-    const problem = `Row ${line} cannot be written as JSON (${showValue(errorMessage(error))}); give texts and numbers.`;
-    throw new RowFileError([problem], { cause: error });
+    // A text is no row, so that the reader reports it in its place.
+    return JSON.stringify(`[cannot be written as JSON: ${errorMessage(error)}]`);
   }
 }
 
@@ -95,10 +93,12 @@ function jsonOrNothing(row: unknown): string | undefined {
 }
 
 /**
- * An input that is undefined is refused as one that is null is, and not left out: the task would be paid without it. So is
+ * What JSON has no value for becomes one that is refused under its name: a BigInt, which is no number of JSON and might be
+ * meant as text. An input that is undefined is refused as one that is null is, and not left out: the task would be paid without it. So is
  * a key: with one that is made of the row's content, an order whose other fields changed would be paid again.
  */
 function keepMissing(name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return { bigint: String(value) };
   return value === undefined && (name === 'key' || parseInputKey(name) !== undefined) ? null : value;
 }
 

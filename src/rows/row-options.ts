@@ -62,12 +62,7 @@ const rowOptions = Object.keys({
 
 /** Throws RowFileError for an option that is not known: left out, rows would be read otherwise than was meant. */
 export function checkRowOptionNames(options: RowOptions): void {
-  checkOptionNames(options, rowOptions);
-}
-
-/** Throws RowFileError for an option that is none of these. */
-export function checkOptionNames(options: object, known: readonly string[]): void {
-  const problems = unknownNameProblems('option', Object.keys(options), known);
+  const problems = unknownNameProblems('option', Object.keys(options), rowOptions);
   if (problems.length > 0) throw new RowFileError(problems);
 }
 

@@ -12,11 +12,20 @@ import {
   setConcurrencyUpdate,
 } from '../../contract/batch/batch-messages';
 import type { BatchInput } from '../../contract/batch/batch-input';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
 import { unpaidRefusals } from '../../contract/failure-types';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { redact } from '../../domain/redact';
+import { showValue } from '../../domain/text';
 import { BaseHandle, type WaitOptions } from '../base-handle';
-import { DecisionRefusedError, LonghaulError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
+import {
+  DecisionRefusedError,
+  InputInvalidError,
+  LonghaulError,
+  ReplyInvalidError,
+  TaskOverError,
+  UnknownTaskError,
+} from '../errors';
 import { isClosed } from '../existing-run';
 import { countTasks } from '../task/list-tasks';
 import { isBatchProgress, isBatchResult } from '../replies';
@@ -220,7 +229,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     const { execution } = await this.describe();
     if (!isClosed(execution)) {
       const words =
-        'It still runs: retry its unpaid rows once it is over (batch status --follow waits for that). retryFailed (batch retry without --unpaid) is taken at once, and may pay other failed rows anew.';
+        'It still runs: retry its unpaid rows once it is over (result(), or batch status --follow, waits for that). retryFailed (batch retry without --unpaid) is taken at once, and may pay other failed rows anew.';
       throw new DecisionRefusedError(this.workflowId, words);
     }
     const failures = await this.#knownFailures();
@@ -257,32 +266,40 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     const input = await this.#inputOf(runId);
     if (input === null) {
       const words =
-        'What it was started with cannot be read, so it cannot be started again by itself; run its row file again with the options it had, and --retry-failed.';
+        'What it was started with cannot be read, so it cannot be started again by itself; run its row file again with the options it had, and retryFailed (--retry-failed).';
       throw new DecisionRefusedError(this.workflowId, words);
     }
     const { origin } = await startBatch({ ...this.#access, taskQueue }, { ...input, ...which });
     if (origin === 'attached') {
       const words =
-        'It was started again in the meantime, with other options; ask once more when it is over (batch status --follow waits for that).';
+        'It was started again in the meantime, with other options; ask once more when it is over (result(), or batch status --follow, waits for that).';
       throw new DecisionRefusedError(this.workflowId, words);
     }
     return `it was over and is started again, with the rows and options it had; ${payment}.${budgetWords(this.id, input)} Follow it with "longhaul batch status ${this.id} --follow"`;
   }
 
-  /** How many rows run at the same time from now on: 1 to 500. */
-  setConcurrency(rows: number): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }));
+  /** How many rows run at the same time from now on: 1 to 500. Throws `InputInvalidError` before anything is sent. */
+  async setConcurrency(rows: number): Promise<string> {
+    if (!isConcurrency(rows)) throw wrongSetting('rows', rows, `a whole number from 1 to ${maxConcurrency}`);
+    return await this.update(() => this.#workflow.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }));
   }
 
-  /** What the batch may cost from now on, such as `30EUR`; null: no limit. */
-  setBudget(budget: string | null): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(setBudgetUpdate, { args: [{ budget }] }));
+  /** What the batch may cost from now on, such as `30EUR`; null: no limit. Throws `InputInvalidError` before anything is sent. */
+  async setBudget(budget: string | null): Promise<string> {
+    if (budget !== null && parseBudget(budget) === undefined) {
+      throw wrongSetting('budget', budget, `${budgetRemedy(budget)}, or null for no limit`);
+    }
+    return await this.update(() => this.#workflow.executeUpdate(setBudgetUpdate, { args: [{ budget }] }));
   }
 
   #askProgress(runId?: string): Promise<BatchProgress | undefined> {
     const workflow = runId === undefined ? this.#workflow : this.#run(runId);
     return this.query(() => workflow.query(progressQuery), isBatchProgress);
   }
+}
+
+function wrongSetting(name: string, value: unknown, remedy: string): InputInvalidError {
+  return new InputInvalidError([`${name} is ${showValue(value)}; give ${remedy}.`], 'arguments');
 }
 
 /** A run that reached its budget would start no row again. */

@@ -4,7 +4,7 @@ import type { BatchState } from '../../contract/batch/batch-messages';
 import { batchIdOf } from '../../contract/workflow-ids';
 import { isClosed } from '../existing-run';
 import { checkOptions } from '../option-check';
-import { count, flag, type OptionRules } from '../../domain/option-rules';
+import { count, onlyTrue, type OptionRules } from '../../domain/option-rules';
 import { clientError, listError, type TemporalAccess } from '../temporal-access';
 import { listWorkflows } from '../list-workflows';
 import type { StuckWorkflow } from '../workflow-info';
@@ -12,8 +12,8 @@ import { isRefused } from './start-batch';
 
 /** Which batches to list. */
 export interface ListBatchesOptions {
-  /** Only those that are not over. */
-  readonly running?: boolean;
+  /** Only those that are not over; `isOver` of each tells those that are. */
+  readonly running?: true;
   /** At most this many. @default all */
   readonly limit?: number;
 }
@@ -37,7 +37,7 @@ export interface ListedBatch {
   readonly stuck: StuckWorkflow | null;
 }
 
-const listBatchesRules: OptionRules<ListBatchesOptions> = { running: flag, limit: count };
+const listBatchesRules: OptionRules<ListBatchesOptions> = { running: onlyTrue, limit: count };
 
 const pageSize = 200;
 
@@ -58,7 +58,7 @@ export async function* listBatches(
   options: ListBatchesOptions = {},
 ): AsyncGenerator<ListedBatch> {
   checkOptions(options, listBatchesRules);
-  const { running = false, limit = Infinity } = options;
+  const { running, limit = Infinity } = options;
   if (limit <= 0) return;
   const { client } = access;
   const query = `WorkflowType = "batch" AND ExecutionStatus ${running ? '= "Running"' : '!= "ContinuedAsNew"'}`;

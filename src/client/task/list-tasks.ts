@@ -11,7 +11,7 @@ import { isClosed } from '../existing-run';
 import {
   checkedElsewhere,
   count,
-  flag,
+  onlyTrue,
   optionProblems,
   type OptionRule,
   type OptionRules,
@@ -46,13 +46,13 @@ export interface ListTasksOptions {
   /** Only those that follow one of these tasks of the service. */
   readonly requestIds?: readonly string[];
   /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
-  readonly needsPerson?: boolean;
+  readonly needsPerson?: true;
   /** Only those whose workflow tasks fail: they make no progress and cannot be stopped. */
-  readonly stuck?: boolean;
+  readonly stuck?: true;
   /** Only those of which an operator paused an activity: it is not tried before Unpause. */
-  readonly paused?: boolean;
-  /** Only those that are not over. */
-  readonly running?: boolean;
+  readonly paused?: true;
+  /** Only those that are not over; `isOver` of each tells those that are. */
+  readonly running?: true;
   /** At most this many. @default all */
   readonly limit?: number;
 }
@@ -129,7 +129,7 @@ const listRules: OptionRules<ListTasksOptions> = {
   since: moment,
   until: moment,
   requestIds: { is: isFilledList, remedy: 'a list of one or more request ids' },
-  ...{ needsPerson: flag, stuck: flag, paused: flag, running: flag, limit: count },
+  ...{ needsPerson: onlyTrue, stuck: onlyTrue, paused: onlyTrue, running: onlyTrue, limit: count },
 };
 
 /**

@@ -47,7 +47,7 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
         const withCounts = async (batch: ListedBatch): Promise<ShownBatch> => {
           return { ...batch, ...(await readCounts(longhaul.batch(batch.batchId), batch)) };
         };
-        const listed = Readable.from(longhaul.listBatches({ running: running ?? false, limit: count }));
+        const listed = Readable.from(longhaul.listBatches({ ...(running && { running }), limit: count }));
         const shown = listed.map(withCounts, { concurrency: asksAtOnce });
         const batches = (await shown.toArray()) as readonly ShownBatch[];
         if (json) printJson(context, { batches });

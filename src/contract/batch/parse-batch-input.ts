@@ -50,7 +50,7 @@ export type ParsedBatchInput = UnknownFields &
   );
 
 /** What to give instead of what can be no batch's id. */
-const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, the first of them no dot';
+export const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, the first of them no dot';
 
 /** More rows than this at the same time would make the batch's own state large. */
 export const maxConcurrency = 500;
@@ -194,8 +194,8 @@ function boundProblems({ id, rows, source, defaults, tuning }: BatchPlan): strin
 
 const knownTuning = `an object of whole numbers from 1 named ${Object.keys(defaultTuning).join(', ')}`;
 
-/** It names the batch's folder in the archive, where no part of a name begins with a dot. */
-function isBatchId(value: unknown): value is string {
+/** Whether it can be a batch's: it names the folder in the archive, where no part of a name begins with a dot. */
+export function isBatchId(value: unknown): value is string {
   return typeof value === 'string' && isTaskKey(value) && !value.startsWith('.');
 }
 

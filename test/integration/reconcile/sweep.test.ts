@@ -235,7 +235,7 @@ describe('a sweep', () => {
     expect((await command('run', '--unfollowed', 'kill')).stderr.text).toMatch(
       /unfollowed is "kill"; give report, adopt, stop/,
     );
-    expect((await command('install', '--every', '1s')).stderr.text).toMatch(/every is 1000 ms; give 5m to 30d/);
+    expect((await command('install', '--every', '1s')).stderr.text).toMatch(/--every is "1s"; give 5m to 30d/);
     const workflowId = `rubbish-${randomUUID()}`;
     const args = [{ windowDays: -1, policy: 'all' }];
     const rubbish = stack.client.workflow.execute('sweep', { taskQueue: stack.taskQueue, workflowId, args });

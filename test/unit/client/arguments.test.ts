@@ -72,7 +72,9 @@ describe('an option that is not known or has a value of another type', () => {
     ['of a list since no time', calling('list', { since: new Date(NaN) }), ['since is Invalid Date; give a Date']],
     ['of a list, a text', calling('list', 'Running'), ['The options are "Running"; give an object']],
     ['of batches', calling('listBatches', { runing: true }), ['Unknown option "runing"; did you mean running?']],
-    ['of batches, as text', calling('listBatches', { running: 'yes' }), ['running is "yes"; give true or false.']],
+    ['of batches, as text', calling('listBatches', { running: 'yes' }), ['running is "yes"; give true, or leave']],
+    ['of batches, its opposite', calling('listBatches', { running: false }), ['running is false; give true, or leave']],
+    ['of a list, its opposite', calling('list', { running: false }), ['running is false; give true, or leave it out']],
     ['of a result', callingHandle('task', 'result', { sig: 1 }), ['Unknown option "sig"; did you mean signal?']],
     ['of a status', callingHandle('task', 'status', { signal: 5 }), ['signal is 5; give an AbortSignal.']],
     ['of outputs', callingHandle('task', 'outputs', { every: 5 }), ['Unknown option "every"; known are signal.']],
@@ -120,8 +122,8 @@ describe('an option that is not known or has a value of another type', () => {
     expect(build({ client: connection })).toThrow(InputInvalidError);
     expect(build({ client: new Client({ connection }), taskQueue: 7 })).toThrow('taskQueue is 7; give a text.');
     expect(build({ clientt: new Client({ connection }) })).toThrow('did you mean client?');
-    expect(build({})).toThrow('client is null; give a Client of @temporalio/client.');
-    expect(build(undefined)).toThrow(InputInvalidError);
+    expect(build({})).toThrow('client is missing; give a Client of @temporalio/client.');
+    expect(build(undefined)).toThrow('client is missing; give a Client of @temporalio/client.');
   });
 
   it('of a list is refused by the types and at run time when the status is not known', async () => {
@@ -180,6 +182,7 @@ describe('a key or an id that is missing', () => {
     ['of a handle, missing', calling('task', undefined), 'The key or workflow id is missing; give'],
     ['of a batch, a number', calling('startBatch', { id: 17, rows }), 'id is 17; give 1 to 80'],
     ['of the handle of a batch', calling('batch', undefined), 'The batch id is missing; give'],
+    ['of the handle of a hidden batch', calling('batch', '.x'), 'The batch id is ".x"; give 1 to 80'],
     ['of an adoption', calling('adopt', undefined), 'The request id is missing; give'],
     ['of an account', calling('dailyBudget', undefined), 'The account missing does not match'],
     ['of everything', calling('start'), 'There is no input; give { webAppId, inputs }'],

@@ -55,6 +55,13 @@ describe('the links of the documentation', () => {
   });
 });
 
+it('no comment of the sources links to a page: the declarations that a backend installs have none beside them', () => {
+  const sources = listFiles(join(root, 'src')).filter((path) => path.endsWith('.ts'));
+  expect(sources.length).toBeGreaterThan(200);
+  const isLinked = (path: string): boolean => /\]\([^)\s]+\.md\b/.test(readFileSync(join(root, 'src', path), 'utf8'));
+  expect(sources.filter(isLinked)).toEqual([]);
+});
+
 describe('a source that a page names', () => {
   /** Decisions tell of what was there when they were taken, the changelog of what was changed. */
   const isOfItsTime = ({ path }: Page): boolean => path === 'CHANGELOG.md' || path.startsWith('docs/decisions/');

@@ -199,3 +199,38 @@ describe('rows that are prepared into a staging', () => {
     expect(temporary()).toEqual(before);
   });
 });
+
+describe('what is no outcome of readRows', () => {
+  const options = { folder: join(files.path, 'none'), name: 'none' };
+  const generated = async function* (): AsyncGenerator {
+    yield await Promise.resolve({ key: 'a', inputs: {} });
+  };
+
+  it.each<[string, unknown]>([
+    ['an array of rows', [{ key: 'a' }]],
+    ['rows that were not read', rowsFrom([{ key: 'a' }])],
+    ['a generator of rows', generated()],
+    ['nothing', undefined],
+  ])('such as %s is refused with how to read them, and nothing is written', async (_, outcomes) => {
+    const prepared = prepareRows(outcomes as ReturnType<typeof readRows>, options);
+    const refused = await prepared.catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(RowFileError);
+    expect(refused).toMatchObject({ message: expect.stringContaining('give readRows(rowsFrom(rows)), or') as string });
+    expect(listFiles(options.folder)).toEqual([]);
+  });
+});
+
+describe('options of preparing rows', () => {
+  it.each<[unknown, string]>([
+    [undefined, 'The options are missing; give { folder, name } or { staging, name }.'],
+    [null, 'The options are null; give an object with one or more of folder, staging, name'],
+    [{ name: 'x', staging: 's3://staging/x' }, 'staging is "s3://staging/x"; give openStaging({ place })'],
+    [{ name: 'x', folder: '/srv', skipBad: 'yes' }, 'skipBad is "yes"; give true or false.'],
+    [{ name: 'x', folder: '/srv', onRow: 1 }, 'onRow is 1; give a function.'],
+  ])('that cannot be meant are refused: %p', async (options, problem) => {
+    const outcomes = readRows(rowsFrom([{ key: 'a', inputs: {} }]), { common: { webAppId: 1 } });
+    const refused = await prepareRows(outcomes, options as PrepareRowsOptions).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(RowFileError);
+    expect(refused).toMatchObject({ message: expect.stringContaining(problem) as string });
+  });
+});

@@ -10,6 +10,9 @@ import {
 
 const row = { key: 'a', inputs: { '1:LoadImage.image': { file: 'a.png' }, '2:ImageScale.width': 64 } };
 
+const cyclic: Record<string, unknown> = { key: 'a', inputs: {} };
+cyclic['itself'] = cyclic;
+
 async function outcomesOf(file: RowFile): Promise<readonly RowOutcome[]> {
   const outcomes: RowOutcome[] = [];
   for await (const outcome of readRows(file, { common: { webAppId: 1 } })) outcomes.push(outcome);
@@ -67,6 +70,13 @@ describe('rows that a program has', () => {
     ['a key that is undefined', { key: undefined, inputs: {} }, /"key" is null; give text .*or no row a key/],
     ['an input that is no number of JSON', { inputs: { '2:ImageScale.width': NaN } }, /2:ImageScale.width.*null/],
     ['a text', 'a', /The row is "a"; give an object/],
+    [
+      'a BigInt',
+      { inputs: { '2:ImageScale.width': 1n } },
+      /2:ImageScale.width"\] is {"bigint":"1"}; the service takes text and/,
+    ],
+    ['a key that is a BigInt', { key: 17n, inputs: {} }, /"key" is {"bigint":"17"}; give text/],
+    ['what JSON cannot write', cyclic, /The row is "\[cannot be written as JSON: Converting circular structure/],
     ['a function', () => row, /The row is null; give an object/],
   ])('are refused with their place when one is or has %s', async (_what, bad, message) => {
     const [, outcome] = await outcomesOf(rowsFrom([row, bad as object]));
@@ -80,12 +90,20 @@ describe('rows that a program has', () => {
     ]);
   });
 
-  it.each([
-    ['a number that JSON has not', [row, { inputs: { '2:ImageScale.width': 1n } }], /Row 2 cannot be written as JSON/],
-    ['no row', [], /row file is empty/],
-  ])('throw as a row file does for %s', async (_what, rows, message) => {
-    await expect(outcomesOf(rowsFrom(rows))).rejects.toThrow(RowFileError);
-    await expect(outcomesOf(rowsFrom(rows))).rejects.toThrow(message);
+  it('that JSON cannot write keep no other from being checked', async () => {
+    const width = { '2:ImageScale.width': 1n };
+    const { rows, goodRows, firstProblems } = await checkRows(
+      readRows(rowsFrom([{ key: 'a', inputs: width }, cyclic, { key: 'c', inputs: { '2:ImageScale.width': 64 } }]), {
+        common: { webAppId: 1 },
+      }),
+    );
+    expect({ rows, goodRows }).toEqual({ rows: 3, goodRows: 1 });
+    expect(firstProblems).toMatchObject([{ line: 1, key: 'a' }, { line: 2 }]);
+  });
+
+  it('throw as a row file does for no row', async () => {
+    await expect(outcomesOf(rowsFrom([]))).rejects.toThrow(RowFileError);
+    await expect(outcomesOf(rowsFrom([]))).rejects.toThrow(/row file is empty/);
   });
 
   it.each([undefined, null, 7, 'rows', row])('are not %j', (given: unknown) => {
