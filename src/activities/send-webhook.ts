@@ -138,7 +138,8 @@ function refused(input: WebhookInput, { httpStatus, retryAfter }: Reply): Applic
   }
   const isForNow = httpStatus === 429 || httpStatus === 503;
   const waitMs = isForNow ? parseRetryAfter(retryAfter, Date.now()) : undefined;
-  return undelivered(answered, waitMs === undefined ? {} : { nextRetryDelay: waitMs });
+  // To Temporal a pause of 0 means never again.
+  return undelivered(answered, waitMs === undefined || waitMs === 0 ? {} : { nextRetryDelay: waitMs });
 }
 
 function undelivered(

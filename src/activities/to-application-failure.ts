@@ -135,7 +135,8 @@ function ofService(error: ServiceError, isOver: () => boolean): Verdict {
   const verdict = ofServiceCode(error.code);
   const isPatient = error instanceof RateLimitedError || error instanceof ServiceUnavailableError;
   const retryAfterMs = isPatient && error instanceof ServiceApiError ? error.retryAfterMs : undefined;
-  return retryAfterMs === undefined ? verdict : { ...verdict, nextRetryDelayMs: retryAfterMs };
+  // To Temporal a pause of 0 means never again.
+  return retryAfterMs === undefined || retryAfterMs === 0 ? verdict : { ...verdict, nextRetryDelayMs: retryAfterMs };
 }
 
 /** A new worker or a new key may repair it: final only after it has lasted. */

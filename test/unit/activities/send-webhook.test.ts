@@ -120,6 +120,9 @@ describe('a webhook', () => {
     [429, '90', 90_000],
     [503, '7', 7_000],
     [503, '999999', 3_600_000],
+    // By the usual pauses: one of 0 would end the delivery.
+    [503, '0', undefined],
+    [429, 'Thu, 01 Jan 2026 00:00:00 GMT', undefined],
   ])('that is answered with %s and Retry-After %s is tried again after %s ms', async (status, retryAfter, waitMs) => {
     answering(status, { 'retry-after': retryAfter });
     expect((await send()).failure?.nextRetryDelay).toBe(waitMs);

@@ -93,6 +93,11 @@ describe('what an error means to Temporal', () => {
     expect(toApplicationFailure(error, { account: 'default' })).toMatchObject({ nextRetryDelay: 7_000 });
   });
 
+  it('leaves the pause to Temporal where the service asked for none, for a pause of 0 would end the activity', () => {
+    const error = new RateLimitedError('no', { httpStatus: 429, retryAfterMs: 0 }, 'RATE_LIMITED');
+    expect(toApplicationFailure(error)).toMatchObject({ nonRetryable: false, nextRetryDelay: undefined });
+  });
+
   it('passes a cancellation through as it is', () => {
     const cancelled = new CancelledFailure('WORKER_SHUTDOWN');
     expect(toApplicationFailure(cancelled, { account: 'default' })).toBe(cancelled);
