@@ -39,7 +39,7 @@ export async function createTask(
 }
 
 class CreateAttempt {
-  readonly #begunMs = Date.now();
+  readonly #begun = { steadyMs: performance.now(), wallMs: Date.now() };
   readonly #dependencies: ActivityDependencies;
   readonly #archive: ArchiveIdentity;
   readonly #patience: AccountPatience;
@@ -153,7 +153,7 @@ class CreateAttempt {
     } catch (error) {
       throw this.#toFailure(error);
     }
-    if (isTooLate(Date.now() - this.#begunMs)) {
+    if (isTooLate(performance.now() - this.#begun.steadyMs)) {
       const words = `The create was not sent before the task’s total deadline. ${limiter.view().reason ?? ''}`.trim();
       throw ApplicationFailure.nonRetryable(words, failureTypes.DeadlineExceeded);
     }
@@ -209,7 +209,8 @@ class CreateAttempt {
    * Temporal has given it up, or is about to, and no workflow would follow a task that is paid for now.
    */
   async #requireInTime(archiveId: string): Promise<void> {
-    const elapsedMs = Date.now() - this.#begunMs;
+    // The one clock may be set back, and the other stands still while the machine sleeps.
+    const elapsedMs = Math.max(performance.now() - this.#begun.steadyMs, Date.now() - this.#begun.wallMs);
     const { startToCloseTimeoutMs } = activityInfo();
     if (elapsedMs < Math.max(startToCloseTimeoutMs / 2, startToCloseTimeoutMs - marginMs)) return;
     if (await keep('release', () => this.#record.releaseUnsent())) this.#tellReleased(archiveId, this.#refused);

@@ -166,16 +166,22 @@ describe('createTask', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('sends nothing when the archive has used up its time, and leaves no record', async () => {
+  it.each([
+    ['', 0],
+    [', also where its clock is set back meanwhile', hourMs],
+  ])('sends nothing when the archive has used up its time, and leaves no record%s', async (_when, setBackMs) => {
     const server = await startTakingServer();
+    const right = Date.now.bind(Date);
     const slow = new (class extends FolderArchive {
       override async putIfAbsent(name: string, content: string): Promise<boolean> {
         const isOurs = await super.putIfAbsent(name, content);
         await setTimeout(120);
+        if (name !== '.archive-id') jest.spyOn(Date, 'now').mockImplementation(() => right() - setBackMs);
         return isOurs;
       }
     })(archive.location);
     const late = await create(server.url, {}, { archive: slow, startToCloseTimeoutMs: 100 });
+    jest.restoreAllMocks();
     const inTime = await create(server.url);
     await server.close();
 
