@@ -151,7 +151,7 @@ export class AccountPatience {
 
   /** It was refused again: whether that has lasted too long. */
   isOver(step: string): boolean {
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     const sinceMs = this.#sinceMs.get(step) ?? nowMs;
     this.#sinceMs.set(step, sinceMs);
     const [oldest] = this.#sinceMs.keys();

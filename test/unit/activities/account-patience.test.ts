@@ -91,6 +91,16 @@ describe.each<[string, string]>([
     expect(failure.message).toContain(`account "${account}"`);
   });
 
+  it('of a commit is not final because the clock jumps ahead', async () => {
+    const { commitInput } = activitiesOf(60_000);
+    const attempt = (): Promise<ApplicationFailure> => failureOf(environment.run(commitInput, { account, ...upload }));
+    await attempt();
+    const later = Date.now() + 3_600_000;
+    jest.spyOn(Date, 'now').mockReturnValue(later);
+    const failure = await attempt().finally(() => jest.restoreAllMocks());
+    expect(failure).toMatchObject({ type, nonRetryable: false });
+  });
+
   it('of a commit is final once it has lasted longer than the patience', async () => {
     const { commitInput } = activitiesOf(300);
     const attempt = (): Promise<ApplicationFailure> => failureOf(environment.run(commitInput, { account, ...upload }));
