@@ -3,14 +3,17 @@
 python adopt_task.py 4f1c2f9e-6a0e-4c5e-9a53-5d1d0a8d7f10
 """
 
+import argparse
 import json
-import sys
 
 import command
 import longhaul
 
 
-async def main(request_id: str) -> int:
+async def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("request_id")
+    request_id: str = parser.parse_args().request_id
     client = await longhaul.connect()
     task = longhaul.AdoptedTask(adopt={"requestId": request_id})
     try:
@@ -23,4 +26,4 @@ async def main(request_id: str) -> int:
 
 
 if __name__ == "__main__":
-    command.run(main(sys.argv[1]))
+    command.run(main())

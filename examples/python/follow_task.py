@@ -3,15 +3,18 @@
 python follow_task.py order-17
 """
 
+import argparse
 import asyncio
 import json
-import sys
 
 import command
 import longhaul
 
 
-async def main(key: str) -> int:
+async def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("key")
+    key: str = parser.parse_args().key
     client = await longhaul.connect()
     task = longhaul.find_task(client, key)
     end = asyncio.create_task(longhaul.task_result(task))
@@ -33,4 +36,4 @@ async def main(key: str) -> int:
 
 
 if __name__ == "__main__":
-    command.run(main(sys.argv[1]))
+    command.run(main())

@@ -7,6 +7,7 @@ the contract, docs/reference/contract.schema.json has every field of it.
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -192,6 +193,14 @@ class KeyInUse(Exception):
     """The key stands for a task with another input. Nothing was started."""
 
 
+def task_id(key: str) -> str:
+    """The workflow id of a task. Raises ValueError for a key by which Longhaul's commands and lists would not know it."""
+    if re.fullmatch(r"[A-Za-z0-9._-]{1,80}", key):
+        return f"task:{key}"
+    rule = "give 1 to 80 letters, digits, dots, underscores or hyphens"
+    raise ValueError(f"The key is {json.dumps(key)}; {rule}.")
+
+
 async def connect() -> Client:
     """Connect as TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and so on say."""
     return await Client.connect(**ClientConfig.load_client_connect_config())
@@ -202,15 +211,17 @@ async def start_task(
 ) -> Task:
     """Start a task, or find the one of this key: the same key never pays twice.
 
-    Tags are what lists find it by; one that is found keeps its own.
+    Tags are what lists find it by; one that is found keeps its own. Raises ValueError before anything is sent
+    for what can be no key, and KeyInUse.
     """
+    workflow_id = task_id(key)
     text = json.dumps(task, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()
     try:
         return await client.start_workflow(
             "task",
             task,
-            id=f"task:{key}",
+            id=workflow_id,
             task_queue=TASK_QUEUE,
             result_type=TaskResult,
             # A task that failed can be started again: it is not paid again, and its input cannot be another one.
@@ -231,8 +242,8 @@ async def start_task(
 
 
 def find_task(client: Client, key: str) -> Task:
-    """The task of a key; nothing is asked yet."""
-    return client.get_workflow_handle(f"task:{key}", result_type=TaskResult)
+    """The task of a key; nothing is asked yet. Raises ValueError for what can be no key."""
+    return client.get_workflow_handle(task_id(key), result_type=TaskResult)
 
 
 async def task_status(task: Task) -> TaskStatus:

@@ -3,15 +3,18 @@
 python start_batch.py "$(longhaul batch run photos.csv --app 1 --prepare)"
 """
 
+import argparse
 import asyncio
 import json
-import sys
 
 import command
 import longhaul
 
 
-async def main(batch: longhaul.Batch) -> int:
+async def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("batch", type=json.loads, help="JSON")
+    batch: longhaul.Batch = parser.parse_args().batch
     client = await longhaul.connect()
     run = await longhaul.start_batch(client, batch)
     end = asyncio.create_task(longhaul.batch_result(run))
@@ -32,4 +35,4 @@ async def main(batch: longhaul.Batch) -> int:
 
 
 if __name__ == "__main__":
-    command.run(main(json.loads(sys.argv[1])))
+    command.run(main())

@@ -3,6 +3,7 @@
 python start_task.py order-17 '{"webAppId": 1, "inputs": {"1:LoadImage.image": {"file": "/srv/photos/cat.jpg"}}}' spring
 """
 
+import argparse
 import json
 import sys
 
@@ -10,10 +11,17 @@ import command
 import longhaul
 
 
-async def main(key: str, task: longhaul.NewTask, *tags: str) -> int:
+async def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("key")
+    parser.add_argument("task", type=json.loads, help="JSON")
+    parser.add_argument("tags", nargs="*")
+    options = parser.parse_args()
     client = await longhaul.connect()
     try:
-        handle = await longhaul.start_task(client, key, task, tags)
+        handle = await longhaul.start_task(
+            client, options.key, options.task, options.tags
+        )
         print(json.dumps(await longhaul.task_result(handle)))
         return 0
     except longhaul.KeyInUse as error:
@@ -32,4 +40,4 @@ async def main(key: str, task: longhaul.NewTask, *tags: str) -> int:
 
 
 if __name__ == "__main__":
-    command.run(main(sys.argv[1], json.loads(sys.argv[2]), *sys.argv[3:]))
+    command.run(main())

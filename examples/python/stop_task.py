@@ -4,6 +4,9 @@ python stop_task.py order-17 stop
 """
 
 import argparse
+import sys
+
+from temporalio.client import WorkflowExecutionStatus
 
 import command
 import longhaul
@@ -15,7 +18,12 @@ async def main() -> int:
     parser.add_argument("verb", choices=["stop", "cancel", "interrupt"])
     options = parser.parse_args()
     client = await longhaul.connect()
-    await longhaul.stop_task(longhaul.find_task(client, options.key), options.verb)
+    task = longhaul.find_task(client, options.key)
+    # Temporal takes the cancellation of what is over, and does nothing.
+    if (await task.describe()).status != WorkflowExecutionStatus.RUNNING:
+        print("It is over: there is nothing to stop.", file=sys.stderr)
+        return 1
+    await longhaul.stop_task(task, options.verb)
     return 0
 
 

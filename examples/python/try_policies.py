@@ -25,7 +25,7 @@ async def main() -> int:
         handle = await client.start_workflow(
             "task",
             options.task,
-            id=f"task:{options.key}",
+            id=longhaul.task_id(options.key),
             task_queue=longhaul.TASK_QUEUE,
             id_reuse_policy=WorkflowIDReusePolicy[options.reuse],
             id_conflict_policy=WorkflowIDConflictPolicy[options.conflict],

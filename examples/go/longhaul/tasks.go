@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -61,9 +62,22 @@ func (c *Client) Close() { c.Temporal.Close() }
 // tagsKey is what lists find tasks by.
 var tagsKey = temporal.NewSearchAttributeKeyKeywordList("LonghaulTags")
 
+var keyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,80}$`)
+
+// CheckKey says what is wrong with a key by which Longhaul's commands and lists would not know the task.
+func CheckKey(key string) error {
+	if keyPattern.MatchString(key) {
+		return nil
+	}
+	return fmt.Errorf("the key is %q; give 1 to 80 letters, digits, dots, underscores or hyphens", key)
+}
+
 // Start starts a task, a NewTask or an AdoptedTask, or finds the one of this key: the same key never pays twice. Tags are
 // what lists find it by; one that is found keeps its own.
 func (c *Client) Start(ctx context.Context, key string, task any, tags ...string) (client.WorkflowRun, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
 	digest, err := digestOf(task)
 	if err != nil {
 		return nil, err
