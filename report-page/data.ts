@@ -72,8 +72,13 @@ export function groupFailures(rows: readonly ReportRow[]): readonly FailureGroup
   return [...groups.values()].sort((one, other) => other.count - one.count);
 }
 
+/** What rows cost that brought no result, attempts before the one that did included. */
+export function sumLostCosts(rows: readonly ReportRow[]): readonly ReportCost[] {
+  return sumCosts(rows.map((row) => ({ ...row, cost: row.lostCost ?? null }))).sums;
+}
+
 /** In each currency. */
-export function sumCosts(rows: readonly ReportRow[]): {
+export function sumCosts(rows: readonly Pick<ReportRow, 'cost' | 'requestId'>[]): {
   readonly sums: readonly ReportCost[];
   readonly unknown: number;
 } {

@@ -14,6 +14,7 @@ import {
   stateNames,
   states,
   sumCosts,
+  sumLostCosts,
 } from './data';
 import { Commands, Details } from './details';
 import { formatCost, formatCount, formatDuration, formatTime } from './format';
@@ -103,12 +104,14 @@ function Page({ facts, rows }: PageProps): JSX.Element {
 }
 
 function Head({ facts, rows }: PageProps): JSX.Element {
-  const { batch, ending, source, leftOut, archive, madeAt, commands } = facts;
+  const { batch, ending, source, leftOut, goneRows, isPartial = false, archive, madeAt, commands } = facts;
   const { startedMs, endedMs, files } = useMemo(() => totals(rows), [rows]);
   const { sums, unknown } = useMemo(() => sumCosts(rows), [rows]);
-  const nothing = useMemo(() => sumCosts(rows.filter(({ state }) => state !== 'Success')).sums, [rows]);
+  const nothing = useMemo(() => sumLostCosts(rows), [rows]);
   const elapsedMs = startedMs === null || endedMs === null ? null : endedMs - startedMs;
   const count = (state: State): number => rows.filter((row) => row.state === state).length;
+  // Rows that run, or that no page of the record has yet, are not among these.
+  const shownStates = states.filter((state) => !isPartial || count(state) > 0);
   return (
     <header class="head">
       <h1>{batch}</h1>
@@ -119,8 +122,14 @@ function Head({ facts, rows }: PageProps): JSX.Element {
         {leftOut !== null && leftOut > 0 && `, without ${formatCount(leftOut)} that were left out`}. This page was made{' '}
         {formatTime(Date.parse(madeAt))}.
       </p>
+      {isPartial && (
+        <p>
+          No run of this batch has ended. This page has the rows that were on record then, page by page: others may have
+          ended, run, or wait. The batch’s status tells how many.
+        </p>
+      )}
       <dl class="tiles">
-        {states.map((state) => (
+        {shownStates.map((state) => (
           <div class={`tile ${state}`} key={state}>
             <dt>{stateNames[state]}</dt>
             <dd>{formatCount(count(state))}</dd>
@@ -137,7 +146,7 @@ function Head({ facts, rows }: PageProps): JSX.Element {
           <dd>{formatCount(files)}</dd>
         </div>
         <div class="tile">
-          <dt>Took</dt>
+          <dt>First start to last end</dt>
           <dd>{formatDuration(elapsedMs)}</dd>
         </div>
         {sums.map((cost) => (
@@ -155,6 +164,14 @@ function Head({ facts, rows }: PageProps): JSX.Element {
       </dl>
       {sums.length > 0 && unknown > 0 && (
         <p class="quiet">{formatCount(unknown)} rows have no known price; they are not in the cost.</p>
+      )}
+      {goneRows != null && (
+        <p class="quiet">
+          {formatCount(goneRows.rows)} more {goneRows.rows === 1 ? 'row is' : 'rows are'} on record and not among these
+          {goneRows.sums.length > 0 &&
+            `; their cost, ${goneRows.sums.map(({ currency, micros }) => formatCost([currency, micros])).join(' and ')}, is not in the cost`}
+          .
+        </p>
       )}
       <details>
         <summary>Commands to go on</summary>
