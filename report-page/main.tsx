@@ -19,6 +19,7 @@ import {
 import { Commands, Details } from './details';
 import { formatCost, formatCount, formatDuration, formatTime } from './format';
 import { Grid } from './grid';
+import { GoneRows, PartialNote } from './notes';
 import { Plots } from './plots';
 import { TaskPage } from './task';
 
@@ -122,12 +123,7 @@ function Head({ facts, rows }: PageProps): JSX.Element {
         {leftOut !== null && leftOut > 0 && `, without ${formatCount(leftOut)} that were left out`}. This page was made{' '}
         {formatTime(Date.parse(madeAt))}.
       </p>
-      {isPartial && (
-        <p>
-          No run of this batch has ended. This page has the rows that were on record then, page by page: others may have
-          ended, run, or wait. The batch’s status tells how many.
-        </p>
-      )}
+      {isPartial && <PartialNote />}
       <dl class="tiles">
         {shownStates.map((state) => (
           <div class={`tile ${state}`} key={state}>
@@ -165,14 +161,7 @@ function Head({ facts, rows }: PageProps): JSX.Element {
       {sums.length > 0 && unknown > 0 && (
         <p class="quiet">{formatCount(unknown)} rows have no known price; they are not in the cost.</p>
       )}
-      {goneRows != null && (
-        <p class="quiet">
-          {formatCount(goneRows.rows)} more {goneRows.rows === 1 ? 'row is' : 'rows are'} on record and not among these
-          {goneRows.sums.length > 0 &&
-            `; their cost, ${goneRows.sums.map(({ currency, micros }) => formatCost([currency, micros])).join(' and ')}, is not in the cost`}
-          .
-        </p>
-      )}
+      <GoneRows goneRows={goneRows ?? null} />
       <details>
         <summary>Commands to go on</summary>
         <Commands commands={commands} />
