@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { runCommandLine } from '../../../src/commands/program';
+import { layoutText } from '../../../src/formats/batch-record';
 import type { ReportFacts, ReportRow } from '../../../src/report/report-data';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { sha256, stream } from '../../support/archive-content';
@@ -89,6 +90,19 @@ describe('longhaul batch report --html', () => {
       resultLineOf('older', 'b', { cost, status: 'Failed' }),
     ]);
     expect((await report('older')).rows.map(({ lostCost }) => lostCost)).toEqual([null, ['EUR', 7]]);
+  });
+
+  it('says of a batch of which no run has ended that its rows are those on record so far', async () => {
+    await archive.replace(
+      'batches/early/batch.json',
+      layoutText({ id: 'early', digest: 'ab'.repeat(32), rows: 3, pages: 1 }),
+    );
+    const { facts, rows } = await report('early');
+    expect([facts.ending, facts.isPartial, rows]).toEqual(['not ended', true, []]);
+
+    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
+    await runCommandLine(['batch', 'results', 'early', '-o', join(folder.path, 'early')], context);
+    expect(context.stderr.text).toContain('end the run with "longhaul batch drain early"');
   });
 
   it('puts small pictures inside with --embed, and nothing that is large, no picture, or not what it was', async () => {
