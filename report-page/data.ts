@@ -138,3 +138,20 @@ export function percentile(values: readonly number[], percent: number): number |
   const sorted = [...values].sort((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? null;
 }
+
+/** From the first start to the last end, and how many files there are. */
+export function totals(rows: readonly ReportRow[]): {
+  startedMs: number | null;
+  endedMs: number | null;
+  files: number;
+} {
+  let startedMs: number | null = null;
+  let endedMs: number | null = null;
+  let files = 0;
+  for (const row of rows) {
+    files += row.fileCount;
+    if (row.startedMs !== null) startedMs = Math.min(startedMs ?? Infinity, row.startedMs);
+    if (row.endedMs !== null) endedMs = Math.max(endedMs ?? 0, row.endedMs);
+  }
+  return { startedMs, endedMs, files };
+}

@@ -15,6 +15,7 @@ import {
   states,
   sumCosts,
   sumLostCosts,
+  totals,
 } from './data';
 import { Commands, Details } from './details';
 import { formatCost, formatCount, formatDuration, formatTime } from './format';
@@ -171,18 +172,6 @@ function Head({ facts, rows }: PageProps): JSX.Element {
       </details>
     </header>
   );
-}
-
-function totals(rows: readonly ReportRow[]): { startedMs: number | null; endedMs: number | null; files: number } {
-  let startedMs: number | null = null;
-  let endedMs: number | null = null;
-  let files = 0;
-  for (const row of rows) {
-    files += row.fileCount;
-    if (row.startedMs !== null) startedMs = Math.min(startedMs ?? Infinity, row.startedMs);
-    if (row.endedMs !== null) endedMs = Math.max(endedMs ?? 0, row.endedMs);
-  }
-  return { startedMs, endedMs, files };
 }
 
 interface FailuresProps {
