@@ -72,8 +72,13 @@ export function groupFailures(rows: readonly ReportRow[]): readonly FailureGroup
   return [...groups.values()].sort((one, other) => other.count - one.count);
 }
 
+/** What rows cost that brought no result, attempts before the one that did included. */
+export function sumLostCosts(rows: readonly ReportRow[]): readonly ReportCost[] {
+  return sumCosts(rows.map((row) => ({ ...row, cost: row.lostCost ?? null }))).sums;
+}
+
 /** In each currency. */
-export function sumCosts(rows: readonly ReportRow[]): {
+export function sumCosts(rows: readonly Pick<ReportRow, 'cost' | 'requestId'>[]): {
   readonly sums: readonly ReportCost[];
   readonly unknown: number;
 } {
@@ -132,4 +137,21 @@ function searchText(row: ReportRow): string {
 export function percentile(values: readonly number[], percent: number): number | null {
   const sorted = [...values].sort((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? null;
+}
+
+/** From the first start to the last end, and how many files there are. */
+export function totals(rows: readonly ReportRow[]): {
+  startedMs: number | null;
+  endedMs: number | null;
+  files: number;
+} {
+  let startedMs: number | null = null;
+  let endedMs: number | null = null;
+  let files = 0;
+  for (const row of rows) {
+    files += row.fileCount;
+    if (row.startedMs !== null) startedMs = Math.min(startedMs ?? Infinity, row.startedMs);
+    if (row.endedMs !== null) endedMs = Math.max(endedMs ?? 0, row.endedMs);
+  }
+  return { startedMs, endedMs, files };
 }

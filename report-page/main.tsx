@@ -14,10 +14,13 @@ import {
   stateNames,
   states,
   sumCosts,
+  sumLostCosts,
+  totals,
 } from './data';
 import { Commands, Details } from './details';
 import { formatCost, formatCount, formatDuration, formatTime } from './format';
 import { Grid } from './grid';
+import { GoneRows, PartialNote } from './notes';
 import { Plots } from './plots';
 import { TaskPage } from './task';
 
@@ -103,12 +106,14 @@ function Page({ facts, rows }: PageProps): JSX.Element {
 }
 
 function Head({ facts, rows }: PageProps): JSX.Element {
-  const { batch, ending, source, leftOut, archive, madeAt, commands } = facts;
+  const { batch, ending, source, leftOut, goneRows, isPartial = false, archive, madeAt, commands } = facts;
   const { startedMs, endedMs, files } = useMemo(() => totals(rows), [rows]);
   const { sums, unknown } = useMemo(() => sumCosts(rows), [rows]);
-  const nothing = useMemo(() => sumCosts(rows.filter(({ state }) => state !== 'Success')).sums, [rows]);
+  const nothing = useMemo(() => sumLostCosts(rows), [rows]);
   const elapsedMs = startedMs === null || endedMs === null ? null : endedMs - startedMs;
   const count = (state: State): number => rows.filter((row) => row.state === state).length;
+  // Rows that run, or that no page of the record has yet, are not among these.
+  const shownStates = states.filter((state) => !isPartial || count(state) > 0);
   return (
     <header class="head">
       <h1>{batch}</h1>
@@ -119,8 +124,9 @@ function Head({ facts, rows }: PageProps): JSX.Element {
         {leftOut !== null && leftOut > 0 && `, without ${formatCount(leftOut)} that were left out`}. This page was made{' '}
         {formatTime(Date.parse(madeAt))}.
       </p>
+      {isPartial && <PartialNote />}
       <dl class="tiles">
-        {states.map((state) => (
+        {shownStates.map((state) => (
           <div class={`tile ${state}`} key={state}>
             <dt>{stateNames[state]}</dt>
             <dd>{formatCount(count(state))}</dd>
@@ -137,7 +143,7 @@ function Head({ facts, rows }: PageProps): JSX.Element {
           <dd>{formatCount(files)}</dd>
         </div>
         <div class="tile">
-          <dt>Took</dt>
+          <dt>First start to last end</dt>
           <dd>{formatDuration(elapsedMs)}</dd>
         </div>
         {sums.map((cost) => (
@@ -156,6 +162,7 @@ function Head({ facts, rows }: PageProps): JSX.Element {
       {sums.length > 0 && unknown > 0 && (
         <p class="quiet">{formatCount(unknown)} rows have no known price; they are not in the cost.</p>
       )}
+      <GoneRows goneRows={goneRows ?? null} />
       <details>
         <summary>Commands to go on</summary>
         <Commands commands={commands} />
@@ -165,18 +172,6 @@ function Head({ facts, rows }: PageProps): JSX.Element {
       </details>
     </header>
   );
-}
-
-function totals(rows: readonly ReportRow[]): { startedMs: number | null; endedMs: number | null; files: number } {
-  let startedMs: number | null = null;
-  let endedMs: number | null = null;
-  let files = 0;
-  for (const row of rows) {
-    files += row.fileCount;
-    if (row.startedMs !== null) startedMs = Math.min(startedMs ?? Infinity, row.startedMs);
-    if (row.endedMs !== null) endedMs = Math.max(endedMs ?? 0, row.endedMs);
-  }
-  return { startedMs, endedMs, files };
 }
 
 interface FailuresProps {

@@ -3,7 +3,7 @@ import { rowWorkflowId } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
 import { pickPlace, type RowPlace } from '../domain/batch/row-place';
-import { rowCost, rowFailureSchema, rowOutputSchema, type RowRecord } from './row-end';
+import { rowCost, rowCostWithoutResult, rowFailureSchema, rowOutputSchema, type RowRecord } from './row-end';
 
 const count = z.number().int().nonnegative();
 const moment = z.iso.datetime({ offset: true }).nullable();
@@ -34,6 +34,8 @@ const lineSchema = z.object({
   costTimes: z.record(z.string(), z.number()).readonly().default({}),
   /** Of all its attempts; null when it is not known. */
   cost: z.custom<Money>(isMoney).nullable().default(null),
+  /** Of `cost`, what attempts took that brought no result; null when none is known. Absent from a version before. */
+  costWithoutResult: z.custom<Money>(isMoney).nullable().optional(),
 });
 
 /** One line of `results.jsonl`. */
@@ -64,6 +66,7 @@ export function toResultLine(batchId: string, row: ResultRow, record: RowRecord 
     queuedSeconds: record?.queuedMs === undefined ? null : record.queuedMs / 1_000,
     costTimes: record?.costTimes ?? {},
     cost: record === undefined ? null : rowCost(record),
+    costWithoutResult: record === undefined ? null : rowCostWithoutResult(record),
   };
 }
 

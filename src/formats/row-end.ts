@@ -123,7 +123,21 @@ function rank({ requestId, cost }: RowCreate): string {
 
 /** What every create of a row cost together, in the currency of the last known one; null when none is known. */
 export function rowCost(record: RowRecord): Money | null {
-  const costs = allCreates(record).flatMap(({ cost }) => cost ?? []);
+  return sumCosts(allCreates(record));
+}
+
+/** The creates of a row that brought no result: of one that succeeded, those before the last. */
+export function createsWithoutResult(record: RowRecord): readonly RowCreate[] {
+  return allCreates(record).slice(record.status === 'Success' ? 1 : 0);
+}
+
+/** The part of a row's cost that brought no result; null when none is known. */
+export function rowCostWithoutResult(record: RowRecord): Money | null {
+  return sumCosts(createsWithoutResult(record));
+}
+
+function sumCosts(creates: readonly RowCreate[]): Money | null {
+  const costs = creates.flatMap(({ cost }) => cost ?? []);
   const [latest] = costs;
   if (latest === undefined) return null;
   const { currency } = latest;

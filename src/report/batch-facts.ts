@@ -17,6 +17,10 @@ export interface ReportedBatch {
   readonly source: string | null;
   /** Rows of the row file that were left out; null or absent when that is not known. */
   readonly badRows?: number | null;
+  /** Rows on record that are not among its rows any more; null or absent when there are none, or that is not known. */
+  readonly goneRows?: ReportFacts['goneRows'];
+  /** No run of it has ended: the rows that are on record so far are all that is known. */
+  readonly isPartial?: boolean;
   /** Where its results are. */
   readonly archive: string;
   /** The page of a namespace in Temporal's Web UI, without a slash at its end; null when it is not known. */
@@ -28,7 +32,7 @@ const changed: readonly FailureType[] = [failureTypes.RowsChanged, failureTypes.
 
 /** What the report says of the batch as a whole, and the commands that apply to it. */
 export function toReportFacts(
-  { id, ending, source, badRows = null, archive, webUi = null }: ReportedBatch,
+  { id, ending, source, badRows = null, goneRows = null, isPartial = false, archive, webUi = null }: ReportedBatch,
   now: Date,
 ): ReportFacts {
   const file = source === null ? 'FILE' : shellWord(source);
@@ -39,6 +43,8 @@ export function toReportFacts(
     ending,
     source,
     leftOut: badRows,
+    ...(goneRows !== null && { goneRows }),
+    ...(isPartial && { isPartial }),
     archive,
     madeAt: now.toISOString(),
     commands: [

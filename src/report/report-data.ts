@@ -1,4 +1,5 @@
 import type { RowPlace } from '../domain/batch/row-place';
+import type { Money } from '../domain/money';
 import type { RowEnd } from '../formats/row-end';
 
 /** An archived file of a row, as the page shows it. */
@@ -33,6 +34,8 @@ export interface ReportRow extends RowPlace {
   /** How long the task queued at the service, in milliseconds. */
   readonly queuedMs: number | null;
   readonly cost: ReportCost;
+  /** The part of `cost` that brought no result; absent in a page from a version before, and of a task. */
+  readonly lostCost?: ReportCost;
   /** What stands in the row file, by column, shortened; absent where that is no table, or is not at hand. */
   readonly cells?: readonly ReportPair[];
 }
@@ -52,6 +55,10 @@ export interface ReportFacts {
   readonly source: string | null;
   /** Rows of the row file that were left out, because they cannot become tasks; null when that is not known. */
   readonly leftOut: number | null;
+  /** Rows on record that are not among these any more; absent when there are none, or that is not known. */
+  readonly goneRows?: { readonly rows: number; readonly sums: readonly Money[]; readonly unknownRows: number } | null;
+  /** No run of it has ended: the rows are those that are on record so far. */
+  readonly isPartial?: boolean;
   readonly archive: string;
   /** ISO-8601. */
   readonly madeAt: string;

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Money } from '../domain/money';
 import { pickPlace, type RowPlace } from '../domain/batch/row-place';
 import { boundedText } from '../domain/text';
-import type { ReportFile, ReportPair, ReportRow } from './report-data';
+import type { ReportCost, ReportFile, ReportPair, ReportRow } from './report-data';
 
 /** What the report needs of a line of `results.jsonl`. */
 export interface ReportedResult extends RowPlace {
@@ -19,6 +19,8 @@ export interface ReportedResult extends RowPlace {
   readonly endedAt: string | null;
   readonly queuedSeconds: number | null;
   readonly cost: Money | null;
+  /** Absent from an older version, which did not tell it of rows that succeeded. */
+  readonly costWithoutResult?: Money | null | undefined;
 }
 
 /** So much of a row of the row file is shown. */
@@ -39,6 +41,8 @@ export function toReportCells(columns: readonly string[], cells: readonly string
 /** A row as the page gets it. `href` leads from the page to a file of the archive; null where it cannot. */
 export function toReportRow(result: ReportedResult, href: (path: string, bytes: number) => string | null): ReportRow {
   const { key, status, workflowId, requestId, failure, manifest, queuedSeconds, cost } = result;
+  const lost = result.costWithoutResult === undefined && status !== 'Success' ? cost : result.costWithoutResult;
+  const toCost = (money: Money | null = null): ReportCost => money && [money.currency, money.micros];
   const toMs = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
   const files = result.outputs.map(({ path, bytes }): ReportFile => {
     return { name: posix.basename(path.replaceAll('\\', '/')), href: href(path, bytes), bytes };
@@ -46,7 +50,8 @@ export function toReportRow(result: ReportedResult, href: (path: string, bytes: 
   return {
     ...{ key, ...pickPlace(result), state: status, workflowId, requestId, failure, files, manifest },
     queuedMs: queuedSeconds === null ? null : queuedSeconds * 1_000,
-    cost: cost && [cost.currency, cost.micros],
+    cost: toCost(cost),
+    lostCost: toCost(lost),
     ...{ fileCount: result.outputCount, failedOutputs: result.failedOutputCount },
     ...{ startedMs: toMs(result.startedAt), endedMs: toMs(result.endedAt) },
   };

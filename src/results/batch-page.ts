@@ -1,4 +1,5 @@
 import { isRecord, parseJson } from '../domain/json';
+import { isMoney } from '../domain/money';
 import { toReportFacts } from '../report/batch-facts';
 import { openPageAssets } from '../report/page-assets';
 import type { ReportFacts, ReportRow } from '../report/report-data';
@@ -56,11 +57,21 @@ async function readFacts(archive: Archive, results: BatchResults, options: Batch
       ending,
       source: text(written['source']),
       badRows: count(written['leftOut']),
+      goneRows: readGoneRows(written['goneRows']),
+      isPartial: results.file === null,
       archive: archive.locate(results.folder),
       webUi,
     },
     now,
   );
+}
+
+/** Null where the page does not tell them. */
+function readGoneRows(value: unknown): ReportFacts['goneRows'] {
+  if (!isRecord(value)) return null;
+  const { rows, sums, unknownRows } = value;
+  if (typeof rows !== 'number' || typeof unknownRows !== 'number' || !Array.isArray(sums)) return null;
+  return sums.every(isMoney) ? { rows, sums, unknownRows } : null;
 }
 
 async function readWrittenFacts(archive: Archive, name: string): Promise<Readonly<Record<string, unknown>>> {

@@ -84,6 +84,8 @@ function resultOf(index: number, outputs: string): ReportedResult {
     endedAt: isStarted ? new Date(startedMs + 5_000 + (index % 7) * 1_000).toISOString() : null,
     queuedSeconds: isStarted ? 1 : null,
     cost: isStarted ? { currency: 'EUR', micros: 20_000 } : null,
+    // One succeeded at its second attempt.
+    ...(index === 3 && { costWithoutResult: { currency: 'EUR', micros: 10_000 } }),
   };
 }
 
@@ -116,7 +118,7 @@ describe('the report of a batch of 10,000 rows', () => {
   it('tells the figures, groups the failures, and shows the pictures from beside it', async () => {
     await withPage(async (page) => {
       const head = await page.locator('.tiles').innerText();
-      for (const figure of ['9,890', '100', '10', '199.80 EUR', '2.00 EUR']) expect(head).toContain(figure);
+      for (const figure of ['9,890', '100', '10', '199.80 EUR', '2.01 EUR']) expect(head).toContain(figure);
       expect(await page.locator('.tile.LeftOut').innerText()).toMatch(/^Left out of the file\s+5$/);
       expect(await page.locator('.failures tbody tr').count()).toBe(1);
       expect(await page.locator('.plot canvas').count()).toBe(4);

@@ -46,6 +46,19 @@ describe('a batch whose file was edited', () => {
     const failure = await environment.withBatch(other.activities, other.input, failureOf);
     expect(failure.message).toContain('line 4 (b: "width" and "unit" was 512 and is 800)');
     expect(failure.message).not.toContain('in common');
+
+    const replaced = batchOf(3);
+    replaced.changed = 2;
+    const photo = [{ key: '1:A.b', before: '"cat.jpg"', now: '"cat.jpg" with other content' }];
+    replaced.opened = {
+      changedRows: [
+        { ...first, changedInputs: photo },
+        { line: 4, key: 'b', changedInputs: photo },
+      ],
+    };
+    const ofPhoto = await environment.withBatch(replaced.activities, replaced.input, failureOf);
+    expect(ofPhoto.message).toContain('"cat.jpg" with other content');
+    expect(ofPhoto.message).not.toContain('in common');
   });
 
   it.concurrent.each([

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { cancellationSignal, log } from '@temporalio/activity';
-import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch/batch-activities';
+import type { BatchCosts, ReportBatchInput, ReportBatchResult } from '../../contract/batch/batch-activities';
 import type { RowsReference } from '../../contract/batch/batch-input';
 import {
   addUploads,
@@ -21,7 +21,7 @@ import { type Archive, readSmall } from '../../storage/archive/archive';
 import { ArchiveError } from '../../storage/errors';
 import { type ResultLine, toResultLine } from '../../formats/result-line';
 import { ResultsTable } from '../../formats/results-table';
-import { allCreates, rowCost } from '../../formats/row-end';
+import { allCreates, createsWithoutResult, rowCost } from '../../formats/row-end';
 import { toReportFacts } from '../../report/batch-facts';
 import { openPageAssets, type PageAssets } from '../../report/page-assets';
 import type { ReportRow } from '../../report/report-data';
@@ -83,13 +83,16 @@ export async function reportBatch(
           });
         }
       };
-      const facts = toReportFacts(
-        { id, ending, source, badRows, archive: page.slice(0, -posix.basename(page).length - 1) },
-        new Date(),
-      );
       const assets = await pageAssetsIfAny();
       tally.addGone((await record.orphaned(reference.digest)).values());
       if (assets === undefined) return { ...written, ...tally.result() };
+      const facts = toReportFacts(
+        {
+          ...{ id, ending, source, badRows, goneRows: tally.goneRows },
+          archive: page.slice(0, -posix.basename(page).length - 1),
+        },
+        new Date(),
+      );
       const html = reportHtml(facts, rowsOfReport(), assets);
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };
     },
@@ -162,6 +165,7 @@ function ownRecord(row: PreparedRow, record: RowRecord | undefined): RowRecord |
 const maxSlowest = 10;
 const maxUnsuccessful = 20;
 
+type GoneRows = NonNullable<BatchCosts['goneRows']>;
 type SlowRow = ReportBatchResult['slowest'][number];
 type UnsuccessfulRow = ReportBatchResult['unsuccessful'][number];
 
@@ -219,6 +223,11 @@ class BatchStats {
     }
   }
 
+  /** Null: there are none. */
+  get goneRows(): GoneRows | null {
+    return this.#gone.rows === 0 ? null : { ...this.#gone, sums: this.#goneCosts.list() };
+  }
+
   /** A sample of each app's rows, and which inputs they had. */
   get apps(): readonly AppSamples[] {
     return this.#apps.list().map((app) => {
@@ -228,6 +237,7 @@ class BatchStats {
   }
 
   result(): Omit<ReportBatchResult, 'jsonl' | 'csv'> {
+    const { goneRows } = this;
     const failures = Object.fromEntries(this.#failures);
     return {
       ...this.#counts,
@@ -236,7 +246,7 @@ class BatchStats {
         withoutResult: this.#costsWithoutResult.list(),
         knownRows: this.#knownCosts,
         unknownRows: this.#unknownCosts,
-        ...(this.#gone.rows > 0 && { goneRows: { ...this.#gone, sums: this.#goneCosts.list() } }),
+        ...(goneRows !== null && { goneRows }),
       },
       apps: this.apps.map((app) => toFigures(app.webAppId, [app])),
       uploads: this.#uploads,
@@ -251,11 +261,8 @@ class BatchStats {
     const creates = allCreates(record);
     if (isCostUnknown(creates)) this.#unknownCosts += 1;
     else if (creates.some(({ cost }) => cost !== undefined)) this.#knownCosts += 1;
-    for (const [index, { cost }] of creates.entries()) {
-      if (cost === undefined) continue;
-      this.#costs.add(cost);
-      if (index > 0 || record.status !== 'Success') this.#costsWithoutResult.add(cost);
-    }
+    for (const { cost } of creates) if (cost !== undefined) this.#costs.add(cost);
+    for (const { cost } of createsWithoutResult(record)) if (cost !== undefined) this.#costsWithoutResult.add(cost);
   }
 
   #countEnd({ status, failure, outputCount, outputBytes, failedOutputCount = 0, uploads }: RowRecord): void {

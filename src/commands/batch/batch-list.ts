@@ -57,16 +57,23 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
 }
 
 /**
- * Of its result, or of a worker; one that is stuck, was terminated, has no worker, or is encrypted with a key that is not
+ * Of its result, or of a worker, as `batch status` has it; one that is stuck, was terminated, has no worker, or is encrypted with a key that is not
  * here does not fail the list.
+ *
+ * @internal exported for tests
  */
-async function readCounts(
-  batch: BatchHandle,
-  { isOver, execution }: ListedBatch,
+export async function readCounts(
+  batch: Pick<BatchHandle, 'status' | 'result'>,
+  { isOver, execution, state }: Pick<ListedBatch, 'isOver' | 'execution' | 'state'>,
 ): Promise<Pick<ShownBatch, 'counts' | 'ending'>> {
   try {
     if (!isOver) return { counts: toStates((await batch.status()).progress) };
-    if (execution !== 'COMPLETED') return { counts: null };
+    // Its status is that of the run before.
+    if (state === 'Refused') return { counts: null };
+    if (execution !== 'COMPLETED') {
+      const counts = toStates((await batch.status()).progress);
+      return { counts: counts && (isCutOff(execution) ? counts : { ...counts, running: 0, waiting: 0 }) };
+    }
     const { rows, success, failed, canceled, notStarted, ending } = await batch.result();
     return { counts: { rows, success, failed, canceled, notStarted, running: 0, waiting: 0 }, ending };
   } catch (error) {

@@ -94,8 +94,9 @@ function figures(result: BatchResult): string[] {
 
 /** What was there before the run. */
 function onRecordFigures(onRecord: BatchResult['onRecord'], costs: BatchResult['costs']): Figure[] {
-  if (onRecord === undefined) return [];
-  const { success, failed, canceled, gone } = onRecord;
+  // One that was stopped has no result of its own; what its record told stands in its costs.
+  const none = { success: 0, failed: 0, canceled: 0, gone: costs?.goneRows?.rows ?? 0 };
+  const { success, failed, canceled, gone } = onRecord ?? none;
   return [
     ['on record', success + failed + canceled, 'ended in an earlier run, and not run again'],
     ['not in file', gone, 'on record, and not among these rows'],

@@ -54,7 +54,9 @@ async function fetchResults(context: CommandContext, id: string, options: Result
   await withArchive(context, async (archive) => {
     const results = await openBatchResults(archive, id);
     if (results.file === null) {
-      context.stderr.write(`No run of the batch "${id}" has ended: only rows that ended so far are fetched.\n`);
+      context.stderr.write(
+        `No run of the batch "${id}" has ended: only rows that are on record are fetched. Rows that ended come on record page by page; to have all that ended, end the run with "longhaul batch drain ${id}".\n`,
+      );
     }
     const destination = new Destination(path.resolve(context.cwd, output));
     const progress = openRowProgress(context.display);

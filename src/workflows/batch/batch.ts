@@ -78,12 +78,18 @@ function changedWords({ changedInputs = [] }: ChangedRow): string {
   return words.length === 0 ? '' : `: ${words.join(', ')}`;
 }
 
+/** What `openBatch` says of a staged file that has the name of before. */
+const otherContent = ' with other content';
+
 /** Where the same changed in all rows, the rows themselves did not. */
 function commonChange(rows: readonly ChangedRow[]): string {
   const known = rows.flatMap(({ changedInputs }) =>
     changedInputs === undefined ? [] : [JSON.stringify(changedInputs)],
   );
   if (known.length < 2 || new Set(known).size > 1) return '';
+  // A photo of several rows that was replaced under its name: neither the template nor an option.
+  const isContent = rows.some(({ changedInputs = [] }) => changedInputs.some(({ now }) => now.endsWith(otherContent)));
+  if (isContent) return '';
   return ` The same changed in all ${known.length} rows that were compared: rather than the rows, what they have in common changed (the template, or an option such as --input or --app).`;
 }
 

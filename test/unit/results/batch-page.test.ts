@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { runCommandLine } from '../../../src/commands/program';
+import { layoutText } from '../../../src/formats/batch-record';
 import type { ReportFacts, ReportRow } from '../../../src/report/report-data';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { sha256, stream } from '../../support/archive-content';
@@ -41,9 +42,12 @@ beforeAll(async () => {
   ]);
 });
 
-async function report(...more: string[]): Promise<{ context: FakeContext; facts: ReportFacts; rows: ReportRow[] }> {
+async function report(
+  id: string,
+  ...more: string[]
+): Promise<{ context: FakeContext; facts: ReportFacts; rows: ReportRow[] }> {
   const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location, LONGHAUL_WEB_UI_URL: 'http://ui.example' });
-  await runCommandLine(['batch', 'report', 'photos', '--html', page, ...more], context);
+  await runCommandLine(['batch', 'report', id, '--html', page, ...more], context);
   const html = context.exitCode === 0 ? readFileSync(page, 'utf8') : '';
   const data = (id: string): unknown => JSON.parse(new RegExp(`id="${id}">([^]*?)</script>`).exec(html)?.[1] ?? 'null');
   return { context, facts: data('facts') as ReportFacts, rows: data('rows') as ReportRow[] };
@@ -51,7 +55,7 @@ async function report(...more: string[]): Promise<{ context: FakeContext; facts:
 
 describe('longhaul batch report --html', () => {
   it('writes the page of a batch from the archive alone, with links to its files', async () => {
-    const { context, facts, rows } = await report();
+    const { context, facts, rows } = await report('photos');
 
     expect([context.exitCode, context.stderr.text]).toEqual([0, '']);
     expect(rows.map(({ key, state }) => [key, state])).toEqual([
@@ -70,19 +74,45 @@ describe('longhaul batch report --html', () => {
   });
 
   it('says how the last run ended as the page of its worker does', async () => {
-    const written = '<script type="application/json" id="facts">{"ending":"drained","source":"rows.csv"}</script>';
+    const written =
+      '<script type="application/json" id="facts">{"ending":"drained","source":"rows.csv","goneRows":{"rows":2,"sums":[{"currency":"EUR","micros":7}],"unknownRows":0}}</script>';
     await archive.replace('batches/photos/report.html', `<style></style>${written}`);
-    expect((await report()).facts).toMatchObject({ ending: 'drained', source: 'rows.csv' });
+    expect((await report('photos')).facts).toMatchObject({
+      ...{ ending: 'drained', source: 'rows.csv' },
+      goneRows: { rows: 2, sums: [{ currency: 'EUR', micros: 7 }], unknownRows: 0 },
+    });
+  });
+
+  it('takes from a file of a version before that only rows without success cost something for nothing', async () => {
+    const cost = { currency: 'EUR', micros: 7 };
+    await writeResults(archive, 'older', [
+      resultLineOf('older', 'a', { cost }),
+      resultLineOf('older', 'b', { cost, status: 'Failed' }),
+    ]);
+    expect((await report('older')).rows.map(({ lostCost }) => lostCost)).toEqual([null, ['EUR', 7]]);
+  });
+
+  it('says of a batch of which no run has ended that its rows are those on record so far', async () => {
+    await archive.replace(
+      'batches/early/batch.json',
+      layoutText({ id: 'early', digest: 'ab'.repeat(32), rows: 3, pages: 1 }),
+    );
+    const { facts, rows } = await report('early');
+    expect([facts.ending, facts.isPartial, rows]).toEqual(['not ended', true, []]);
+
+    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
+    await runCommandLine(['batch', 'results', 'early', '-o', join(folder.path, 'early')], context);
+    expect(context.stderr.text).toContain('end the run with "longhaul batch drain early"');
   });
 
   it('puts small pictures inside with --embed, and nothing that is large, no picture, or not what it was', async () => {
-    const { context, rows } = await report('--embed', '--json');
+    const { context, rows } = await report('photos', '--embed', '--json');
     const hrefs = rows.flatMap(({ files }) => files.map(({ href }) => href?.slice(0, 15)));
 
     expect(hrefs.map((href) => href?.startsWith('data:') ?? null)).toEqual([true, false, false, false, true, null]);
     expect(rows[0]?.files[0]?.href).toBe(`data:image/png;base64,${Buffer.from('small').toString('base64')}`);
     expect(JSON.parse(context.stdout.text)).toMatchObject({ path: page, rows: 3, embedded: 2, withoutLink: 1 });
-    const text = (await report('--embed')).context.stdout.text;
+    const text = (await report('photos', '--embed')).context.stdout.text;
     expect(text).toMatch(/2 pictures inside, \d as links \(of more than 256 KiB/);
   });
 

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import type { ReportFacts, ReportRow } from '../../../../src/report/report-data';
 import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
 
 let batch: RecordUnderTest;
@@ -69,5 +71,47 @@ describe('the record of a batch', () => {
         currencies: { EUR: { rows: 2, taskMicros: 7, isFixed: true } },
       },
     });
+  });
+});
+
+describe('the page of a batch', () => {
+  const page = async (html: string | undefined): Promise<{ facts: ReportFacts; rows: ReportRow[] }> => {
+    const text = await readFile(html ?? '', 'utf8');
+    const data = (id: string): unknown => JSON.parse(new RegExp(`id="${id}">([^]*?)</script>`).exec(text)?.[1] ?? '');
+    return { facts: data('facts') as ReportFacts, rows: data('rows') as ReportRow[] };
+  };
+  const cost = (micros: number) => ({ cost: { currency: 'EUR', micros } });
+
+  it('sums as without a result what the table does: also what earlier attempts of rows took that succeeded', async () => {
+    const [reference, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
+    await batch.open(reference);
+    await batch.record(reference.digest, [
+      endedRow(rows[0]!, 0, { createNumber: 2, ...cost(30) }),
+      endedRow(rows[0]!, 0, { status: 'Canceled', ...cost(20) }),
+      endedRow(rows[1]!, 0, { status: 'Failed', ...cost(4) }),
+    ]);
+
+    const { costs, html } = await batch.report(reference);
+    const { facts, rows: shown } = await page(html);
+
+    expect(costs?.withoutResult).toEqual([{ currency: 'EUR', micros: 24 }]);
+    expect(shown.map(({ lostCost }) => lostCost)).toEqual([
+      ['EUR', 20],
+      ['EUR', 4],
+    ]);
+    expect(facts.goneRows).toBeUndefined();
+  });
+
+  it('tells of rows on record that are not among its rows, and what they cost, as the table does', async () => {
+    const [before, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
+    await batch.open(before);
+    await batch.record(before.digest, [endedRow(rows[0]!, 0, cost(30)), endedRow(rows[1]!, 0, cost(7))]);
+    const [reference] = await batch.write([{ key: 'a' }]);
+    await batch.open(reference);
+
+    const { costs, html } = await batch.report(reference);
+
+    expect((await page(html)).facts.goneRows).toEqual(costs?.goneRows);
+    expect(costs?.goneRows).toEqual({ rows: 1, sums: [{ currency: 'EUR', micros: 7 }], unknownRows: 0 });
   });
 });

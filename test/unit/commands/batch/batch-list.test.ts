@@ -1,4 +1,5 @@
-import { listText, type ShownBatch } from '../../../../src/commands/batch/batch-list';
+import type { BatchHandle, BatchView } from '../../../../src/client/batch/batch-handle';
+import { listText, readCounts, type ShownBatch } from '../../../../src/commands/batch/batch-list';
 
 const nowMs = Date.parse('2026-01-02T04:00:00.000Z');
 const over: ShownBatch = {
@@ -20,4 +21,20 @@ describe('the list of batches', () => {
     expect(head).toMatch(/ROWS +SUCCEEDED +FAILED +CANCELED +RUNNING +NOT STARTED +BATCH$/);
     expect(line).toMatch(/^Completed .* 9 +4 +1 +1 +0 +3 +photos$/);
   });
+
+  it.each(['CANCELLED', 'FAILED'] as const)(
+    'counts the rows of a batch that ended as %s as its status does',
+    async (execution) => {
+      const progress = { rows: 9, success: 4, failed: 1, canceled: 1, running: 2, waiting: 3 };
+      const batch = {
+        status: () => Promise.resolve({ progress } as BatchView),
+        result: () => Promise.reject(new Error('not asked')),
+      } satisfies Pick<BatchHandle, 'status' | 'result'>;
+
+      expect(await readCounts(batch, { isOver: true, execution, state: 'Ended' })).toEqual({
+        counts: { ...progress, running: 0, waiting: 0, notStarted: 3 },
+      });
+      expect(await readCounts(batch, { isOver: true, execution, state: 'Refused' })).toEqual({ counts: null });
+    },
+  );
 });

@@ -74,6 +74,14 @@ describe('the table at the end of a batch', () => {
     expect(batchReport(resultOf({ success: 1, onRecord: none }), null)).not.toMatch(/on record|not in file/);
   });
 
+  it('has the rows that are not in the file also of a batch that was stopped, which has no result of its own', () => {
+    const goneRows = { rows: 2, sums: [{ currency: 'EUR', micros: 40_000 }], unknownRows: 0 };
+    const costs = { sums: [], withoutResult: [], knownRows: 0, unknownRows: 0, goneRows };
+    const lines = batchReport(resultOf({ ending: 'stopped', costs }), null).split('\n');
+    expect(lines).toContain('  not in file         2  on record, and not among these rows');
+    expect(lines).toContain('  their cost          2  rows: 0.04 EUR, not in "cost" or budget');
+  });
+
   it.each([40, 80])('keeps the end of a message, which says what to do, at %i columns', (columns) => {
     const message =
       'The task failed at the service: node 7 ran out of memory at 4096 x 4096; give a width of at most 2048.';
