@@ -24,6 +24,14 @@ export function optionFor(
   return `(${commandLineNames[option]} ${/^[\w.:/-]{1,120}$/.test(value) ? value : shown})`;
 }
 
+/** An option alone, as a remedy names it: `(decimal)`, or `(--decimal)`. */
+export function optionName(
+  option: 'template' | 'delimiter' | 'decimal',
+  { optionNames = 'library' }: { readonly optionNames?: OptionNames },
+): string {
+  return optionNames === 'library' ? `(${option})` : `(--${option})`;
+}
+
 /** The app of all rows, named in the same way. */
 export function appOption({ optionNames = 'library' }: { readonly optionNames?: OptionNames }): string {
   return optionNames === 'library' ? '(common: { webAppId })' : '(--app)';

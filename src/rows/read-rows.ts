@@ -2,6 +2,7 @@ import { showValue } from '../domain/text';
 import { declaredDelimiter, delimiterByFormat } from './table-cells';
 import { prepareRow, type RefusedRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
+import { optionName } from './option-names';
 import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
 import { maxOriginalKeyLength } from './row-key';
@@ -83,9 +84,13 @@ function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGene
   return withHead(chunks, (head, rest) => {
     const text = readHead(head, format);
     if (format === 'jsonl') {
-      if (options.delimiter !== undefined) throw new RowFileError(['JSONL has no delimiter; leave out (--delimiter).']);
+      if (options.delimiter !== undefined) {
+        throw new RowFileError([`JSONL has no delimiter; leave out ${optionName('delimiter', options)}.`]);
+      }
       if (options.decimal !== undefined && options.template === undefined) {
-        throw new RowFileError(['JSONL without a template has its numbers as JSON; leave out (--decimal).']);
+        throw new RowFileError([
+          `JSONL without a template has its numbers as JSON; leave out ${optionName('decimal', options)}.`,
+        ]);
       }
       return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options);
     }

@@ -43,7 +43,7 @@ export async function* readTable(
     const cells = readCells(record, delimiter, problems);
     if (cells?.every((cell) => cell === '') === true) continue;
     if (columns === undefined) {
-      const names = readHeader({ record, cells, problems: problems.found }, delimiter);
+      const names = readHeader({ record, cells, problems: problems.found }, delimiter, options);
       columns = readTableColumns(names, options);
       const decimal = tableDecimal(notation);
       const inputColumns = options.template && Object.fromEntries(options.template.inputColumns);

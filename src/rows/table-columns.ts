@@ -3,7 +3,7 @@ import { parseInputKey } from '../domain/input-values';
 import { showValue } from '../domain/text';
 import { type Delimiter, delimiters, delimiterWord, parseCells, trimUnseen } from './table-cells';
 import { getKeyColumn, type RowOptions } from './row-options';
-import { optionFor } from './option-names';
+import { optionFor, optionName } from './option-names';
 import { meantName, suggestName, RowFileError, type RowProblem } from './row-problem';
 import type { RawRecord } from './split-records';
 
@@ -102,7 +102,7 @@ function unknownColumnProblem(name: string, meant: string | undefined, options: 
     return `There is a column ${shown}; do you mean ${showValue(meant)}? Rename it, or ${ignore}.`;
   }
   if (options.template === undefined) {
-    return `The column ${shown} is no input key such as "1:LoadImage.image"; rename it, ${ignore}, or use it in a template (--template).`;
+    return `The column ${shown} is no input key such as "1:LoadImage.image"; rename it, ${ignore}, or use it in a template ${optionName('template', options)}.`;
   }
   return isInputKey
     ? `The column ${shown} is an input key, and the template does not use it; add it there or ${ignore}.`
@@ -122,7 +122,11 @@ export interface HeaderLine {
  * @throws RowFileError when there seems to be another delimiter: as one column, a header such as `key;1:A.b` is an
  * input key, and every row would be paid for.
  */
-export function readHeader({ record, cells, problems }: HeaderLine, delimiter: Delimiter): readonly string[] {
+export function readHeader(
+  { record, cells, problems }: HeaderLine,
+  delimiter: Delimiter,
+  options: RowOptions,
+): readonly string[] {
   const { fault, text } = record;
   if (fault === 'TOO_LARGE') {
     throw new RowFileError([
@@ -132,7 +136,7 @@ export function readHeader({ record, cells, problems }: HeaderLine, delimiter: D
   if (text !== undefined && /\r(?!\n)/.test(text)) {
     throw new RowFileError(['The lines end with \\r, as on an old Mac; end them with \\n or \\r\\n.']);
   }
-  if (text !== undefined) refuseOtherDelimiter(text, delimiter);
+  if (text !== undefined) refuseOtherDelimiter(text, delimiter, options);
   if (cells === undefined) {
     throw new RowFileError(problems.map(({ message }) => `The header cannot be read. ${message}`));
   }
@@ -140,12 +144,13 @@ export function readHeader({ record, cells, problems }: HeaderLine, delimiter: D
   return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }
 
-function refuseOtherDelimiter(text: string, delimiter: Delimiter): void {
+function refuseOtherDelimiter(text: string, delimiter: Delimiter, { optionNames }: RowOptions): void {
   const other = otherDelimiter(text, delimiter);
   if (other === undefined) return;
   const word = delimiterWord(other);
+  const option = optionNames === 'commandLine' ? `--delimiter ${word}` : `delimiter: ${JSON.stringify(other)}`;
   throw new RowFileError([
-    `The header is one column, ${showValue(text)}: its cells seem to be separated by ${word}. Say so (--delimiter ${word}).`,
+    `The header is one column, ${showValue(text)}: its cells seem to be separated by ${word}. Say so (${option}).`,
   ]);
 }
 

@@ -26,6 +26,9 @@ import type { RowFileOptions, RowFileToRead } from './row-file-options';
 import { ProblemGroups } from './row-problems';
 import { type MixedInput, MixedInputs, type TextLikeFile, TextLikeFiles } from './suspect-inputs';
 
+/** It has checked the budget with the prices of its own file. */
+const thisCommand = ' and of this command';
+
 /** One check of a row file: emits problems as they are found, and collects what the report shows. */
 export class RowsCheck {
   /** For `checkRows` and `prepareRows`. */
@@ -97,7 +100,8 @@ export class RowsCheck {
   /** Why the rows cannot be run with the budgets; undefined when they can, as far as this command knows prices. */
   get budgetProblem(): string | undefined {
     const budget = parseBudget(this.#settings.input.budget);
-    const problem = budget && this.#prices ? budgetProblem(budget, this.#prices.result()) : undefined;
+    const problem =
+      budget && this.#prices ? budgetProblem(budget, this.#prices.result(), undefined, thisCommand) : undefined;
     return problem ?? this.#dailyBudgets?.problem;
   }
 

@@ -135,16 +135,25 @@ export class PriceCheck {
   }
 }
 
-/** Why a batch cannot have this budget, and what to do; undefined when it can. */
-export function budgetProblem(budget: Money, prices: BatchPrices, spending = noSpending): string | undefined {
+/**
+ * Why a batch cannot have this budget, and what to do; undefined when it can.
+ *
+ * @param alsoIn - whose file of prices was read beside the workers’, such as ` and of this command`.
+ */
+export function budgetProblem(
+  budget: Money,
+  prices: BatchPrices,
+  spending = noSpending,
+  alsoIn = '',
+): string | undefined {
   const { unpriced, firstUnpriced, currencies } = prices;
   const words = `budget is ${formatMoney(budget)}`;
   if (firstUnpriced !== null) {
     const { key, webAppId } = firstUnpriced;
     return (
       `${words}, and no price is known for ${formatCountOf(unpriced, 'row')}, the first of them ${formatRowPlace(firstUnpriced)} (key ${showValue(key)}, app ` +
-      `${webAppId}): give the app a price in LONGHAUL_PRICES_FILE of the workers, and restart them, since they read it at ` +
-      'their start (and of this command where that is set for it); or run without a budget.'
+      `${webAppId}): give the app a price in LONGHAUL_PRICES_FILE of the workers${alsoIn}, and restart the workers, since they read it at ` +
+      'their start; or run without a budget.'
     );
   }
   const others = [...Object.keys(currencies), ...Object.keys(spending.currencies)].filter(

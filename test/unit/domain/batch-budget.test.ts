@@ -97,8 +97,12 @@ describe('the check of prices', () => {
 
   it('refuses a budget for rows without a price, of another currency, or that were paid in one', () => {
     expect(budgetProblem(eur(1), check({ webAppId: 1 }))).toBeUndefined();
-    expect(budgetProblem(eur(1), check({ webAppId: 1 }, { webAppId: 7 }))).toMatch(
-      /1 row,.*line 2 \(key "k1", app 7\).* of the workers, and restart them/,
+    const unpriced = check({ webAppId: 1 }, { webAppId: 7 });
+    expect(budgetProblem(eur(1), unpriced)).toMatch(
+      /1 row,.*line 2 \(key "k1", app 7\).* of the workers, and restart the workers, since they read it at their start; or/,
+    );
+    expect(budgetProblem(eur(1), unpriced, undefined, ' and of this command')).toContain(
+      'workers and of this command,',
     );
     expect(budgetProblem(eur(1), check({ webAppId: 1 }, { webAppId: 1, account: 'studio' }))).toContain('USD');
     const paid = addCost(noSpending, { currency: 'USD', micros: 1 });

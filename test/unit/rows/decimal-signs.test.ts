@@ -105,7 +105,7 @@ describe('the decimal sign', () => {
 
   it('means nothing to JSONL without a template', async () => {
     expect(await fileProblemsOf('{"key":"a"}\n', 'jsonl', { common, decimal: 'comma' })).toEqual([
-      'JSONL without a template has its numbers as JSON; leave out (--decimal).',
+      'JSONL without a template has its numbers as JSON; leave out (decimal).',
     ]);
   });
 

@@ -18,7 +18,10 @@ describe('a table with another delimiter', () => {
     const [problem, ...more] = await fileProblemsOf(table, format, { common });
 
     expect(problem).toMatch(/^The header is one column, "key.*: its cells seem to be separated by /);
-    expect(problem).toContain(`separated by ${word}. Say so (--delimiter ${word}).`);
+    expect(problem).toContain(`separated by ${word}. Say so (delimiter: ${JSON.stringify(delimiter)}).`);
+    expect(await fileProblemsOf(table, format, { common, optionNames: 'commandLine' })).toEqual([
+      expect.stringContaining(`Say so (--delimiter ${word}).`),
+    ]);
     expect(more).toEqual([]);
     const decimal = delimiter === ';' ? { decimal: 'comma' } : {};
     const form = { columns: ['key', image, width], delimiter, hasBom: false, ...decimal };
@@ -33,7 +36,7 @@ describe('a table with another delimiter', () => {
   ])('%s is refused as such', async (_, table) => {
     const template = parseRowTemplate('{"webAppId":7,"inputs":{"3:Text.text":"{animal}"}}');
     expect(await fileProblemsOf(table, 'csv', { template })).toEqual([
-      expect.stringContaining('its cells seem to be separated by ";". Say so (--delimiter ";").'),
+      expect.stringContaining('its cells seem to be separated by ";". Say so (delimiter: ";").'),
     ]);
   });
 
@@ -55,6 +58,9 @@ describe('a table with another delimiter', () => {
 
   it('is no JSONL', async () => {
     expect(await fileProblemsOf('{}', 'jsonl', { delimiter: ';' })).toEqual([
+      'JSONL has no delimiter; leave out (delimiter).',
+    ]);
+    expect(await fileProblemsOf('{}', 'jsonl', { delimiter: ';', optionNames: 'commandLine' })).toEqual([
       'JSONL has no delimiter; leave out (--delimiter).',
     ]);
   });
