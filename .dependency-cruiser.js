@@ -10,6 +10,7 @@ const forbid = (name, comment, from, to) => ({ name, severity: 'error', comment,
 /** `from` may import itself and what `allowed` names, and of the outside world only what `dependencyTypesNot` names. */
 const only = (name, comment, from, allowed, outside = []) =>
   forbid(name, comment, { path: from }, { pathNot: [from, ...allowed], dependencyTypesNot: outside });
+const partsOfWorker = folder('activities|client|config|contract|domain|reconcile|service|storage|telemetry|traces');
 const libraries = ['npm', 'npm-dev', 'npm-peer', 'npm-optional', 'core'];
 
 /** What src imports to build it, or where there is no build; the build inlines the other two. */
@@ -234,10 +235,10 @@ module.exports = {
       { path: folder('traces'), dependencyTypesNot: ['type-only', 'dynamic-import'] },
     ),
     only(
-      'worker-imports-no-workflow-callback-or-command',
-      'The workflows are a bundle that it loads; the entry puts its parts together',
+      'worker-imports-no-command',
+      'The entry puts its parts together',
       folder('worker'),
-      [folder('activities|client|config|contract|domain|reconcile|service|storage|telemetry|traces')],
+      [partsOfWorker],
       libraries,
     ),
     only('config-imports-only-domain', 'It reads the environment', folder('config'), [folder('domain')], libraries),
@@ -305,7 +306,7 @@ module.exports = {
     ),
     forbid(
       'no-undeclared-dependency',
-      'It is there by chance: another package brought it along',
+      'Another package brought it',
       {},
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     ),

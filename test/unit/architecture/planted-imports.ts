@@ -196,7 +196,7 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/callbacks/entry.ts': `import { landing } from '../worker';`,
     'src/telemetry/library.ts': `import type { landing } from '../index';`,
   },
-  'worker-imports-no-workflow-callback-or-command': {
+  'worker-imports-no-command': {
     'src/worker/command.ts': `import { landing } from '../commands';`,
     'src/worker/call-back.ts': `import type { landing } from '../callbacks';`,
   },
