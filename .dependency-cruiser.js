@@ -234,13 +234,7 @@ module.exports = {
       { path: '^src/', pathNot: folder('traces') },
       { path: folder('traces'), dependencyTypesNot: ['type-only', 'dynamic-import'] },
     ),
-    only(
-      'worker-imports-no-command',
-      'The entry puts its parts together',
-      folder('worker'),
-      [partsOfWorker],
-      libraries,
-    ),
+    only('worker-imports-no-command', 'The entry composes it', folder('worker'), [partsOfWorker], libraries),
     only('config-imports-only-domain', 'It reads the environment', folder('config'), [folder('domain')], libraries),
     forbid(
       'only-config-reads-the-environment',
@@ -304,12 +298,7 @@ module.exports = {
       { path: '^src/', pathNot: builtModules },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    forbid(
-      'no-undeclared-dependency',
-      'Another package brought it',
-      {},
-      { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
-    ),
+    forbid('no-undeclared-dependency', 'There by chance', {}, { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] }),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
