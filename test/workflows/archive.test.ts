@@ -81,7 +81,9 @@ describe('an archive that stays incomplete', () => {
       const status = await task.query(statusQuery);
       expect(status.problem).toBe('output 1 has no link');
       expect(status.waitingFor).toMatch(/rearchive.*abandon/);
-      expect((await task.executeUpdate(rearchiveUpdate)).words).toBe('What is missing is tried again now; the status tells what comes of it.');
+      expect((await task.executeUpdate(rearchiveUpdate)).words).toBe(
+        'What is missing is tried again now; the status tells what comes of it.',
+      );
       expect(await task.result()).toMatchObject({ status: 'Success' });
       expect(await listedStatusOf(task)).toBe('Success');
     });

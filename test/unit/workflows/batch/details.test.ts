@@ -82,7 +82,8 @@ describe('the page of a batch in the Web UI', () => {
   });
 
   it('tells how Temporal lists its failed rows and those that wait', () => {
-    const failed = '- **Failed rows:** list with `LonghaulBatch = "photos" AND ExecutionStatus IN ("Failed", "Terminated", "TimedOut")`';
+    const failed =
+      '- **Failed rows:** list with `LonghaulBatch = "photos" AND ExecutionStatus IN ("Failed", "Terminated", "TimedOut")`';
     expect(batchDetails({ ...fresh, failed: 1 })).toContain(failed);
     expect(batchDetails(fresh)).not.toContain('Failed rows');
     const rowStates = { asOf: '2026-01-01T00:05:00.000Z', counts: { ArchiveIncomplete: 1 } };
