@@ -103,15 +103,22 @@ function deriveBatchId(rowFile: string): string {
   return givenKey(path.parse(rowFile).name).key;
 }
 
+/** The results of a batch, which open beside its row file and have its columns, too. */
+const resultsFile = /^results\.(?:csv|jsonl)$/i;
+
 /**
- * The default id, unless the file is named as a copy of another: the batch of that file would be run, and paid, a second
- * time under the id of the copy. Throws {@link InputInvalidError}.
+ * The default id, unless the file is named as a copy of another, or as the results of a batch: the rows of that batch would
+ * be run, and paid, a second time under another id. Throws {@link InputInvalidError}.
  *
  * @internal exported for tests
  */
 export function idOfFile(rowFile: string): string {
   const { name, base } = path.parse(rowFile);
   const original = nameOfOriginal(name);
+  if (resultsFile.test(`${original}${path.extname(base)}`)) {
+    const problem = `${showValue(base)} is named as the results of a batch; as a batch of its own, its rows would be paid beside those of that batch. Correct the rows in the row file, or give the --id of the batch to go on with it.`;
+    throw new InputInvalidError([problem], 'batch');
+  }
   if (original === name || original === '') return deriveBatchId(rowFile);
   const problem = `${showValue(base)} is named as a copy of another file; as a batch of its own, its rows would be paid beside those of that file. Give --id ${givenKey(original).key} to go on with the batch of that file, or another --id for another batch.`;
   throw new InputInvalidError([problem], 'batch');

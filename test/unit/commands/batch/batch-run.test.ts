@@ -315,7 +315,14 @@ describe('the id of a batch that nobody named', () => {
     );
   });
 
-  it.each(['orders-2', 'orders 2', 'orders (2026)', 'copy', 'photocopy', '(1)'])(
+  it.each(['/data/results.csv', 'Results.CSV', 'results (1).csv', 'results.jsonl'])(
+    'is refused for %s, which is named as the results of a batch',
+    (name) => {
+      expect(() => idOfFile(name)).toThrow(/is named as the results of a batch.* --id of the batch/);
+    },
+  );
+
+  it.each(['orders-2', 'orders 2', 'orders (2026)', 'copy', 'photocopy', '(1)', 'my results'])(
     'is derived of %s, which is not named as a copy',
     (name) => {
       expect(idOfFile(`${name}.csv`)).toMatch(/^[\w-]+$/);
