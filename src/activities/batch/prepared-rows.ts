@@ -65,7 +65,11 @@ export class BatchRows {
       return new BatchRows(reference, { rows: openS3Ranges(location, rules), index });
     }
     const files = { rows: folderRanges(location, rules), index: folderRanges(preparedIndexPath(location), rules) };
-    for (const ranges of Object.values(files)) await ranges.read(0, 0);
+    try {
+      for (const ranges of Object.values(files)) await ranges.read(0, 0);
+    } catch (error) {
+      throw error instanceof SourceError && error.code === 'OUTSIDE_INPUT_ROOTS' ? unstaged(error) : error;
+    }
     return new BatchRows(reference, files);
   }
 
@@ -117,6 +121,14 @@ function folderRanges(path: string, rules: SourceRules): ByteRanges {
       }
     },
   };
+}
+
+/** A shell without that variable is a likelier cause than a folder that the worker may not read. */
+function unstaged({ code, source }: SourceError): SourceError {
+  const problem = 'has the prepared rows, and is outside the folders that this worker may read';
+  const remedy =
+    'run the batch again with LONGHAUL_STAGING set as in earlier runs; without a staging, start it in a folder of LONGHAUL_INPUT_ROOTS of the worker';
+  return new SourceError(code, { source, problem, remedy });
 }
 
 function passing(error: unknown): unknown {

@@ -24,7 +24,7 @@ describe('prepared rows', () => {
     [
       'outside the input roots',
       (rows) => Promise.resolve({ ...rows, location: '/etc/hostname' }),
-      /outside the folders/,
+      /outside the folders.*run the batch again with LONGHAUL_STAGING set/,
     ],
     ['in a bucket', (rows) => Promise.resolve({ ...rows, location: 's3://bucket/rows' }), /LONGHAUL_INPUT_BUCKETS/],
     ['that are fewer than there were', (rows) => Promise.resolve({ ...rows, rows: 4 }), /it has 3 rows, not 4/],
