@@ -123,7 +123,7 @@ async function checkArchive(
   const remedy =
     place.kind === 's3'
       ? 'Point LONGHAUL_ARCHIVE at a bucket, AWS_ENDPOINT_URL_S3 at a storage that is not Amazon’s, and AWS_* at credentials that may write and list there.'
-      : 'Let the worker write into this folder again (is its disk mounted, full or read-only?). Another one is for new installations alone: it knows none of the tasks.';
+      : 'Let the worker write into the folder of LONGHAUL_ARCHIVE again (is its disk mounted, full or read-only?). Another folder is for new installations alone: it knows none of the tasks.';
   const archive = openArchive(place);
   let id: string | null = null;
   const written = await runCheck('Archive', remedy, async () => {

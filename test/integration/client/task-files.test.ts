@@ -254,11 +254,7 @@ describe('a content as an input', () => {
 describe('a place of files', () => {
   it.each([
     ['staging', () => openStaging({ env: {} }), /LONGHAUL_STAGING is not set; give "s3:/],
-    [
-      'staging that is a folder',
-      () => openStaging({ place: '/srv', env: {} }),
-      /LONGHAUL_STAGING is "\/srv"; give "s3:/,
-    ],
+    ['staging that is a folder', () => openStaging({ place: '/srv', env: {} }), /place is "\/srv"; give "s3:/],
     ['archive', () => openArchive({ env: {} }), /LONGHAUL_ARCHIVE is not set; give the path/],
   ])('without a usable %s is a ConfigError', (_name, open, problem) => {
     expect(open).toThrow(problem);
