@@ -103,7 +103,7 @@ describe('an estimate', () => {
     expect(knowing.stdout).toMatch(
       /^ {2}estimate +0\.74 EUR for 37 rows, by their fixed prices; .*\n {2}estimate +the budget of 0\.10 EUR, of which 0\.06 EUR is spent, lets 2 rows start$/m,
     );
-    const unknown = await batches.run(file, '--app', '1', '--dry-run');
+    const unknown = await batches.run(file, '--app', '1', '--id', 'of-another-app', '--dry-run');
     expect(unknown.stdout).toMatch(/estimate +nothing is known: no earlier row of app 1 is known/);
   });
 });
