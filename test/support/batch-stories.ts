@@ -9,6 +9,7 @@ import {
   setBudgetUpdate,
 } from '../../src/contract/batch/batch-messages';
 import { eventually } from './eventually';
+import { finalFailure } from './fake-activities';
 import { type FakeBatch, rowEnd } from './fake-batch';
 import type { RunningBatch } from './task-environment';
 
@@ -192,6 +193,13 @@ export const batchStories: readonly BatchStory[] = [
   story('rows-changed', {
     begin: (batch) => {
       batch.changed = 1;
+      return idle;
+    },
+    execution: 'FAILED',
+  }),
+  story('rows-unusable', {
+    begin: (batch) => {
+      batch.unopened = finalFailure('InputUnusable', 'The prepared rows cannot be used.');
       return idle;
     },
     execution: 'FAILED',

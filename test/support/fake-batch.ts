@@ -104,6 +104,8 @@ export class FakeBatch {
   rowPolls = { calls: 0, rows: 0 };
   /** What `openBatch` tells beside the number of changed rows. */
   opened: Partial<Omit<OpenBatchResult, 'changed'>> = {};
+  /** What `openBatch` fails with for good. */
+  unopened: Error | undefined;
   /** So many rows may be started today; then the daily budget of their account refuses them. */
   roomToday = Infinity;
   /** How long it says that it need not be asked again. */
@@ -140,6 +142,7 @@ export class FakeBatch {
     },
     openBatch: async () => {
       await this.#mayFail('openBatch');
+      if (this.unopened !== undefined) throw this.unopened;
       return { changed: this.changed, changedRows: [{ line: 3, key: 'row-2' }], ...this.opened };
     },
     startRows: async (input) => {

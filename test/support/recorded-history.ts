@@ -26,7 +26,10 @@ export function recordedNames(workflow: RecordedWorkflow = 'task'): string[] {
 }
 
 /** Recorded by an earlier version, of what no story of this one leads to any more. */
-export const historiesOfEarlierVersions: readonly string[] = ['unknown-field-taken'];
+export const historiesOfEarlierVersions: Readonly<Record<'task' | 'batch', readonly string[]>> = {
+  task: ['unknown-field-taken'],
+  batch: ['unknown-field-taken', 'rows-unusable-ended'],
+};
 
 /** The text of a recorded history. */
 function historyText(name: string, workflow: RecordedWorkflow): string {

@@ -1,4 +1,11 @@
-import { ActivityFailure, CancellationScope, CancelledFailure, condition, ContinueAsNew } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  ContinueAsNew,
+  patched,
+} from '@temporalio/workflow';
 import type { OpenBatchResult, ReportBatchResult, RowsUnderOtherKeys } from '../../contract/batch/batch-activities';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { noUploads } from '../../contract/batch/batch-rows';
@@ -193,6 +200,7 @@ function endingBatchFailure(run: BatchRun, error: unknown): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
   if (!(error instanceof ActivityFailure)) return error;
   const words = failureMessage(error);
-  run.show('Ended', words);
+  // A run that started no row is passed over for the one before it, by its status attribute.
+  run.show(!run.state.opened && patched('refused-while-opening') ? 'Opening' : 'Ended', words);
   return getFinalFailure(error) ?? taskFailure('BatchFailed', `${error.activityType} failed: ${words}`);
 }

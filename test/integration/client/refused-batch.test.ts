@@ -3,6 +3,7 @@ import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
 import { noSpending } from '../../../src/domain/batch/batch-budget';
 import { eventually } from '../../support/eventually';
+import { finalFailure } from '../../support/fake-activities';
 import { FakeBatch, fastBatchTuning, rowEnd } from '../../support/fake-batch';
 import { FakeContext } from '../../support/fake-context';
 import { TaskEnvironment } from '../../support/task-environment';
@@ -59,6 +60,29 @@ describe('a batch whose first run is refused', () => {
       });
       const { stdout } = await run('status', batch.id);
       expect(stdout.text).toMatch(/^ {2}state +Refused, over after .*\n {2}failure +RowsChanged: 2 rows differ/m);
+    });
+  });
+});
+
+describe('a batch that ran before, whose rows the worker cannot read in a later run', () => {
+  it('keeps its status, which tells of the refused run as well', async () => {
+    const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, 3, { tuning: fastBatchTuning });
+    const failure = { type: 'TaskFailed', message: 'out of memory' };
+    batch.endsAtOnce = ({ key, index }) => rowEnd(key, index === 1 ? { status: 'Failed', failure } : {});
+    await environment.withBatch(batch.activities, batch.input, async (workflow) => {
+      await workflow.result();
+      batch.unopened = finalFailure('InputUnusable', 'The prepared rows cannot be used.');
+      await run('retry', batch.id);
+      const handle = environment.client.workflow.getHandle(`batch:${batch.id}`);
+      await expect(handle.result()).rejects.toThrow();
+
+      expect(await new Longhaul({ client: environment.client }).batch(batch.id).status()).toMatchObject({
+        execution: 'COMPLETED',
+        progress: { success: 2, failed: 1 },
+        refused: { reason: expect.stringContaining('The prepared rows cannot be used.') as string },
+        failure: null,
+      });
+      expect(await listedWhenOver(batch.id)).toMatchObject({ state: 'Refused' });
     });
   });
 });
