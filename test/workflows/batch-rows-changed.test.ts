@@ -32,17 +32,25 @@ describe('a batch whose file was edited', () => {
     const first = { line: 3, sheetRow: 3, key: 'A-20-0123', originalKey: 'A 20', changedInputs };
     const batch = batchOf(3);
     batch.changed = 2;
-    batch.opened = { changedRows: [first, { line: 4, key: 'b', changedInputs }, { line: 5, key: 'c' }] };
+    const changedRows = [first, { line: 4, key: 'b', changedInputs }, { line: 5, key: 'c' }];
+    batch.opened = { unchanged: 0, changedRows };
     const { message } = await environment.withBatch(batch.activities, batch.input, failureOf);
     expect(message).toContain('row 3 (A 20: "2:ImageScale.width" was 512 and is 640), line 4 (b: "2:ImageScale');
     expect(message).toContain(
       'line 5 (c). The same changed in all 2 rows that were compared: rather than the rows, what they have in common',
     );
 
+    const beside = batchOf(4);
+    beside.changed = 3;
+    beside.opened = { unchanged: 1, changedRows };
+    const besideOthers = await environment.withBatch(beside.activities, beside.input, failureOf);
+    expect(besideOthers.message).toContain('line 5 (c).');
+    expect(besideOthers.message).not.toContain('in common');
+
     const other = batchOf(3);
     other.changed = 2;
     const changedOtherwise = [{ ...changedInputs[0]!, columns: ['width', 'unit'], now: '800' }];
-    other.opened = { changedRows: [first, { line: 4, key: 'b', changedInputs: changedOtherwise }] };
+    other.opened = { unchanged: 0, changedRows: [first, { line: 4, key: 'b', changedInputs: changedOtherwise }] };
     const failure = await environment.withBatch(other.activities, other.input, failureOf);
     expect(failure.message).toContain('line 4 (b: "width" and "unit" was 512 and is 800)');
     expect(failure.message).not.toContain('in common');
@@ -51,6 +59,7 @@ describe('a batch whose file was edited', () => {
     replaced.changed = 2;
     const photo = [{ key: '1:A.b', before: '"cat.jpg"', now: '"cat.jpg" with other content' }];
     replaced.opened = {
+      unchanged: 0,
       changedRows: [
         { ...first, changedInputs: photo },
         { line: 4, key: 'b', changedInputs: photo },

@@ -157,6 +157,7 @@ class Changes {
   #dailyProblem: string | undefined;
   #spending: BatchSpending = noSpending;
   #changed = 0;
+  #unchanged = 0;
   readonly #named: { readonly row: PreparedRow; readonly record: RowRecord }[] = [];
   /** Only the first row has it. */
   #table: PreparedRow['table'];
@@ -175,6 +176,7 @@ class Changes {
       this.#dailyProblem ??= dailyProblem(this.#dailyBudgets, row);
       const creates = record === undefined ? [] : allCreates(record).filter(isKnownCreate);
       for (const { cost } of creates) this.#spending = addCost(this.#spending, cost);
+      if (record?.digest === digest) this.#unchanged += 1;
       if (record === undefined || record.digest === digest || wasRefusedUnpaid(record)) continue;
       this.#changed += 1;
       if (this.#named.length < maxNamed) this.#named.push({ row, record });
@@ -184,6 +186,7 @@ class Changes {
   async result(archive: BatchDependencies['archive']): Promise<OpenBatchResult> {
     return {
       changed: this.#changed,
+      unchanged: this.#unchanged,
       changedRows: await this.#changedRows(archive),
       spending: this.#spending,
       prices: this.#prices.result(),

@@ -47,7 +47,9 @@ export interface RowsUnderOtherKeys {
 export interface OpenBatchResult {
   /** Rows on record whose content was another one. */
   readonly changed: number;
-  /** The first of them; of some it is known which inputs changed. */
+  /** Rows on record whose content is the same; absent from an older version. */
+  readonly unchanged?: number;
+  /** The first that changed; of some it is known which inputs changed. */
   readonly changedRows: readonly (PlacedKey & { readonly changedInputs?: readonly ChangedInput[] })[];
   /**
    * Rows that are new and whose keys differ from one on record that no row has any more only in capital letters, spaces,

@@ -89,7 +89,8 @@ function changedWords({ changedInputs = [] }: ChangedRow): string {
 const otherContent = ' with other content';
 
 /** Where the same changed in all rows, the rows themselves did not. */
-function commonChange(rows: readonly ChangedRow[]): string {
+function commonChange(unchanged: number | undefined, rows: readonly ChangedRow[]): string {
+  if (unchanged !== 0) return '';
   const known = rows.flatMap(({ changedInputs }) =>
     changedInputs === undefined ? [] : [JSON.stringify(changedInputs)],
   );
@@ -109,7 +110,7 @@ interface Reason {
 }
 
 /** Rows that would be paid although one on record may be the same: one refusal tells of all of them. */
-function refusePaidTwice({ alike, runBefore, changed, changedRows }: OpenBatchResult): void {
+function refusePaidTwice({ alike, runBefore, changed, unchanged, changedRows }: OpenBatchResult): void {
   const reasons = [
     ...underOtherKeys(alike, (isOne) => {
       return `${isOne ? 'has a key that differs' : 'have keys that differ'} from keys on record only in capital letters, spaces, forms of accents or leading zeros`;
@@ -117,7 +118,7 @@ function refusePaidTwice({ alike, runBefore, changed, changedRows }: OpenBatchRe
     ...underOtherKeys(runBefore, (isOne) => {
       return `${isOne ? 'has' : 'have'} the content of ${isOne ? 'a row' : 'rows'} on record whose ${isOne ? 'key' : 'keys'} the file no longer has`;
     }),
-    ...(changed === 0 ? [] : [changedContent(changed, changedRows)]),
+    ...(changed === 0 ? [] : [changedContent(changed, unchanged, changedRows)]),
   ];
   if (reasons.length === 0) return;
   const words = reasons.map((reason) => reason.words).join(' ');
@@ -132,11 +133,11 @@ function refusePaidTwice({ alike, runBefore, changed, changedRows }: OpenBatchRe
   );
 }
 
-function changedContent(rows: number, first: OpenBatchResult['changedRows']): Reason {
+function changedContent(rows: number, unchanged: number | undefined, first: OpenBatchResult['changedRows']): Reason {
   const which = first.map((row) => `${formatRowPlace(row)} (${shownKey(row)}${changedWords(row)})`).join(', ');
   return {
     ...{ rows, first },
-    words: `${formatCountOf(rows, 'row')} ${rows === 1 ? 'differs' : 'differ'} from what was run under ${rows === 1 ? 'its key' : 'their keys'}: ${which}.${commonChange(first)}`,
+    words: `${formatCountOf(rows, 'row')} ${rows === 1 ? 'differs' : 'differ'} from what was run under ${rows === 1 ? 'its key' : 'their keys'}: ${which}.${commonChange(unchanged, first)}`,
     remedy:
       'Otherwise put back what was there, or, to run and pay the rows anew, give them other keys or allow it with allowChanged (--allow-changed).',
   };
