@@ -115,12 +115,14 @@ const report = z.object({
   unsuccessful: z.array(z.object({ ...placedKey, type: text, message: text })),
 });
 
+const rowsOnRecord = z.object({ success: count, failed: count, canceled: count, gone: count });
+
 const batchResult = report.extend({
   batchId: text,
   rows: count,
   badRows: count,
   ending: z.enum(['completed', 'drained', 'stopped']),
-  onRecord: z.object({ success: count, failed: count, canceled: count, gone: count }).optional(),
+  onRecord: rowsOnRecord.optional(),
 });
 
 const budgetView = z.object({
@@ -153,10 +155,12 @@ const batchProgress = z.object({
   attempt: z.object({ number: count, of: count }).optional(),
   costs: z.object({ sums: z.array(money), unknown: count }).optional(),
   budget: budgetView.nullish(),
+  dailyBudget: z.object({ account: text, words: text, untilMs: count }).optional(),
   uploads,
   lastFailures: z.array(z.object({ ...placedKey, message: text })),
   problem: text.nullable(),
   report: report.nullable(),
+  onRecord: rowsOnRecord.optional(),
 });
 
 const known = z.object({ requestId: text });

@@ -80,8 +80,10 @@ export async function stoppedResultOrThrow(
   if (error.cause instanceof CancelledFailure) {
     const progress = await askProgress();
     if (progress === undefined) throw new NoWorkerError(workflowId, { cause: error, taskQueue });
-    const { batchId, rows, badRows, report } = progress;
-    if (report !== null) return { batchId, rows, badRows, ending: 'stopped', ...report };
+    const { batchId, rows, badRows, report, onRecord } = progress;
+    if (report !== null) {
+      return { batchId, rows, badRows, ending: 'stopped', ...(onRecord !== undefined && { onRecord }), ...report };
+    }
   }
   const ending = describeFailure(error.cause, unfollowedRows);
   throw new TaskFailedError({ workflowId, requestId: null, ...ending }, { cause: error });

@@ -120,6 +120,8 @@ export interface BatchProgress {
   readonly problem: string | null;
   /** Once the results are joined: a batch that was stopped ends without a result of its own. */
   readonly report: ReportBatchResult | null;
+  /** Absent until the rows were compared with the record, and from a worker of an older version. */
+  readonly onRecord?: RowsOnRecord;
 }
 
 /** What of a batch was on record when it began. */

@@ -73,6 +73,7 @@ export function viewProgress(batch: ShownBatch): BatchProgress {
     lastFailures: state.lastFailures,
     problem,
     report,
+    ...(state.onRecord !== undefined && { onRecord: state.onRecord }),
   };
 }
 

@@ -100,6 +100,26 @@ describe('a batch that ended', () => {
   });
 });
 
+describe('a batch that was run again and stopped', () => {
+  it('tells how many of its rows had ended before, as one that was not stopped', async () => {
+    const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, 3, { tuning: fastBatchTuning });
+    batch.onRecord.add('row-0');
+    batch.opened = { gone: 2 };
+    await environment.withBatch(batch.activities, batch.input, async (workflow) => {
+      await eventually(() => batch.running.size === 2);
+      await workflow.cancel();
+      await expect(workflow.result()).rejects.toThrow();
+
+      const stopped = new Longhaul({ client: environment.client }).batch(batch.id);
+      const onRecord = { success: 1, failed: 0, canceled: 0, gone: 2 };
+      expect((await stopped.status()).progress).toMatchObject({ success: 1, canceled: 2, onRecord });
+      expect(await stopped.result()).toMatchObject({ ending: 'stopped', onRecord });
+      const { stdout } = await run('report', batch.id);
+      expect(stdout.text).toMatch(/^ {2}on record +1 {2}ended in an earlier run, and not run again$/m);
+    });
+  });
+});
+
 describe('a batch with a budget that is over', () => {
   it('is retried with that budget, and the command says so and what to do', async () => {
     const input = { tuning: fastBatchTuning, budget: '1EUR' };
