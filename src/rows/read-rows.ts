@@ -7,7 +7,7 @@ import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
 import { maxOriginalKeyLength } from './row-key';
 import { type RowFile, readHead, requireRowFile, withHead } from './row-file';
-import { checkRowOptionNames, type RowOptions, type SourceRow } from './row-options';
+import { checkRowOptions, type RowOptions, type SourceRow } from './row-options';
 import type { RowTemplate } from './row-template';
 import { RowFileError, type RowProblem } from './row-problem';
 import { splitRecords } from './split-records';
@@ -46,7 +46,7 @@ const defaultMaxRowBytes = 1024 * 1024;
  */
 export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncGenerator<RowOutcome, void, undefined> {
   requireRowFile(file);
-  checkRowOptionNames(options);
+  checkRowOptions(options);
   let index = 0;
   for await (const source of sourceRows(file, options)) {
     const prepared = prepareRow(source, index, file.folder, options);

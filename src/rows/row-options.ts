@@ -1,7 +1,7 @@
 import { unknownNameProblems } from '../domain/nearest-name';
 import type { RowPlace } from '../domain/batch/row-place';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
-import type { OptionNames } from './option-names';
+import { optionFor, type OptionNames } from './option-names';
 import { RowFileError, type RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
 import type { PreparedRow } from './prepared-rows';
@@ -60,9 +60,15 @@ const rowOptions = Object.keys({
   ...{ optionNames: 0 },
 } satisfies Record<keyof RowOptions, 0>);
 
-/** Throws RowFileError for an option that is not known: left out, rows would be read otherwise than was meant. */
-export function checkRowOptionNames(options: RowOptions): void {
+/** Throws RowFileError for an option that is not known or would be without effect: rows would be read otherwise than was meant. */
+export function checkRowOptions(options: RowOptions): void {
+  const { keyColumn, template } = options;
   const problems = unknownNameProblems('option', Object.keys(options), rowOptions);
+  if (keyColumn !== undefined && template?.hasKey === true && template.keyColumn !== keyColumn) {
+    problems.push(
+      `The template makes the key of each row, so that a column of keys ${optionFor('keyColumn', keyColumn, options)} would be without effect; remove "key" from the template, or leave that option out.`,
+    );
+  }
   if (problems.length > 0) throw new RowFileError(problems);
 }
 

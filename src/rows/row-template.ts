@@ -20,6 +20,8 @@ export interface RowTemplate {
   readonly inputColumns: ReadonlyMap<string, readonly string[]>;
   /** Whether it names the app. */
   readonly hasApp: boolean;
+  /** Whether it makes the key. */
+  readonly hasKey: boolean;
   /** The column that is the whole key; undefined when the template makes the key in another way, or makes none. */
   readonly keyColumn: string | undefined;
   /**
@@ -66,6 +68,7 @@ export function parseRowTemplate(json: string): RowTemplate {
     numberColumns: reader.numberColumns,
     inputColumns: inputColumns(template),
     hasApp: webAppId !== undefined,
+    hasKey: key !== undefined,
     keyColumn: wholeColumn(key),
     fill,
   };

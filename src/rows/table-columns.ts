@@ -56,7 +56,8 @@ export function readTableColumns(names: readonly string[], options: RowOptions):
 }
 
 function nameProblems(names: readonly string[]): string[] {
-  const duplicates = new Set(names.filter((name, index) => name !== '' && names.indexOf(name) !== index));
+  const last = new Map(names.map((name, index) => [name, index]));
+  const duplicates = new Set(names.filter((name, index) => name !== '' && last.get(name) !== index));
   return [
     ...names.flatMap((name, index) => (name === '' ? [`Column ${index + 1} has no name; name it or remove it.`] : [])),
     ...[...duplicates].map((name) => `The column ${showValue(name)} is there twice; rename or remove one.`),

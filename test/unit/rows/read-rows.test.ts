@@ -251,6 +251,21 @@ describe('a row file that cannot be used', () => {
     ]);
   });
 
+  it('is one whose keys are to be in a column, and are made by the template', async () => {
+    const made = (key: string): string => `{"webAppId":7,"key":"${key}","inputs":{"${prompt}":"{animal}"}}`;
+    const csv = 'order,animal\na,cat';
+    const problemsOfTemplate = (key: string, optionNames?: 'commandLine') => {
+      const options = { template: parseRowTemplate(made(key)), keyColumn: 'order', ...(optionNames && { optionNames }) };
+      return fileProblemsOf(csv, 'csv', options);
+    };
+    expect(await problemsOfTemplate('{animal}-1')).toEqual([
+      'The template makes the key of each row, so that a column of keys (keyColumn: "order") would be without effect; remove "key" from the template, or leave that option out.',
+    ]);
+    expect((await problemsOfTemplate('{animal}', 'commandLine')).join()).toContain('keys (--key-column order) would');
+    const [row] = await rowsOf(csv, 'csv', { template: parseRowTemplate(made('{order}')), keyColumn: 'order' });
+    expect(row).toMatchObject({ key: 'a', input: { inputs: { [prompt]: 'cat' } } });
+  });
+
   it('is one with a title above its header, as some programs write it', async () => {
     const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
     const problems = await fileProblemsOf('Sheet 1\nanimal\na', 'csv', { template });
