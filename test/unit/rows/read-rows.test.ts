@@ -255,7 +255,11 @@ describe('a row file that cannot be used', () => {
     const made = (key: string): string => `{"webAppId":7,"key":"${key}","inputs":{"${prompt}":"{animal}"}}`;
     const csv = 'order,animal\na,cat';
     const problemsOfTemplate = (key: string, optionNames?: 'commandLine') => {
-      const options = { template: parseRowTemplate(made(key)), keyColumn: 'order', ...(optionNames && { optionNames }) };
+      const options = {
+        template: parseRowTemplate(made(key)),
+        keyColumn: 'order',
+        ...(optionNames && { optionNames }),
+      };
       return fileProblemsOf(csv, 'csv', options);
     };
     expect(await problemsOfTemplate('{animal}-1')).toEqual([
