@@ -37,7 +37,8 @@ interface ShownBatch {
 /** How far a batch is. */
 export function viewProgress(batch: ShownBatch): BatchProgress {
   const { plan, state, current, running, perMinute, problem, report } = batch;
-  const { success, failed, canceled } = state;
+  const { failed, canceled } = state;
+  const success = state.success + succeededAhead(state);
   const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
   const budget = batch.budget.view(running);
   const { lastMovedMs, rowStates, dailyWait } = state;
@@ -75,6 +76,11 @@ export function viewProgress(batch: ShownBatch): BatchProgress {
     report,
     ...(state.onRecord !== undefined && { onRecord: state.onRecord }),
   };
+}
+
+/** Rows that had succeeded before, and to which the first pass has not come: a batch at its budget has them all the same. */
+function succeededAhead({ mode, cursor, succeededBefore = 0, onRecord }: BatchContinueAsNewState): number {
+  return mode === 'new' && cursor !== null ? Math.max(0, succeededBefore - (onRecord?.success ?? 0)) : 0;
 }
 
 /**
