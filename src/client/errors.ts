@@ -201,8 +201,17 @@ export function taskQueueOption(taskQueue: string): string {
 
 /** On which task queue a workflow waits for a worker, and the commands for that queue. */
 export function noWorkerRemedy(taskQueue: string): string {
+  return `It waits on the task queue ${showValue(taskQueue)}: ${startWorkerWords(taskQueue)}`;
+}
+
+/** That nothing goes on that waits on this task queue, and the commands for it. */
+export function noPollerWords(taskQueue: string): string {
+  return `No worker polls the task queue ${showValue(taskQueue)}, so what was started or asked there waits: ${startWorkerWords(taskQueue)}`;
+}
+
+function startWorkerWords(taskQueue: string): string {
   const option = taskQueueOption(taskQueue);
-  return `It waits on the task queue ${showValue(taskQueue)}: start a worker there with "longhaul worker${option}"; if one runs, "longhaul doctor${option}" says what it lacks.`;
+  return `start a worker there with "longhaul worker${option}"; if one runs, "longhaul doctor${option}" says what it lacks.`;
 }
 
 /** Thrown when the workflow tasks of a workflow fail, so that it answers no query or update. */
