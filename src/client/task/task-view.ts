@@ -40,6 +40,8 @@ export interface TaskView {
   readonly endedAt: string | null;
   readonly app: string | null;
   readonly account: string | null;
+  /** The task queue on which it runs: where a worker is missing when none answers. */
+  readonly taskQueue: string;
   readonly requestId: string | null;
   /**
    * Of one that was cut off or failed: the workflow of another id that took its task over, as `adopt` does; null for none,
@@ -113,6 +115,7 @@ export function taskView(sources: TaskViewSources): TaskView {
     endedAt: closedAt?.toISOString() ?? null,
     app: attributes.get(searchAttributes.app.name) ?? null,
     account: attributes.get(searchAttributes.account.name) ?? null,
+    taskQueue: description.taskQueue,
     requestId,
     adoptedBy,
     tags: description.tags,
@@ -130,7 +133,7 @@ export function taskView(sources: TaskViewSources): TaskView {
     retrying,
     webhooks,
     stuck,
-    note: note(description, isOver, { reported, adoptedBy }),
+    note: note(description, isOver, { status, requestId, adoptedBy, isAnswered: reported !== undefined }),
   };
 }
 
@@ -182,17 +185,26 @@ function toIso(ms: number | undefined): string | null {
 function note(
   { execution, stuck, taskQueue, isCancelRequested }: DescribedWorkflow,
   isOver: boolean,
-  { reported, adoptedBy }: Pick<TaskViewSources, 'reported'> & Pick<TaskView, 'adoptedBy'>,
+  known: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'> & { readonly isAnswered: boolean },
 ): string | null {
-  if (isCutOff(execution)) {
-    const how = execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal';
-    return `The workflow was ${how}, ${adoptedBy === null ? unfollowedTask : `and ${adoptedBy} took its task over.`}`;
-  }
-  if (reported !== undefined || stuck !== null) return null;
+  if (isCutOff(execution)) return `${cutOffWords(execution)}, ${afterCutOff(known)}`;
+  if (known.isAnswered || stuck !== null) return null;
   // Of a task that is over, Temporal has all that matters.
   if (isOver) return null;
   const stop = isCancelRequested ? ' It was asked to stop, which a worker does as soon as one is there.' : '';
   return `No worker answered, so the task makes no progress now; this is what Temporal itself knows.${stop} ${noWorkerRemedy(taskQueue)}`;
+}
+
+/** The begin of a sentence about a workflow that was cut off. */
+export function cutOffWords(execution: WorkflowExecutionStatusName): string {
+  return `The workflow was ${execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal'}`;
+}
+
+/** Temporal does not know what the create record says: a person may have settled it since. */
+function afterCutOff({ status, requestId, adoptedBy }: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'>): string {
+  if (adoptedBy !== null) return `and ${adoptedBy} took its task over.`;
+  if (status !== 'CreateUncertain' || requestId !== null) return unfollowedTask;
+  return 'and it was not known whether it had created a task: its create record says whether that was settled since, which Temporal does not know.';
 }
 
 /** An activity that is tried again: it failed, waits for its turn, or is paused. */

@@ -9,6 +9,7 @@ import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatCount, formatCountOf, printableLine } from '../../domain/text';
 import { formatMoment } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { exitCodes } from '../exit-code';
 import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
@@ -50,8 +51,14 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
           const ending = view.execution === 'COMPLETED' ? await endingOf(batch) : undefined;
           context.stdout.write(`${batchStatusText(view, Date.now(), ending)}\n`);
         }
+        if (isLeftToPerson(view)) context.exitWith(exitCodes.needsPerson);
       });
     });
+}
+
+/** Whether it is stuck, was cut off, so that nothing starts its rows any more, or has rows that wait for a decision. */
+function isLeftToPerson({ stuck, execution, needPerson }: BatchView): boolean {
+  return stuck !== null || execution === 'TERMINATED' || execution === 'TIMED_OUT' || needPerson > 0;
 }
 
 /** Undefined where the result cannot be read here. */

@@ -68,6 +68,19 @@ describe('without a worker', () => {
   });
 });
 
+describe('a batch', () => {
+  it('that was terminated needs a person, by the exit code of its status; one that waits for a worker does not', async () => {
+    const id = `b-${randomUUID()}`;
+    const rows = { location: '/srv/rows.jsonl', digest: 'ab', rows: 3, pages: 1 };
+    const { workflowId } = await environment.longhaul.startBatch({ id, rows });
+    expect((await run('batch', 'status', id)).exitCode).toBe(0);
+    await environment.temporal.workflow.getHandle(workflowId).terminate('by hand');
+    const context = await run('batch', 'status', id);
+    expect(context.stdout.text).toContain('Cut off (terminated)');
+    expect(context.exitCode).toBe(5);
+  });
+});
+
 describe('with a worker', () => {
   it('none of this is said', async () => {
     const { taskQueue } = environment;
