@@ -134,7 +134,8 @@ function problemLines(tasks: readonly ListedTask[]): string {
 const pausedRemedy = 'paused by an operator: not tried before Unpause, in the Web UI’s Pending Activities';
 
 /** The status of a workflow that was terminated, timed out or is stuck is the last that it reported. */
-function shownState({ status, execution, stuck, paused }: ListedTask): string {
+function shownState({ status, execution, isReplaced, stuck, paused }: ListedTask): string {
+  if (isReplaced) return `${status} (older run)`;
   if (stuck !== null) return `${status} (stuck)`;
   if (paused.length > 0) return `${status} (paused)`;
   return `${status}${cutOffText(execution)}`;
