@@ -1,7 +1,6 @@
 import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../../contract/activities';
-import type { OpenRow } from '../../contract/batch/batch-rows';
 import { waitsForTurn, workerStopping } from '../../contract/failure-types';
 import { searchAttributes } from '../../contract/search-attributes';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
@@ -222,6 +221,16 @@ export interface RetryingActivity {
   readonly waitsForTurn: boolean;
 }
 
+/** What keeps a task from going on now. */
+export interface HeldUp {
+  /** The step that it cannot take. */
+  readonly activity: string;
+  /** ISO-8601: since when it wants to. */
+  readonly since: string;
+  /** What its last attempt complained of. */
+  readonly words: string;
+}
+
 /** A webhook that tells an end of the task, and that its receiver has not taken. */
 export interface UndeliveredWebhook {
   /** The workflow that delivers it. */
@@ -271,7 +280,7 @@ export function retryingActivities(client: Client, pending: PendingActivities): 
 /**
  * What keeps a task from going on now: the activity that failed and is to be tried again, or that an operator paused.
  */
-export async function readHeldUp(client: Client, pending: PendingActivities): Promise<OpenRow['heldUp']> {
+export async function readHeldUp(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
   const held = pending.find(isHeldUp);
   if (held === undefined) return undefined;
   const { activity, lastFailure, isPaused } = await retrying(client, held);
