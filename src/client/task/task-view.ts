@@ -8,6 +8,7 @@ import { adoptionKey, batchOfRow, taskKeyOf, taskWorkflowId } from '../../contra
 import { isRecord } from '../../domain/json';
 import { shellWord } from '../../domain/shell-word';
 import type { LonghaulStatus, ServiceStatus, WatchedTask } from '../../domain/task-state';
+import { formatMoment } from '../../domain/time';
 import { noWorkerRemedy } from '../errors';
 import { isClosed } from '../existing-run';
 import { unfollowedTask } from '../workflow-ending';
@@ -98,7 +99,7 @@ export function taskView(sources: TaskViewSources): TaskView {
   const { description, reported, pending, webhooks = [], adoptedBy = null, url } = sources;
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
-  const { transfers, retrying, watched, refusedCreates } = pending;
+  const { transfers, retrying, watched, refusedCreates, earlierCreateUntil = null } = pending;
   // A worker that watches the task knows more than the workflow, which waits for it.
   const known = watched ?? reported;
   const requestId = knownRequestId(description, reported);
@@ -124,7 +125,7 @@ export function taskView(sources: TaskViewSources): TaskView {
     polls: known?.polls ?? null,
     failedPolls: known?.failedPolls ?? null,
     createRequests: reported === undefined ? null : reported.createRequests + refusedCreates,
-    waitingFor: isOver ? null : (reported?.waitingFor ?? null),
+    waitingFor: isOver ? null : (waitForEarlierCreate(earlierCreateUntil) ?? reported?.waitingFor ?? null),
     nextStep: nextStep(description, reported, { status, requestId, adoptedBy }),
     problem: known?.problem ?? null,
     stopRequests: stopRequests(execution, reported),
@@ -134,6 +135,12 @@ export function taskView(sources: TaskViewSources): TaskView {
     stuck,
     note: note(description, isOver, { status, requestId, adoptedBy, isAnswered: reported !== undefined }),
   };
+}
+
+/** The attempt that waits for it knows it, and the workflow does not. */
+function waitForEarlierCreate(until: string | null): string | null {
+  if (until === null) return null;
+  return `the answer to an earlier create of this task, which may still be on its way: until ${formatMoment(until)} at the latest; without an answer it is not known whether that made a task, and nothing more is created before that is decided (CreateUncertain)`;
 }
 
 /** Of a task that failed, what is left to do for a person; of one that was cut off, its workflow did not know. */
@@ -256,20 +263,31 @@ export interface PendingWork {
   readonly watched: WatchedTask | null;
   /** How many creates the service has refused for now in the attempts of the pending one. */
   readonly refusedCreates: number;
+  /** ISO-8601: until when the pending create waits for the answer to an earlier one. @default null: it does not */
+  readonly earlierCreateUntil?: string | null;
 }
 
 type PendingActivities = DescribedWorkflow['pendingActivities'];
 
 /** Reads the pending activities of a workflow: heartbeats of transfers and watches, and attempts that failed. */
 export async function pendingWork(client: Client, pending: PendingActivities): Promise<PendingWork> {
-  const payloads = pending.flatMap((activity) => activity.heartbeatDetails?.payloads ?? []);
-  const heartbeats = await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
+  const heartbeats = await heartbeatsOf(client, pending);
+  const ofRunning = await heartbeatsOf(
+    client,
+    pending.filter(({ state }) => state === started),
+  );
   return {
     transfers: heartbeats.filter(isTransfer),
     retrying: await retryingActivities(client, pending),
     watched: heartbeats.find(isWatch)?.known ?? null,
     refusedCreates: heartbeats.find(isRefusedCreate)?.refused ?? 0,
+    earlierCreateUntil: ofRunning.find(isWaitingCreate)?.waitsUntil ?? null,
   };
+}
+
+async function heartbeatsOf(client: Client, pending: PendingActivities): Promise<readonly unknown[]> {
+  const payloads = pending.flatMap((activity) => activity.heartbeatDetails?.payloads ?? []);
+  return await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
 }
 
 /** The activities that are tried again. */
@@ -345,6 +363,11 @@ function isWatch(details: unknown): details is WatchHeartbeat {
 
 function isRefusedCreate(details: unknown): details is CreateHeartbeat {
   return isRecord(details) && typeof details['archiveId'] === 'string' && typeof details['refused'] === 'number';
+}
+
+function isWaitingCreate(details: unknown): details is CreateHeartbeat & { readonly waitsUntil: string } {
+  if (!isRecord(details) || typeof details['archiveId'] !== 'string') return false;
+  return typeof details['waitsUntil'] === 'string' && !Number.isNaN(Date.parse(details['waitsUntil']));
 }
 
 /** As far as a view shows it. */
