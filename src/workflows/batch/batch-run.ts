@@ -175,6 +175,8 @@ export class BatchRun {
   takeEnds({ ended, next }: AwaitRowEndsResult, askedMs: number): void {
     for (const end of ended) this.takeEnd(end, askedMs);
     this.state.endsFrom = next;
+    // Once every row was started, nothing else would show them for minutes.
+    if (ended.length > 0) this.redraw();
   }
 
   /** Takes in how a row ended; one that neither runs nor is being started was counted before. */

@@ -265,6 +265,6 @@ describe('files that are not the record’s own', () => {
     const opened = batch.open(reference);
 
     await expect(opened).rejects.toMatchObject({ type: 'ArchiveUnavailable', nonRetryable: false });
-    await expect(opened).rejects.toThrow(/is that of the batch "B".*with another --id/);
+    await expect(opened).rejects.toThrow(/is that of the batch "B".*with another id \(--id\)/);
   });
 });
