@@ -27,7 +27,7 @@ export type {
   TaskOutput,
 } from './client/task/task-files';
 export type { TaskView, UndeliveredWebhook } from './client/task/task-view';
-export type { RetryingActivity } from './client/task/task-view';
+export type { HeldUp, RetryingActivity } from './client/task/task-view';
 export type { StuckWorkflow } from './client/workflow-info';
 export type { ListBatchesOptions, ListedBatch } from './client/batch/list-batches';
 export type { ListedTask, ListTasksOptions } from './client/task/list-tasks';

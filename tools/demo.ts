@@ -111,7 +111,7 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
   });
   say(`  ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`);
   say(`  Temporal's Web UI   ${temporal.uiUrl ?? '(of the server at TEMPORAL_ADDRESS)'}`);
-  say(`  the service's page  ${service.url}/`);
+  say(`  the service's page  ${service.url}/   # its apps and their inputs, tasks and pictures`);
   const file = writeEnvironment(folder, variables);
   stops.push(async () => {
     file.remove();

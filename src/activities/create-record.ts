@@ -58,14 +58,15 @@ export class CreateRecordFile {
    *
    * @param inFlightMs - how long after its claim a create may still be on its way, in another attempt or run: its answer is
    * waited for that long.
+   * @param onWait - called once where that is so, with the moment at which it is waited for no longer
    */
-  async claim(inFlightMs = 0): Promise<CreateOutcome | undefined> {
+  async claim(inFlightMs = 0, onWait?: (untilMs: number) => void): Promise<CreateOutcome | undefined> {
     const untilMs = waitsUntilMs(inFlightMs);
     for (;;) {
       // What others wait for begins now, however long this one has waited.
       this.#record = { ...this.#record, sentAt: new Date().toISOString() };
       if (await this.#archive.putIfAbsent(this.#name, toText(this.#record))) return undefined;
-      const outcome = await this.find(inFlightMs, untilMs);
+      const outcome = await this.find(inFlightMs, untilMs, onWait);
       if (outcome !== undefined) return outcome;
       // An archive may refuse a name that it does not have.
       if (Date.now() >= untilMs) return this.#unanswered({});
@@ -79,8 +80,12 @@ export class CreateRecordFile {
    *
    * @param untilMs - when it no longer waits, as the clock that wrote the record may be hours ahead
    */
-  async find(inFlightMs = 0, untilMs = waitsUntilMs(inFlightMs)): Promise<CreateOutcome | undefined> {
-    for (;;) {
+  async find(
+    inFlightMs = 0,
+    untilMs = waitsUntilMs(inFlightMs),
+    onWait?: (untilMs: number) => void,
+  ): Promise<CreateOutcome | undefined> {
+    for (let isTold = false; ; isTold = true) {
       const content = await this.#archive.read(this.#name);
       if (content === undefined) return undefined;
       this.#requireOwn(content);
@@ -88,9 +93,11 @@ export class CreateRecordFile {
       if (requestId !== undefined) return { outcome: 'accepted', requestId };
       const { sentAt, callbackAsked } = parse(content);
       // An empty one was just made by another attempt, which has not written it yet.
-      const isInTime = typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + inFlightMs;
+      const answeredByMs = typeof sentAt === 'string' ? Date.parse(sentAt) + inFlightMs : NaN;
+      const isInTime = Date.now() < answeredByMs;
       const mayBeInFlight = content.length === 0 || isInTime;
       if (!mayBeInFlight || Date.now() >= untilMs) return this.#unanswered({ sentAt, callbackAsked });
+      if (!isTold && isInTime) onWait?.(Math.min(untilMs, answeredByMs));
       await delay(readEveryMs);
     }
   }

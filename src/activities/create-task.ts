@@ -87,7 +87,10 @@ class CreateAttempt {
         return { ...paid, sent: this.#refused + 1 };
       }
       archiveId = await this.#confirm();
-      const before = await this.#record.claim(inFlightMs());
+      const before = await this.#record.claim(inFlightMs(), (untilMs) => {
+        const waitsUntil = new Date(untilMs).toISOString();
+        heartbeat(this.#toHeartbeat(archiveId, { refused: this.#refused, waitsUntil }));
+      });
       if (before !== undefined) {
         limiter.withdraw();
         await this.#reservation.release();

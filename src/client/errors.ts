@@ -123,7 +123,7 @@ function lookupHint(workflowId: string): string {
   if (taskKeyOf(workflowId) !== undefined) return 'See "longhaul list"; a row of a batch is batch:ID:KEY.';
   return id === undefined
     ? 'See "longhaul list".'
-    : `Its id is the name of its row file without the ending, unless --id gave another; what an earlier one left is in the archive, under batches/${id}.`;
+    : `Its id is the name of its row file without the ending, unless it was given another id (--id); what an earlier one left is in the archive, under batches/${id}.`;
 }
 
 /** Thrown when Temporal has no workflow with this id: never started, or older than the namespace's retention. */
@@ -201,8 +201,17 @@ export function taskQueueOption(taskQueue: string): string {
 
 /** On which task queue a workflow waits for a worker, and the commands for that queue. */
 export function noWorkerRemedy(taskQueue: string): string {
+  return `It waits on the task queue ${showValue(taskQueue)}: ${startWorkerWords(taskQueue)}`;
+}
+
+/** That nothing goes on that waits on this task queue, and the commands for it. */
+export function noPollerWords(taskQueue: string): string {
+  return `No worker polls the task queue ${showValue(taskQueue)}, so what was started or asked there waits: ${startWorkerWords(taskQueue)}`;
+}
+
+function startWorkerWords(taskQueue: string): string {
   const option = taskQueueOption(taskQueue);
-  return `It waits on the task queue ${showValue(taskQueue)}: start a worker there with "longhaul worker${option}"; if one runs, "longhaul doctor${option}" says what it lacks.`;
+  return `start a worker there with "longhaul worker${option}"; if one runs, "longhaul doctor${option}" says what it lacks.`;
 }
 
 /** Thrown when the workflow tasks of a workflow fail, so that it answers no query or update. */

@@ -60,6 +60,12 @@ const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   Unknown: exitCodes.needsPerson,
 };
 
+/** Whether a task that failed so is one that a person should check. */
+export function isForPerson(failureType: string): boolean {
+  const codes: Readonly<Record<string, ExitCode>> = exitCodeByFailure;
+  return Object.hasOwn(codes, failureType) && codes[failureType] === exitCodes.needsPerson;
+}
+
 const exitCodeByResults: Record<ResultsErrorCode, ExitCode> = {
   notYet: exitCodes.badInput,
   unwritable: exitCodes.badInput,

@@ -8,6 +8,7 @@ import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } 
 import { exitCodes } from './exit-code';
 import { parseSettlement, readRequestIds, sinceMs } from './reconcile-options';
 import { repeatable, taskQueueOption } from './shared-options';
+import { warnOfMissingWorkers } from './worker-warning';
 
 interface ReconcileCommandOptions extends ConnectionOptions {
   readonly from?: string;
@@ -63,7 +64,7 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
     context.stderr.write(`${words}\n`);
   };
   await withLonghaul(context, options, async (longhaul) => {
-    const { safe, findings } = await withWorkerSide(config, async (parts) => {
+    const { safe, findings, taskQueues } = await withWorkerSide(config, async (parts) => {
       await requireArchiveOfTasks(parts.archive, (id) => {
         const known = { id, replaces: config.replacesArchive };
         return askForOtherArchive(temporal, taskQueue ?? workflowTaskQueue, known);
@@ -76,6 +77,8 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
     const views = findings.map((finding) => findingView(finding, taskQueue));
     if (options.json) printJson(context, { isSafe: views.length === 0, safe, findings: views });
     else context.stdout.write(reconciliationText({ safe }, views));
+    const isAnyAsked = views.length > 0 || settlements.length > 0;
+    await warnOfMissingWorkers(context, [...taskQueues, ...(isAnyAsked ? [options.taskQueue] : [])]);
     if (views.length > 0) context.exitWith(exitCodes.needsPerson);
   });
 }

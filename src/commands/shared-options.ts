@@ -5,7 +5,7 @@ import { checkedTaskId } from '../client/start-check';
 import type { InputValue, ResourceForm } from '../contract/task-input';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { readInputText } from '../domain/input-values';
-import { isUri } from '../domain/uri';
+import { isDrivePath, isUri } from '../domain/uri';
 
 /** An option that may be given any number of times; `undefined` when it never is. */
 export function repeatable(flags: string, description: string): Option {
@@ -46,7 +46,8 @@ export interface InputOptions {
 /**
  * Reads the inputs of a task from options. `KEY=VALUE` is sent as a number where the value is one and a double holds it
  * exactly, else as text; `-s` always sends text. `KEY=@FILE` is a file as the worker sees it: a relative path becomes
- * absolute here, an `https:` URL stays as it is.
+ * absolute here, an `https:` URL stays as it is. On a system without drives, one with a drive is refused with and without
+ * the `@`: `C:\\photo.png` was copied on another machine.
  *
  * Throws {@link InputInvalidError} with every problem.
  */
@@ -59,7 +60,10 @@ export function readInputs(options: InputOptions, cwd: string): Record<string, I
     else if (inputs.has(pair.key)) problems.push(`The input ${JSON.stringify(pair.key)} is given twice.`);
     else inputs.set(pair.key, read(pair.value));
   };
-  for (const text of options.input ?? []) add('-i', text, (value) => readValue(value, cwd));
+  for (const text of options.input ?? []) {
+    problems.push(...driveProblem(text));
+    add('-i', text, (value) => readValue(value, cwd));
+  }
   for (const text of options.string ?? []) add('-s', text, (value) => value);
   for (const text of options.as ?? []) problems.push(...applyForm(inputs, text));
   if (problems.length > 0) throw new InputInvalidError(problems);
@@ -69,6 +73,16 @@ export function readInputs(options: InputOptions, cwd: string): Record<string, I
 function splitPair(text: string): { key: string; value: string } | undefined {
   const equals = text.indexOf('=');
   return equals < 1 ? undefined : { key: text.slice(0, equals), value: text.slice(equals + 1) };
+}
+
+function driveProblem(text: string): string[] {
+  const { key, value = '' } = splitPair(text) ?? {};
+  const file = value.replace(/^@/, '');
+  if (key === undefined || path.sep !== '/' || !isDrivePath(file)) return [];
+  const asText = value.startsWith('@') ? '' : `; or send it as text: -s ${key}=TEXT`;
+  return [
+    `-i ${JSON.stringify(text)} is a path of Windows, with a drive; give the path that the file has on the worker’s machine: -i ${key}=@/PATH${asText}.`,
+  ];
 }
 
 function readValue(text: string, cwd: string): InputValue {

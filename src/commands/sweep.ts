@@ -7,6 +7,7 @@ import { formatDuration, formatMoment, parseDuration } from '../domain/time';
 import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';
 import { exitCodes } from './exit-code';
 import { taskQueueOption, wholeNumber } from './shared-options';
+import { warnOfMissingWorkers } from './worker-warning';
 
 interface PlanOptions extends ConnectionOptions {
   readonly window?: string;
@@ -48,6 +49,7 @@ export function addSweepCommand(program: Command, context: CommandContext): void
     await withLonghaul(context, options, async ({ sweeps }) => {
       await sweeps.install(everyMs, readPlan(options));
       context.stdout.write(`A sweep runs every ${formatDuration(everyMs)}, and now. See "longhaul sweep status".\n`);
+      await warnOfMissingWorkers(context, [options.taskQueue]);
     });
   });
 
@@ -74,6 +76,7 @@ export function addSweepCommand(program: Command, context: CommandContext): void
   withPlan(run).action(async (options: PlanOptions) => {
     await withLonghaul(context, options, async ({ sweeps }) => {
       context.stderr.write('A worker sweeps …\n');
+      await warnOfMissingWorkers(context, [options.taskQueue]);
       const result = await sweeps.run(readPlan(options));
       if (options.json) printJson(context, result);
       else context.stdout.write(resultText(result));

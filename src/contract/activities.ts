@@ -102,6 +102,8 @@ export interface CreateHeartbeat {
   readonly isReleased?: true;
   /** How many creates the service had refused for now, in all attempts so far. */
   readonly refused?: number;
+  /** ISO-8601: until when this attempt waits for the answer to an earlier create, whose record has none yet. */
+  readonly waitsUntil?: string;
 }
 
 /** A retryable failure instead of a result proves that nothing was sent that could have been taken. */

@@ -25,6 +25,14 @@ export function isUri(text: string): boolean {
 }
 
 /**
+ * Whether a text begins with a drive, as absolute paths of Windows do: `C:\\photos` or `c:/photos`. No URI does; on
+ * another system it is a relative path that hardly anybody means, and that is written with `./` in front of it.
+ */
+export function isDrivePath(text: string): boolean {
+  return /^[a-z]:[\\/]/i.test(text);
+}
+
+/**
  * A URL as it may be shown and kept: without its query, fragment and user information, and without what {@link redact}
  * takes out. Pure string work, so it also holds for what a strict parser refuses.
  */

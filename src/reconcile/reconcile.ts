@@ -57,7 +57,11 @@ export interface Reconciliation {
   readonly safe: Readonly<Record<SafeReason, number>>;
   /** The most pressing first. */
   readonly findings: readonly Finding[];
+  /** The task queues of the workflows that run, each of which needs a worker. */
+  readonly taskQueues: ReadonlySet<string>;
 }
+
+type Compared = Omit<Reconciliation, 'taskQueues'>;
 
 /** Workflows that Temporal is asked about at the same time. */
 const describesAtOnce = 4;
@@ -78,10 +82,12 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs, taskQueue });
 
   let workflows = 0;
+  const taskQueues = new Set<string>();
   const workflowsOf = new Map(options.settlements.map(({ requestId }) => [requestId ?? '', new Set<string>()]));
   for await (const task of longhaul.list()) {
     signal?.throwIfAborted();
     known.addWorkflow(task);
+    if (!task.isOver && (taskQueue === null || task.taskQueue === taskQueue)) taskQueues.add(task.taskQueue);
     if (task.requestId !== null) workflowsOf.get(task.requestId)?.add(task.workflowId);
     workflows += 1;
     if (workflows % progressStep === 0) onProgress(`Temporal: ${workflows} workflows …`);
@@ -112,7 +118,7 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
     },
   });
   onProgress(`Service: asked about ${questions} tasks`);
-  return await withoutFollowed(longhaul, judgeAll(known, Date.now()), signal);
+  return { ...(await withoutFollowed(longhaul, judgeAll(known, Date.now()), signal)), taskQueues };
 }
 
 function requireAccount(services: ReadonlyMap<string, ServiceClient>, account: string | null): void {
@@ -169,9 +175,9 @@ function mayBeFollowed({ kind, remedies }: Finding): boolean {
  */
 async function withoutFollowed(
   longhaul: Longhaul,
-  { safe, findings }: Reconciliation,
+  { safe, findings }: Compared,
   signal: AbortSignal | undefined,
-): Promise<Reconciliation> {
+): Promise<Compared> {
   const isFollowed = async (finding: Finding): Promise<boolean> => {
     const { workflowId } = finding;
     return workflowId !== null && mayBeFollowed(finding) && (await workflowState(longhaul, workflowId)) === 'open';
@@ -186,7 +192,7 @@ async function withoutFollowed(
   return { safe: { ...safe, followed: safe.followed + findings.length - unsafe.length }, findings: unsafe };
 }
 
-function judgeAll(known: KnownTasks, nowMs: number): Reconciliation {
+function judgeAll(known: KnownTasks, nowMs: number): Compared {
   const safe: Record<SafeReason, number> = { followed: 0, archived: 0, nothingToSave: 0, superseded: 0 };
   const findings: Finding[] = [];
   const candidates: Candidate[] = [];

@@ -36,7 +36,8 @@ export function toReportFacts(
   now: Date,
 ): ReportFacts {
   const file = source === null ? 'FILE' : shellWord(source);
-  const run = `longhaul batch run ${file} --id ${shellWord(id)}`;
+  // A command line refuses OPTIONS: copied without those of the first run, it could start rows that lack an input.
+  const run = `longhaul batch run ${file} --id ${shellWord(id)} OPTIONS`;
   const retry = `longhaul batch retry ${shellWord(id)}`;
   return {
     batch: id,
@@ -52,7 +53,7 @@ export function toReportFacts(
         ? []
         : [
             {
-              does: 'Name the rows that were left out, with the options of the first run; starts nothing',
+              does: 'Name the rows that were left out; starts nothing. OPTIONS stands for the options of the first run, such as --app, -i and --template',
               command: `${run} --dry-run --problems problems.csv`,
             },
           ]),
@@ -72,6 +73,9 @@ export function toReportFacts(
   };
 }
 
+const ofTheFirstRun =
+  'OPTIONS stands for the options of the first run, such as --app, -i and --template, but without --retry-failed, which pays failed rows anew';
+
 /** By type of failure, what may be done about it. */
 function listRepairs(run: string, retry: string): ReportFacts['repairs'] {
   const retryAll = {
@@ -79,7 +83,7 @@ function listRepairs(run: string, retry: string): ReportFacts['repairs'] {
     command: retry,
   };
   const correct = {
-    does: 'Nothing was paid. Correct the rows, then run the file again, with the options of the first run, such as --app and --template, beside these, but without --retry-failed, which pays failed rows anew',
+    does: `Nothing was paid. Correct the rows, then run the file again. ${ofTheFirstRun}`,
     command: run,
   };
   const replaced = {
@@ -87,7 +91,7 @@ function listRepairs(run: string, retry: string): ReportFacts['repairs'] {
     command: `${retry} --unpaid`,
   };
   const correctPaid = {
-    does: 'Where the rows were corrected: run them, and pay them, anew, with the options of the first run, such as --app and --template, beside these, but without --retry-failed',
+    does: `Where the rows were corrected: run them, and pay them, anew. ${ofTheFirstRun}`,
     command: `${run} --allow-changed`,
   };
   const ask = { does: 'Find out whether the service has it', command: 'longhaul reconcile' };

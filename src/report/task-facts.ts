@@ -133,9 +133,11 @@ function toRemedies(task: ReportedTask): readonly ReportCommand[] {
     ];
   }
   const does = takesOver.includes(failure.type)
-    ? 'Take it over, with the inputs and options of the first run: it may still run at the service'
-    : 'Start it again, with the inputs and options of the first run; it may be paid anew';
-  return [{ does, command: `longhaul run ${app === null ? 'APP' : shellWord(app)} --key ${id} --retry` }];
+    ? 'Take it over: it may still run at the service'
+    : 'Start it again; it may be paid anew';
+  // A command line refuses OPTIONS: copied without those of the first run, it could start a task that lacks an input.
+  const command = `longhaul run ${app === null ? 'APP' : shellWord(app)} --key ${id} --retry OPTIONS`;
+  return [{ does: `${does}. OPTIONS stands for the inputs (-i) and options of the first run`, command }];
 }
 
 /** Nothing follows the task, and it may still run. */

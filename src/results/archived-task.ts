@@ -138,6 +138,20 @@ export function requireComplete(task: ArchivedTask, how: string): void {
 /** What the record of a create says. */
 export type RecordedCreate = ReturnType<typeof parseCreateRecord>;
 
+/** The record of the last create of a workflow, whatever it says; undefined when there is none. Throws ArchiveError. */
+export async function readLastCreate(archive: Archive, workflowId: string): Promise<RecordedCreate | undefined> {
+  let last = { number: 0, file: '' };
+  for await (const { name } of archive.list(dirname(createRecordName(workflowId, 1)))) {
+    const number = createNumberIn(name);
+    if (number > last.number) last = { number, file: name };
+  }
+  return last.number === 0 ? undefined : parseCreateRecord(await archive.read(last.file));
+}
+
+function createNumberIn(name: string): number {
+  return Number(/\/(\d+)\.json$/.exec(name)?.[1] ?? 0);
+}
+
 /** The record of the last create of a workflow that has a request id; undefined when there is none. Throws ArchiveError. */
 export async function findLastCreate(
   archive: Archive,
@@ -145,7 +159,7 @@ export async function findLastCreate(
 ): Promise<(RecordedCreate & { readonly requestId: string }) | undefined> {
   let last = { number: 0, record: undefined as (RecordedCreate & { readonly requestId: string }) | undefined };
   for await (const { name } of archive.list(dirname(createRecordName(workflowId, 1)))) {
-    const number = Number(/\/(\d+)\.json$/.exec(name)?.[1] ?? 0);
+    const number = createNumberIn(name);
     if (number <= last.number) continue;
     const record = parseCreateRecord(await archive.read(name));
     const { requestId } = record;

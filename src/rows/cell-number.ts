@@ -1,4 +1,5 @@
 import { exactNumber } from '../domain/input-values';
+import { optionFor, type OptionNames } from './option-names';
 
 /** What stands before the fraction of a number. */
 export type DecimalSign = 'point' | 'comma';
@@ -8,14 +9,20 @@ export interface NumberNotation {
   readonly sign: DecimalSign;
   /** Where a point may also separate thousands, because the file seems to be of a language that does so. */
   readonly isUnsure: boolean;
+  /** As in the options of rows. */
+  readonly optionNames?: OptionNames;
 }
 
 /**
  * What is said, or else a point; semicolons between cells are written by spreadsheets whose decimal sign is a comma, so
  * that there a point is not sure.
  */
-export function numberNotation(said: DecimalSign | undefined, delimiter: string | null = null): NumberNotation {
-  return { sign: said ?? 'point', isUnsure: said === undefined && delimiter === ';' };
+export function numberNotation(
+  { decimal: said, optionNames }: { readonly decimal?: DecimalSign; readonly optionNames?: OptionNames },
+  delimiter: string | null = null,
+): NumberNotation {
+  const isUnsure = said === undefined && delimiter === ';';
+  return { sign: said ?? 'point', isUnsure, ...(optionNames !== undefined && { optionNames }) };
 }
 
 /**
@@ -67,28 +74,31 @@ export function readCellNumber(text: string, { sign, isUnsure }: NumberNotation)
  * text without what cannot be seen around it.
  */
 export function writtenNumberRemedy(text: string, notation: NumberNotation): string | undefined {
-  return notation.sign === 'comma' ? remedyWithComma(text) : remedyWithPoint(text, notation);
+  return notation.sign === 'comma' ? remedyWithComma(text, notation) : remedyWithPoint(text, notation);
 }
 
-function remedyWithComma(text: string): string | undefined {
+function remedyWithComma(text: string, notation: NumberNotation): string | undefined {
   if (readCellNumber(text, { sign: 'comma', isUnsure: false }) !== undefined) return undefined;
+  const comma = optionFor('decimal', 'comma', notation);
   if (pointedThousands.test(text)) {
-    return `write ${text.replaceAll('.', '')} if its points separate thousands, with a comma if not: the decimal sign is a comma (--decimal comma)`;
+    return `write ${text.replaceAll('.', '')} if its points separate thousands, with a comma if not: the decimal sign is a comma ${comma}`;
   }
-  if (withPoint.test(text)) return `write ${text.replace('.', ',')}: the decimal sign is a comma (--decimal comma)`;
+  if (withPoint.test(text)) return `write ${text.replace('.', ',')}: the decimal sign is a comma ${comma}`;
   return writtenNumber.test(text) ? 'write a number as 0,5, 1024 or -5' : undefined;
 }
 
-function remedyWithPoint(text: string, { isUnsure }: NumberNotation): string | undefined {
+function remedyWithPoint(text: string, notation: NumberNotation): string | undefined {
+  const { isUnsure } = notation;
+  const comma = optionFor('decimal', 'comma', notation);
   if (isUnsure && pointedThousands.test(text)) {
     const isOne = exactNumber(text) !== undefined;
     return isOne
-      ? `it may be ${text.replaceAll('.', '')} or ${text.replace('.', ',')}: say that its point is the decimal sign (--decimal point), or that a comma is (--decimal comma) and write what it is`
+      ? `it may be ${text.replaceAll('.', '')} or ${text.replace('.', ',')}: say that its point is the decimal sign ${optionFor('decimal', 'point', notation)}, or that a comma is ${comma} and write what it is`
       : 'write a number as 0.5, 1024 or -5';
   }
   if (!writtenNumber.test(text)) return undefined;
   const mayBeDecimal = withComma.test(text) && (isUnsure || !commaThousands.test(text));
-  return `write a number as 0.5, 1024 or -5${mayBeDecimal ? ', or say that the decimal sign is a comma (--decimal comma)' : ''}`;
+  return `write a number as 0.5, 1024 or -5${mayBeDecimal ? `, or say that the decimal sign is a comma ${comma}` : ''}`;
 }
 
 /** Whether a text is a number as people write it and JSON does not. */

@@ -9,6 +9,7 @@ const commandLineNames = {
   textColumns: '--text-column',
   ignoreColumns: '--ignore-column',
   emptyCells: '--empty',
+  decimal: '--decimal',
 } as const;
 
 /** An option as a remedy names it: `(ignoreColumns: ["notes"])`, or `(--ignore-column notes)`. */
@@ -30,6 +31,18 @@ export function optionName(
   { optionNames = 'library' }: { readonly optionNames?: OptionNames },
 ): string {
   return optionNames === 'library' ? `(${option})` : `(--${option})`;
+}
+
+/** The format of a row file, named in the same way: in the library it is an argument of `rowFileAt`. */
+export function formatOption(
+  values: readonly string[],
+  { optionNames = 'library' }: { readonly optionNames?: OptionNames },
+): string {
+  const [last = '', ...others] = values
+    .map((value) => (optionNames === 'library' ? showValue(value) : value))
+    .reverse();
+  const list = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
+  return optionNames === 'library' ? `(the second argument of rowFileAt: ${list})` : `(--format ${list})`;
 }
 
 /** The app of all rows, named in the same way. */

@@ -51,7 +51,7 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
     if (row[name] == null)
       problems.addField('VALUE', name, row[name], 'the template asks for it: give it in every row');
   }
-  const { key, ...fields } = template.fill((name) => row[name] ?? undefined, problems, numberNotation(options.decimal));
+  const { key, ...fields } = template.fill((name) => row[name] ?? undefined, problems, numberNotation(options));
   const content = Object.fromEntries(template.columns.map((name) => [name, row[name]]));
   const own = key === undefined ? { key: row[keyField], keyField } : { key, keyField: template.keyColumn ?? 'key' };
   return { line, problems, said: { fields, ...own, content: { ...content, ...columns }, columns } };

@@ -82,7 +82,7 @@ function withKey({ said, cells = [], problems }: SourceRow): readonly RowProblem
 function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGenerator<SourceRow, void, undefined> {
   const { maxRowBytes: maxBytes = defaultMaxRowBytes } = options;
   return withHead(chunks, (head, rest) => {
-    const text = readHead(head, format);
+    const text = readHead(head, format, options);
     if (format === 'jsonl') {
       if (options.delimiter !== undefined) {
         throw new RowFileError([`JSONL has no delimiter; leave out ${optionName('delimiter', options)}.`]);

@@ -33,7 +33,7 @@ export async function* readTable(
   { delimiter, hasBom }: Pick<RowTable, 'delimiter' | 'hasBom'>,
   options: RowOptions,
 ): AsyncGenerator<SourceRow, void, undefined> {
-  const notation = numberNotation(options.decimal, delimiter);
+  const notation = numberNotation(options, delimiter);
   let columns: TableColumns | undefined;
   let table: RowTable | undefined;
   let isEmpty = true;

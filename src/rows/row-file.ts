@@ -3,7 +3,13 @@ import path from 'node:path';
 import { parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
 import { errorCode, errorMessage, showValue } from '../domain/text';
+import { formatOption, type OptionNames } from './option-names';
 import { RowFileError } from './row-problem';
+
+/** As in the options of rows. */
+interface WordOptions {
+  readonly optionNames?: OptionNames;
+}
 
 /** How a row file is written. */
 export type RowFormat = 'jsonl' | 'csv' | 'tsv';
@@ -35,9 +41,10 @@ const formats: Readonly<Record<string, RowFormat>> = {
  * {@link RowFileError} then.
  *
  * @param format by default what the file's extension says
+ * @param options whose options the messages name
  * @throws RowFileError when it says nothing.
  */
-export function rowFileAt(file: string, format?: RowFormat): RowFile {
+export function rowFileAt(file: string, format?: RowFormat, options: WordOptions = {}): RowFile {
   const extension = path.extname(file).toLowerCase();
   const known = format ?? formats[extension];
   if (known !== undefined) {
@@ -47,7 +54,7 @@ export function rowFileAt(file: string, format?: RowFormat): RowFile {
     ? 'is a workbook; save it as "CSV UTF-8"'
     : packedExtensions.includes(extension)
       ? 'is packed; unpack it first'
-      : `has none of the extensions ${Object.keys(formats).join(', ')}; rename it or say its format (--format jsonl, csv or tsv)`;
+      : `has none of the extensions ${Object.keys(formats).join(', ')}; rename it or say its format ${formatOption(['jsonl', 'csv', 'tsv'], options)}`;
   throw new RowFileError([`The row file ${JSON.stringify(file)} ${problem}.`]);
 }
 
@@ -175,8 +182,9 @@ export async function* withHead<Row>(
  *
  * @throws RowFileError for what is no text in UTF-8, and for JSON that is not one object a line.
  */
-export function readHead(head: Buffer, format: RowFormat): Buffer {
-  const problem = encodingProblem(head) ?? (format === 'jsonl' ? jsonProblem(head) : tableProblem(head));
+export function readHead(head: Buffer, format: RowFormat, options: WordOptions): Buffer {
+  const problem =
+    encodingProblem(head) ?? (format === 'jsonl' ? jsonProblem(head, options) : tableProblem(head, options));
   if (problem !== undefined) throw new RowFileError([`The row file is ${problem}.`]);
   return head.indexOf(utf8Mark) === 0 ? head.subarray(utf8Mark.length) : head;
 }
@@ -209,7 +217,7 @@ function encodingProblem(head: Buffer): string | undefined {
   return undefined;
 }
 
-function jsonProblem(head: Buffer): string | undefined {
+function jsonProblem(head: Buffer, options: WordOptions): string | undefined {
   // No more than what there is in any case: what a file is must not depend on how its bytes come.
   const text = head.toString('utf8', 0, headLength).trimStart();
   if (text.startsWith('[')) return "one JSON array; write one object a line, e.g. jq -c '.[]' rows.json > rows.jsonl";
@@ -217,10 +225,14 @@ function jsonProblem(head: Buffer): string | undefined {
     return 'JSON over several lines; write one object a line, e.g. jq -c . rows.json > rows.jsonl';
   }
   const [line = ''] = text.replace(/^\uFEFF/, '').split('\n', 1);
-  return /^[^[{]*[,;\t]/.test(line) ? 'a table, it seems, and no JSONL; say so (--format csv or tsv)' : undefined;
+  return /^[^[{]*[,;\t]/.test(line)
+    ? `a table, it seems, and no JSONL; say so ${formatOption(['csv', 'tsv'], options)}`
+    : undefined;
 }
 
-function tableProblem(head: Buffer): string | undefined {
+function tableProblem(head: Buffer, options: WordOptions): string | undefined {
   const text = head.toString('utf8', 0, headLength).replace(/^\uFEFF/, '');
-  return /^\s*\{\s*"/.test(text) ? 'JSON, it seems, and no table; say so (--format jsonl)' : undefined;
+  return /^\s*\{\s*"/.test(text)
+    ? `JSON, it seems, and no table; say so ${formatOption(['jsonl'], options)}`
+    : undefined;
 }

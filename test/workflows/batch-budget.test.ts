@@ -175,6 +175,21 @@ describe('a batch with a budget', () => {
     expect(other.started).toEqual(['row-24']);
   });
 
+  it.concurrent('counts rows that had succeeded before also where it has not come to them', async () => {
+    const spending = { currencies: { EUR: { micros: 90_000, largestMicros: 30_000 } }, unknown: 0 };
+    const batch = pricedBatch(25, { budget: '0.1EUR' });
+    batch.opened = { ...batch.opened, spending, succeeded: 24 };
+    for (let index = 1; index < 25; index += 1) batch.onRecord.add(`row-${index}`);
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await whenReached(run, 24);
+      expect(await run.query(progressQuery)).toMatchObject({ success: 24, waiting: 1 });
+      await setBudget(run, '0.12EUR');
+      await run.result();
+      expect(await run.query(progressQuery)).toMatchObject({ success: 25, waiting: 0 });
+    });
+    expect(batch.started).toEqual(['row-0']);
+  });
+
   it.concurrent('is refused before it starts a row where a price is not known or of another currency', async () => {
     const unpriced = { unpriced: 2, firstUnpriced: { line: 3, key: 'cat', webAppId: 7 }, currencies: {} };
     const dollars = { unpriced: 0, firstUnpriced: null, currencies: { USD: pricesOf(3).currencies['EUR']! } };

@@ -170,7 +170,7 @@ export class BatchRecord {
   #ofAnother(id: string): ApplicationFailure {
     return ApplicationFailure.retryable(
       `The folder ${this.#archive.locate(this.#folder)} is that of the batch ${showValue(id)}: the archive takes names that ` +
-        'differ only in case for the same, or a link leads there. Stop the batch, and run it with another --id.',
+        'differ only in case for the same, or a link leads there. Stop the batch, and run it with another id (--id).',
       failureTypes.ArchiveUnavailable,
     );
   }

@@ -158,6 +158,7 @@ class Changes {
   #spending: BatchSpending = noSpending;
   #changed = 0;
   #unchanged = 0;
+  #succeeded = 0;
   readonly #named: { readonly row: PreparedRow; readonly record: RowRecord }[] = [];
   /** Only the first row has it. */
   #table: PreparedRow['table'];
@@ -176,7 +177,10 @@ class Changes {
       this.#dailyProblem ??= dailyProblem(this.#dailyBudgets, row);
       const creates = record === undefined ? [] : allCreates(record).filter(isKnownCreate);
       for (const { cost } of creates) this.#spending = addCost(this.#spending, cost);
-      if (record?.digest === digest) this.#unchanged += 1;
+      if (record?.digest === digest) {
+        this.#unchanged += 1;
+        if (record.status === 'Success') this.#succeeded += 1;
+      }
       if (record === undefined || record.digest === digest || wasRefusedUnpaid(record)) continue;
       this.#changed += 1;
       if (this.#named.length < maxNamed) this.#named.push({ row, record });
@@ -187,6 +191,7 @@ class Changes {
     return {
       changed: this.#changed,
       unchanged: this.#unchanged,
+      succeeded: this.#succeeded,
       changedRows: await this.#changedRows(archive),
       spending: this.#spending,
       prices: this.#prices.result(),

@@ -18,7 +18,8 @@ import {
   plainText,
 } from '../../domain/option-rules';
 import { clientError, listError, type TemporalAccess } from '../temporal-access';
-import { listWorkflows } from '../list-workflows';
+import { listPages } from '../list-workflows';
+import { findReplacedRuns } from './later-runs';
 import { pausedFilter, stuckFilter, type StuckWorkflow, type WorkflowInfo } from '../workflow-info';
 
 /** Which tasks to list; everything given must hold. */
@@ -66,6 +67,8 @@ export interface ListedTask {
   readonly status: LonghaulStatus | (string & {});
   readonly isOver: boolean;
   readonly execution: WorkflowExecutionStatusName;
+  /** Of a run that was terminated or timed out: whether a later one follows the task, as after a reset in the Web UI. */
+  readonly isReplaced: boolean;
   readonly requestId: string | null;
   readonly app: string | null;
   readonly account: string | null;
@@ -154,9 +157,11 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   if (limit <= 0) return;
   let listed = 0;
   try {
-    for await (const workflow of listWorkflows(client, query, Math.min(limit, 200))) {
-      yield listedTask(workflow);
-      listed += 1;
+    for await (const page of listPages(client, query, Math.min(limit, 200))) {
+      const shown = page.slice(0, limit - listed);
+      const replaced = await findReplacedRuns(client, shown);
+      for (const workflow of shown) yield listedTask(workflow, replaced.has(workflow.runId));
+      listed += shown.length;
       if (listed >= limit) return;
     }
   } catch (error) {
@@ -283,7 +288,7 @@ function failureOf({ execution, attributes }: WorkflowInfo): string | null {
   return attributes.get(searchAttributes.failure.name) ?? state ?? null;
 }
 
-function listedTask(workflow: WorkflowInfo): ListedTask {
+function listedTask(workflow: WorkflowInfo, isReplaced: boolean): ListedTask {
   const { workflowId, runId, execution, attributes, taskQueue, startedAt, closedAt, stuck, paused, undecodable } =
     workflow;
   return {
@@ -292,6 +297,7 @@ function listedTask(workflow: WorkflowInfo): ListedTask {
     status: attributes.get(searchAttributes.status.name) ?? 'PreparingInputs',
     isOver: isClosed(execution),
     execution,
+    isReplaced,
     requestId: attributes.get(searchAttributes.requestId.name) ?? null,
     app: attributes.get(searchAttributes.app.name) ?? null,
     account: attributes.get(searchAttributes.account.name) ?? null,

@@ -24,7 +24,7 @@ import { inputInHistory, type TaskOrigin } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
 import { undeliveredWebhooks } from './task-webhooks';
-import { knownRequestId, pendingWork, type TaskView, taskView } from './task-view';
+import { type HeldUp, knownRequestId, pendingWork, readHeldUp, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
 import { canceledResultOrThrow } from '../workflow-ending';
 
@@ -66,6 +66,15 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
     ]);
     const adoptedBy = await findAdopter(this.#access, description, knownRequestId(description, reported));
     return taskView({ description, reported, pending, webhooks, adoptedBy, url: this.url });
+  }
+
+  /**
+   * What keeps it from going on now: a step that failed and is tried again, or that an operator paused. Null where there is
+   * none. Temporal alone is asked, no worker.
+   */
+  async heldUp(): Promise<HeldUp | null> {
+    const { pendingActivities } = await this.describe();
+    return (await readHeldUp(this.#access.client, pendingActivities)) ?? null;
   }
 
   /** What it was started with; null when that cannot be read, because another program started it. Throws `ConfigError` without the key of an encrypted one. */

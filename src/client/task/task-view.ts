@@ -1,7 +1,6 @@
 import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../../contract/activities';
-import type { OpenRow } from '../../contract/batch/batch-rows';
 import { waitsForTurn, workerStopping } from '../../contract/failure-types';
 import { searchAttributes } from '../../contract/search-attributes';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
@@ -9,6 +8,7 @@ import { adoptionKey, batchOfRow, taskKeyOf, taskWorkflowId } from '../../contra
 import { isRecord } from '../../domain/json';
 import { shellWord } from '../../domain/shell-word';
 import type { LonghaulStatus, ServiceStatus, WatchedTask } from '../../domain/task-state';
+import { formatMoment } from '../../domain/time';
 import { noWorkerRemedy } from '../errors';
 import { isClosed } from '../existing-run';
 import { unfollowedTask } from '../workflow-ending';
@@ -40,6 +40,8 @@ export interface TaskView {
   readonly endedAt: string | null;
   readonly app: string | null;
   readonly account: string | null;
+  /** The task queue on which it runs: where a worker is missing when none answers. */
+  readonly taskQueue: string;
   readonly requestId: string | null;
   /**
    * Of one that was cut off or failed: the workflow of another id that took its task over, as `adopt` does; null for none,
@@ -97,7 +99,7 @@ export function taskView(sources: TaskViewSources): TaskView {
   const { description, reported, pending, webhooks = [], adoptedBy = null, url } = sources;
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
-  const { transfers, retrying, watched, refusedCreates } = pending;
+  const { transfers, retrying, watched, refusedCreates, earlierCreateUntil = null } = pending;
   // A worker that watches the task knows more than the workflow, which waits for it.
   const known = watched ?? reported;
   const requestId = knownRequestId(description, reported);
@@ -113,6 +115,7 @@ export function taskView(sources: TaskViewSources): TaskView {
     endedAt: closedAt?.toISOString() ?? null,
     app: attributes.get(searchAttributes.app.name) ?? null,
     account: attributes.get(searchAttributes.account.name) ?? null,
+    taskQueue: description.taskQueue,
     requestId,
     adoptedBy,
     tags: description.tags,
@@ -122,7 +125,7 @@ export function taskView(sources: TaskViewSources): TaskView {
     polls: known?.polls ?? null,
     failedPolls: known?.failedPolls ?? null,
     createRequests: reported === undefined ? null : reported.createRequests + refusedCreates,
-    waitingFor: isOver ? null : (reported?.waitingFor ?? null),
+    waitingFor: isOver ? null : (waitForEarlierCreate(earlierCreateUntil) ?? reported?.waitingFor ?? null),
     nextStep: nextStep(description, reported, { status, requestId, adoptedBy }),
     problem: known?.problem ?? null,
     stopRequests: stopRequests(execution, reported),
@@ -130,8 +133,14 @@ export function taskView(sources: TaskViewSources): TaskView {
     retrying,
     webhooks,
     stuck,
-    note: note(description, isOver, { reported, adoptedBy }),
+    note: note(description, isOver, { status, requestId, adoptedBy, isAnswered: reported !== undefined }),
   };
+}
+
+/** The attempt that waits for it knows it, and the workflow does not. */
+function waitForEarlierCreate(until: string | null): string | null {
+  if (until === null) return null;
+  return `the answer to an earlier create of this task, which may still be on its way: until ${formatMoment(until)} at the latest; without an answer it is not known whether that made a task, and nothing more is created before that is decided (CreateUncertain)`;
 }
 
 /** Of a task that failed, what is left to do for a person; of one that was cut off, its workflow did not know. */
@@ -182,17 +191,26 @@ function toIso(ms: number | undefined): string | null {
 function note(
   { execution, stuck, taskQueue, isCancelRequested }: DescribedWorkflow,
   isOver: boolean,
-  { reported, adoptedBy }: Pick<TaskViewSources, 'reported'> & Pick<TaskView, 'adoptedBy'>,
+  known: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'> & { readonly isAnswered: boolean },
 ): string | null {
-  if (isCutOff(execution)) {
-    const how = execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal';
-    return `The workflow was ${how}, ${adoptedBy === null ? unfollowedTask : `and ${adoptedBy} took its task over.`}`;
-  }
-  if (reported !== undefined || stuck !== null) return null;
+  if (isCutOff(execution)) return `${cutOffWords(execution)}, ${afterCutOff(known)}`;
+  if (known.isAnswered || stuck !== null) return null;
   // Of a task that is over, Temporal has all that matters.
   if (isOver) return null;
   const stop = isCancelRequested ? ' It was asked to stop, which a worker does as soon as one is there.' : '';
   return `No worker answered, so the task makes no progress now; this is what Temporal itself knows.${stop} ${noWorkerRemedy(taskQueue)}`;
+}
+
+/** The begin of a sentence about a workflow that was cut off. */
+export function cutOffWords(execution: WorkflowExecutionStatusName): string {
+  return `The workflow was ${execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal'}`;
+}
+
+/** Temporal does not know what the create record says: a person may have settled it since. */
+function afterCutOff({ status, requestId, adoptedBy }: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'>): string {
+  if (adoptedBy !== null) return `and ${adoptedBy} took its task over.`;
+  if (status !== 'CreateUncertain' || requestId !== null) return unfollowedTask;
+  return 'and it was not known whether it had created a task: its create record says whether that was settled since, which Temporal does not know.';
 }
 
 /** An activity that is tried again: it failed, waits for its turn, or is paused. */
@@ -208,6 +226,16 @@ export interface RetryingActivity {
   readonly isPaused: boolean;
   /** Whether nothing is wrong: a create within its account's limits is sent once those before it were. */
   readonly waitsForTurn: boolean;
+}
+
+/** What keeps a task from going on now. */
+export interface HeldUp {
+  /** The step that it cannot take. */
+  readonly activity: string;
+  /** ISO-8601: since when it wants to. */
+  readonly since: string;
+  /** What its last attempt complained of. */
+  readonly words: string;
 }
 
 /** A webhook that tells an end of the task, and that its receiver has not taken. */
@@ -235,20 +263,31 @@ export interface PendingWork {
   readonly watched: WatchedTask | null;
   /** How many creates the service has refused for now in the attempts of the pending one. */
   readonly refusedCreates: number;
+  /** ISO-8601: until when the pending create waits for the answer to an earlier one. @default null: it does not */
+  readonly earlierCreateUntil?: string | null;
 }
 
 type PendingActivities = DescribedWorkflow['pendingActivities'];
 
 /** Reads the pending activities of a workflow: heartbeats of transfers and watches, and attempts that failed. */
 export async function pendingWork(client: Client, pending: PendingActivities): Promise<PendingWork> {
-  const payloads = pending.flatMap((activity) => activity.heartbeatDetails?.payloads ?? []);
-  const heartbeats = await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
+  const heartbeats = await heartbeatsOf(client, pending);
+  const ofRunning = await heartbeatsOf(
+    client,
+    pending.filter(({ state }) => state === started),
+  );
   return {
     transfers: heartbeats.filter(isTransfer),
     retrying: await retryingActivities(client, pending),
     watched: heartbeats.find(isWatch)?.known ?? null,
     refusedCreates: heartbeats.find(isRefusedCreate)?.refused ?? 0,
+    earlierCreateUntil: ofRunning.find(isWaitingCreate)?.waitsUntil ?? null,
   };
+}
+
+async function heartbeatsOf(client: Client, pending: PendingActivities): Promise<readonly unknown[]> {
+  const payloads = pending.flatMap((activity) => activity.heartbeatDetails?.payloads ?? []);
+  return await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
 }
 
 /** The activities that are tried again. */
@@ -259,7 +298,7 @@ export function retryingActivities(client: Client, pending: PendingActivities): 
 /**
  * What keeps a task from going on now: the activity that failed and is to be tried again, or that an operator paused.
  */
-export async function readHeldUp(client: Client, pending: PendingActivities): Promise<OpenRow['heldUp']> {
+export async function readHeldUp(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
   const held = pending.find(isHeldUp);
   if (held === undefined) return undefined;
   const { activity, lastFailure, isPaused } = await retrying(client, held);
@@ -324,6 +363,11 @@ function isWatch(details: unknown): details is WatchHeartbeat {
 
 function isRefusedCreate(details: unknown): details is CreateHeartbeat {
   return isRecord(details) && typeof details['archiveId'] === 'string' && typeof details['refused'] === 'number';
+}
+
+function isWaitingCreate(details: unknown): details is CreateHeartbeat & { readonly waitsUntil: string } {
+  if (!isRecord(details) || typeof details['archiveId'] !== 'string') return false;
+  return typeof details['waitsUntil'] === 'string' && !Number.isNaN(Date.parse(details['waitsUntil']));
 }
 
 /** As far as a view shows it. */

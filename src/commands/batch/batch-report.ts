@@ -166,6 +166,11 @@ function whatNext(result: BatchResult, columns: number): string[] {
   const others = failed - refused - uncertain - otherTasks + canceled + notStarted;
   const retry = `longhaul batch retry ${batchId}`;
   const again = [
+    ...(notStarted > 0
+      ? [
+          `${formatRowCount(notStarted)} not started and not paid so far: retry starts and pays ${notStarted === 1 ? 'it' : 'them'}`,
+        ]
+      : []),
     ...(failed - uncertain - otherTasks - countOf(failures, unpaidRefusals) + canceled > 0
       ? ['as they are; rows that the service ran are paid anew']
       : []),

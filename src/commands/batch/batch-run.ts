@@ -10,6 +10,7 @@ import type { BatchResult } from '../../contract/batch/batch-messages';
 import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
+import { warnOfMissingWorkers } from '../worker-warning';
 import { taskQueueOption, wholeNumber } from '../shared-options';
 import { type BatchSettingOptions, type BatchSettings, readBatchSettings } from './batch-settings';
 import {
@@ -148,10 +149,18 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
       emit('estimate', estimate);
       if (!isJson) context.stdout.write(`\nThe rest of the file: ${formatEstimate(estimate)}\n`);
     };
-    if (options.detach !== true) {
-      await followBatchToTheEnd(context, batch, { emit, isJson, ...(first !== undefined && { onResult }) });
-    } else if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
+    if (options.detach === true) await leaveDetached(context, batch, options);
+    else await followBatchToTheEnd(context, batch, { emit, isJson, ...(first !== undefined && { onResult }) });
   });
+}
+
+async function leaveDetached(
+  context: CommandContext,
+  { workflowId }: BatchHandle,
+  { json, taskQueue }: Pick<BatchRunOptions, 'json' | 'taskQueue'>,
+): Promise<void> {
+  if (json !== true) context.stdout.write(`${workflowId}\n`);
+  await warnOfMissingWorkers(context, [taskQueue]);
 }
 
 /** A run finds out by itself what is on record. */

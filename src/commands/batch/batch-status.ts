@@ -10,6 +10,7 @@ import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatCount, formatCountOf, printableLine } from '../../domain/text';
 import { formatMoment } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { exitCodes } from '../exit-code';
 import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
@@ -51,8 +52,14 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
           const ending = view.execution === 'COMPLETED' ? await endingOf(batch) : undefined;
           context.stdout.write(`${batchStatusText(view, Date.now(), ending)}\n`);
         }
+        if (isLeftToPerson(view)) context.exitWith(exitCodes.needsPerson);
       });
     });
+}
+
+/** Whether it is stuck, was cut off, so that nothing starts its rows any more, or has rows that wait for a decision. */
+function isLeftToPerson({ stuck, execution, needPerson }: BatchView): boolean {
+  return stuck !== null || execution === 'TERMINATED' || execution === 'TIMED_OUT' || needPerson > 0;
 }
 
 /** Undefined where the result cannot be read here. */
@@ -151,7 +158,7 @@ function progressFacts(
   nowMs: number,
 ): [string, string | null][] {
   if (progress === null) return [];
-  const { concurrency, badRows, attempt, pausedAt, toRetry, batchId } = progress;
+  const { concurrency, badRows, pausedAt, toRetry, batchId } = progress;
   const shown = { progress: isOver ? { ...progress, budget: null } : progress, retrying, needPerson, uploading };
   const [costs, problem, heldUp] = [costFacts(progress, isOver), formatProblem(shown), heldUpText(progress)];
   // What has a line of its own is not said twice; beside rows that cannot go on, the daily budget may let no more start.
@@ -160,7 +167,10 @@ function progressFacts(
   const isSaid = costs.some(([, words]) => words === rest) || (isOver && rest === progress.dailyBudget?.words);
   return [
     ['progress', barLine(progress, elapsedMs)],
-    ['rows', `${countsLine(progress)}${isOver ? '' : `; at most ${concurrency} at a time`}`],
+    [
+      'rows',
+      `${countsLine(progress)}${isOver ? '' : `; at most ${concurrency} at a time${countedAt(progress, nowMs)}`}`,
+    ],
     [
       'paused',
       isOver || pausedAt === undefined
@@ -175,7 +185,7 @@ function progressFacts(
     ],
     ['running rows', isOver ? null : (statesLine(progress, nowMs) ?? null)],
     ['held up', isOver ? null : (heldUp ?? null)],
-    ['attempt', attempt === undefined || attempt.of === 1 ? null : `${attempt.number} of ${attempt.of}`],
+    ['attempt', attemptText(progress)],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
     ['uploads', formatUploads(shown) ?? null],
     ...costs,
@@ -183,6 +193,18 @@ function progressFacts(
     ['failures', failuresText(progress)],
     ['problem', rest === undefined || isSaid ? null : rest],
   ];
+}
+
+/** How old the counts are: they change only when a row starts or ends. */
+function countedAt({ lastMovedAt }: BatchProgress, nowMs: number): string {
+  return lastMovedAt == null ? '' : `; as of ${formatClock(Math.max(0, nowMs - Date.parse(lastMovedAt)))} ago`;
+}
+
+/** With the next attempt, rows count as running again that had ended. */
+function attemptText({ attempt, state }: BatchProgress): string | null {
+  if (attempt === undefined || attempt.of === 1) return null;
+  const again = attempt.number > 1 && state !== 'Ended' ? '; rows that failed run again, and count as running' : '';
+  return `${attempt.number} of ${attempt.of}${again}`;
 }
 
 /** By type. While the batch runs they are counted by attempt: a row that failed twice is one that failed. */

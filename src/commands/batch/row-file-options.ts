@@ -112,12 +112,13 @@ export async function readRowFileOptions(
 ): Promise<RowFileToRead> {
   const { app, account, template, keyColumn, textColumn, ignoreColumn, empty, format, delimiter, names } = options;
   const { decimal } = options;
+  const optionNames = 'commandLine';
   const forms = readForms(options.as ?? []);
   const constants = readInputs({ input: options.input ?? [], string: options.string ?? [] }, cwd);
   return {
-    file: rowFileAt(path.resolve(cwd, rowFile), format),
+    file: rowFileAt(path.resolve(cwd, rowFile), format, { optionNames }),
     options: {
-      optionNames: 'commandLine',
+      optionNames,
       common: {
         ...(app !== undefined && { webAppId: readApp(app) }),
         ...(account !== undefined && { account }),

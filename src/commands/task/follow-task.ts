@@ -4,13 +4,14 @@ import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import type { TaskResult } from '../../contract/task-result';
 import { taskKeyOf } from '../../contract/workflow-ids';
-import { type CommandContext, type Output, printJson } from '../command-context';
+import { type CommandContext, type ConnectionOptions, type Output, printJson } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { formatDetails, formatState, resultText, statusLine, statusText, transferLine } from './task-text';
 import { fit, type ShownLine, TerminalLines } from '../terminal';
+import { warnOfMissingWorkers } from '../worker-warning';
 
 /** Options of commands that start a task. */
-export interface FinishStartOptions {
+export interface FinishStartOptions extends ConnectionOptions {
   /** Print the workflow id and let the task go on. */
   readonly detach?: true;
   readonly json?: true;
@@ -20,13 +21,18 @@ export interface FinishStartOptions {
 export async function finishStart(
   context: CommandContext,
   task: TaskHandle,
-  { detach, json }: FinishStartOptions,
+  { detach, json, taskQueue }: FinishStartOptions,
 ): Promise<void> {
   const { workflowId, origin, url } = task;
   const what = origin === 'started' ? 'Started' : 'Following, for it exists already:';
   context.stderr.write(`${what} ${workflowId}\n${url === null ? '' : `  ${url}\n`}`);
-  if (detach !== true) await followToTheEnd(context, task, json ?? false);
-  else if (json) printJson(context, { workflowId, origin, url });
+  if (detach !== true) {
+    await followToTheEnd(context, task, json ?? false);
+    return;
+  }
+  // One that follows it is told by the task's own view.
+  if (origin === 'started') await warnOfMissingWorkers(context, [taskQueue]);
+  if (json) printJson(context, { workflowId, origin, url });
   else context.stdout.write(`${workflowId}\n`);
 }
 

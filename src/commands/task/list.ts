@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { InputInvalidError } from '../../client/errors';
-import { checkListOptions, type ListedTask } from '../../client/task/list-tasks';
+import type { Longhaul } from '../../client/longhaul';
+import { checkListOptions, type ListedTask, type ListTasksOptions } from '../../client/task/list-tasks';
 import type { FailureType } from '../../contract/failure-types';
 import { type LonghaulStatus, statesThatWait } from '../../domain/task-state';
 import { printableLine } from '../../domain/text';
@@ -10,6 +11,7 @@ import { exitCodes } from '../exit-code';
 import { sinceMs } from '../reconcile-options';
 import { repeatable, wholeNumber } from '../shared-options';
 import { formatClock, tableLines } from '../terminal';
+import { findHeldUpTasks, heldUpLine, type HeldUpTask, lookedAtLine } from './held-up-tasks';
 import { cutOffText } from './task-text';
 
 interface ListOptions {
@@ -25,6 +27,7 @@ interface ListOptions {
   readonly failure?: FailureType;
   readonly needsPerson?: true;
   readonly stuck?: true;
+  readonly heldUp?: true;
   readonly paused?: true;
   readonly limit: string;
   readonly json?: true;
@@ -47,12 +50,13 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--until <when>', 'only tasks started before then')
     .option('--failure <type>', 'only tasks that ended with this failure, such as TaskRejected')
     .option('--needs-person', 'only those that wait for a decision; exit code 5 when there are any')
+    .option('--held-up', 'only those that cannot go on now: a step fails and is tried again; exit code 5 as well')
     .option('--stuck', 'only those whose workflow tasks fail: they make no progress and cannot be stopped')
     .option('--paused', 'only those of which an operator paused an activity')
     .option('--limit <count>', 'at most this many; a line on standard error says when there are more', defaultLimit)
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
-    .action(async ({ limit, json, tag, since, until, ...given }: ListOptions) => {
+    .action(async ({ limit, json, tag, since, until, heldUp, ...given }: ListOptions) => {
       const count = wholeNumber(limit);
       const isCount = Number.isSafeInteger(count) && count >= 1;
       const problems = isCount ? [] : [`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`];
@@ -69,19 +73,38 @@ export function addListCommand(program: Command, context: CommandContext): void 
       });
       if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
       await withLonghaul(context, {}, async (longhaul) => {
-        const tasks: ListedTask[] = [];
-        // One more than is shown tells whether there are more.
-        for await (const task of longhaul.list({ ...filter, limit: count + 1 })) tasks.push(task);
-        const isCut = tasks.length > count;
-        if (isCut) tasks.pop();
+        const found = heldUp
+          ? await findHeldUpTasks(longhaul, filter, count)
+          : await listFirst(longhaul, filter, count);
+        const { tasks, isCut, lookedAt = null } = found;
+        const none = heldUp ? 'nothing is held up\n' : given.needsPerson ? 'nothing needs a person\n' : 'no tasks\n';
         if (json) printJson(context, { tasks });
-        else if (tasks.length === 0)
-          context.stdout.write(given.needsPerson ? 'nothing needs a person\n' : 'no tasks\n');
+        else if (tasks.length === 0) context.stdout.write(none);
         else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks)}`);
         if (isCut) context.stderr.write(`the first ${count}; more: --limit ${moreThan(count)}\n`);
-        if (filter.needsPerson && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
+        if (lookedAt !== null) context.stderr.write(lookedAtLine(lookedAt));
+        if ((filter.needsPerson || heldUp) && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
+}
+
+type ShownTask = ListedTask & Partial<Pick<HeldUpTask, 'heldUp'>>;
+
+interface FoundTasks {
+  readonly tasks: readonly ShownTask[];
+  readonly isCut: boolean;
+  readonly lookedAt?: number | null;
+}
+
+async function listFirst(
+  longhaul: Longhaul,
+  filter: Omit<ListTasksOptions, 'limit'>,
+  count: number,
+): Promise<FoundTasks> {
+  const tasks: ListedTask[] = [];
+  // One more than is shown tells whether there are more.
+  for await (const task of longhaul.list({ ...filter, limit: count + 1 })) tasks.push(task);
+  return { tasks: tasks.slice(0, count), isCut: tasks.length > count };
 }
 
 function momentOf(option: string, text: string | undefined): Date | undefined {
@@ -104,7 +127,7 @@ function moreThan(count: number): number {
   return Math.max(100, 5 * count);
 }
 
-function listText(tasks: readonly ListedTask[], nowMs: number): string {
+function listText(tasks: readonly ShownTask[], nowMs: number): string {
   const header = ['STATUS', 'STARTED (UTC)', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
   const rows = tasks.map((task) =>
     [
@@ -128,20 +151,29 @@ function givenUpText({ status, execution }: ListedTask): string {
 }
 
 /** What is wrong with tasks of the list, one line each. */
-function problemLines(tasks: readonly ListedTask[]): string {
-  const lines = tasks.flatMap(({ workflowId, stuck, paused, undecodable }) => [
+function problemLines(tasks: readonly ShownTask[]): string {
+  const lines = tasks.flatMap(({ heldUp, ...task }) => [
+    ...(heldUp === undefined ? [] : [`${heldUpLine({ ...task, heldUp })}\n`]),
+    ...ownProblemLines(task),
+  ]);
+  return lines.length === 0 ? '' : `\n${lines.join('')}`;
+}
+
+function ownProblemLines({ workflowId, stuck, paused, undecodable }: ListedTask): readonly string[] {
+  return [
     ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}\n`]),
     ...(paused.length === 0 ? [] : [`${printableLine(`${workflowId}: ${paused.join(', ')}`)} ${pausedRemedy}\n`]),
     ...(undecodable.length === 0 ? [] : [`${workflowId}: not decodable, so not shown: ${undecodable.join(', ')}\n`]),
-  ]);
-  return lines.length === 0 ? '' : `\n${lines.join('')}`;
+  ];
 }
 
 const pausedRemedy = 'paused by an operator: not tried before Unpause, in the Web UI’s Pending Activities';
 
 /** The status of a workflow that was terminated, timed out or is stuck is the last that it reported. */
-function shownState({ status, execution, stuck, paused }: ListedTask): string {
+function shownState({ status, execution, isReplaced, stuck, paused, heldUp }: ShownTask): string {
+  if (isReplaced) return `${status} (older run)`;
   if (stuck !== null) return `${status} (stuck)`;
   if (paused.length > 0) return `${status} (paused)`;
+  if (heldUp !== undefined) return `${status} (held up)`;
   return `${status}${cutOffText(execution)}`;
 }

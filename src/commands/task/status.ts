@@ -3,9 +3,13 @@ import { InputInvalidError, ReplyInvalidError } from '../../client/errors';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import { batchIdOf } from '../../contract/workflow-ids';
+import { statesThatWait } from '../../domain/task-state';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { exitCodes } from '../exit-code';
+import { isForPerson } from '../explained-failure';
 import { followToTheEnd } from './follow-task';
 import { idArgument } from '../shared-options';
+import { withSettlement } from './settled-task';
 import { readOutcome, type TaskOutcome, writeStatusPage } from './task-page';
 import { outcomeLines, statusText } from './task-text';
 
@@ -47,14 +51,15 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
           await followToTheEnd(context, task, json);
           return;
         }
-        const view = await task.status();
-        const outcome = view.isOver ? afterAdoption(view, await readOutcomeIfAny(task)) : null;
+        const { view, isSettled } = await withSettlement(context, longhaul, await task.status());
+        const outcome = view.isOver ? afterCutOff(view, await readOutcomeIfAny(task)) : null;
         if (json) printJson(context, { ...view, ...(outcome && { result: outcome.result, failure: outcome.failure }) });
         else {
           // The failure says it, with its type.
           const shown = outcome?.failure == null ? view : { ...view, problem: null, note: null };
           context.stdout.write(`${[statusText(shown, Date.now()), ...outcomeLines(outcome)].join('\n')}\n`);
         }
+        if (!isSettled && isLeftToPerson(view, outcome)) context.exitWith(exitCodes.needsPerson);
       });
     });
 }
@@ -69,10 +74,16 @@ async function readOutcomeIfAny(task: TaskHandle): Promise<TaskOutcome | null> {
   }
 }
 
-/** That its workflow was cut off leaves nothing to do where another one took the task over. */
-function afterAdoption({ adoptedBy, note }: TaskView, outcome: TaskOutcome | null): TaskOutcome | null {
-  if (adoptedBy === null || note === null || outcome?.failure == null) return outcome;
+/** What became of a task whose workflow was cut off is in the note: the failure knows only that it was. */
+function afterCutOff({ note }: TaskView, outcome: TaskOutcome | null): TaskOutcome | null {
+  if (note === null || outcome?.failure == null) return outcome;
   return { ...outcome, failure: { ...outcome.failure, message: note } };
+}
+
+/** Whether it waits for a decision, is stuck, or ended so that a person should check. */
+function isLeftToPerson({ status, isOver, stuck }: TaskView, outcome: TaskOutcome | null): boolean {
+  if (!isOver) return stuck !== null || statesThatWait.some((state) => state === status);
+  return outcome?.failure != null && isForPerson(outcome.failure.type);
 }
 
 function refuseBatch(id: string): void {

@@ -49,6 +49,8 @@ export interface OpenBatchResult {
   readonly changed: number;
   /** Rows on record whose content is the same; absent from an older version. */
   readonly unchanged?: number;
+  /** Of these, the rows that succeeded; absent from an older version. */
+  readonly succeeded?: number;
   /** The first that changed; of some it is known which inputs changed. */
   readonly changedRows: readonly (PlacedKey & { readonly changedInputs?: readonly ChangedInput[] })[];
   /**

@@ -14,7 +14,7 @@ const maxSamples = 30;
  * be handed from run to run.
  */
 export class BatchPace {
-  readonly #startMs: number;
+  #startMs: number;
   /** One more than is counted: its end is the beginning of the others. */
   #buckets: readonly PaceSample[];
 
@@ -25,6 +25,12 @@ export class BatchPace {
 
   get samples(): readonly PaceSample[] {
     return this.#buckets;
+  }
+
+  /** No row ran for so long: that time does not count. */
+  skip(ms: number): void {
+    this.#startMs += ms;
+    this.#buckets = this.#buckets.map(({ atMs, ended }) => ({ atMs: atMs + ms, ended }));
   }
 
   /** One row ended. */

@@ -1,6 +1,7 @@
 import { access, constants, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import { errorCode } from '../../domain/text';
+import { isDrivePath } from '../../domain/uri';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import {
   lookUpContentType,
@@ -49,7 +50,10 @@ async function locate(source: string, inputRoots: readonly string[], roots: read
   );
   if (hidden !== undefined) throw openFailure(source, hidden.error);
   if (candidates.every(({ path, exists }) => !exists && roots.some((root) => path === root || isInside(path, root)))) {
-    const remedy = 'check the path; it is a path on the worker, not on the caller';
+    const isOfWindows = sep === '/' && isDrivePath(source);
+    const remedy = isOfWindows
+      ? 'it is a path of Windows, and this worker’s system has no drives: give the path that the file has on the worker'
+      : 'check the path; it is a path on the worker, not on the caller';
     const below = isAbsolute(source) ? '' : ` below ${inputRoots.join(', ')}`;
     throw refusal('NOT_FOUND', source, `does not exist${below}`, remedy);
   }

@@ -29,6 +29,8 @@ import { RowWindow } from './row-window';
 /** So many of the last failures are shown. */
 const shownFailures = 5;
 const maxProblemLength = 1_000;
+/** The next row starts within this time of the end of the one before, unless the batch may not start it. */
+const holdMs = 30_000;
 
 /** Where a batch is in its story. */
 export type BatchPhase = Exclude<
@@ -67,7 +69,7 @@ export class BatchRun {
     this.budget = new BatchBudget(state);
     this.retries = new RowRetries(state, plan.attempts);
     this.#window = new RowWindow(state.running);
-    this.#pace = new BatchPace(state.startedAtMs, state.pace);
+    this.#pace = new BatchPace(state.startedAtMs + (state.heldMs ?? 0), state.pace);
     if (state.isStopAsked === true) this.stop.ask();
   }
 
@@ -114,6 +116,7 @@ export class BatchRun {
   /** Takes in what it led to. */
   takeStarted({ running, ended, left = 0, onRecord, next, dailyBudget }: StartRowsResult): void {
     const { state } = this;
+    if (running.length > 0) this.#endHold();
     this.#window.add(running);
     for (const record of ended) this.#count(record, record);
     for (const record of ended.slice(left)) this.budget.add(record);
@@ -127,6 +130,19 @@ export class BatchRun {
     const { account, words, waitMs } = dailyBudget;
     state.dailyWait = { account, words, untilMs: Date.now() + waitMs };
     this.refresh();
+  }
+
+  /** A pause, or a wait for a budget, is no part of the pace. */
+  #endHold(): void {
+    const { state } = this;
+    const ms = Date.now() - this.#lastMovedMs;
+    if (this.#window.size > 0 || ms < holdMs) return;
+    this.#pace.skip(ms);
+    state.heldMs = (state.heldMs ?? 0) + ms;
+  }
+
+  get #lastMovedMs(): number {
+    return this.state.lastMovedMs ?? this.state.startedAtMs;
   }
 
   #countOnRecord({ success, failed, canceled }: StartRowsResult['onRecord']): void {
@@ -159,6 +175,8 @@ export class BatchRun {
   takeEnds({ ended, next }: AwaitRowEndsResult, askedMs: number): void {
     for (const end of ended) this.takeEnd(end, askedMs);
     this.state.endsFrom = next;
+    // Once every row was started, nothing else would show them for minutes.
+    if (ended.length > 0) this.redraw();
   }
 
   /** Takes in how a row ended; one that neither runs nor is being started was counted before. */
@@ -250,9 +268,11 @@ export class BatchRun {
   /** Answer of the `progress` query. */
   view(): BatchProgress {
     const { plan, state, current, budget } = this;
+    const running = this.#window.size;
+    const perMinute = this.#pace.perMinute(running === 0 ? this.#lastMovedMs : Date.now());
     return viewProgress({
-      ...{ plan, state, current, budget, running: this.#window.size, isStopAsked: this.stop.isAsked },
-      ...{ perMinute: this.#pace.perMinute(Date.now()), problem: this.#problem, report: this.#report },
+      ...{ plan, state, current, budget, running, isStopAsked: this.stop.isAsked },
+      ...{ perMinute, problem: this.#problem, report: this.#report },
     });
   }
 }

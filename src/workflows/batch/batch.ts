@@ -70,6 +70,7 @@ async function openBatch(run: BatchRun): Promise<void> {
   }
   if (!plan.allowChanged) refusePaidTwice(opened);
   state.onRecord = { success: 0, failed: 0, canceled: 0, gone: opened.gone ?? 0 };
+  state.succeededBefore = opened.succeeded;
   const budgetProblem = run.budget.open(opened);
   if (budgetProblem !== undefined) throw taskFailure('BudgetUnusable', budgetProblem);
   state.opened = true;

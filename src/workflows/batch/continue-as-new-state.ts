@@ -25,6 +25,8 @@ export interface BatchContinueAsNewState {
   canceled: number;
   /** Of these, and of other rows, what was on record before. Absent before the batch was opened, and from an older version. */
   onRecord?: RowsOnRecord;
+  /** Rows on record as succeeded that are not run again. Absent before the batch was opened, and from an older version. */
+  succeededBefore?: number | undefined;
   concurrency: number;
   isPaused: boolean;
   /** Since when. Absent: it is not, or an earlier version paused it. */
@@ -40,6 +42,8 @@ export interface BatchContinueAsNewState {
   pace: readonly PaceSample[];
   /** When a row last started or ended. Absent before the first. */
   lastMovedMs?: number;
+  /** For how long no row ran, all together: while the batch was paused, or at its budget. Absent: it was not. */
+  heldMs?: number;
   /** From where on the ends of rows are awaited. Absent: from the start of the batch. */
   endsFrom?: RowEndCursor;
   /** Which attempt of the rows runs. Absent: the first. */

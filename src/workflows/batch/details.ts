@@ -37,7 +37,8 @@ interface ShownBatch {
 /** How far a batch is. */
 export function viewProgress(batch: ShownBatch): BatchProgress {
   const { plan, state, current, running, perMinute, problem, report } = batch;
-  const { success, failed, canceled } = state;
+  const { failed, canceled } = state;
+  const success = state.success + succeededAhead(state);
   const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
   const budget = batch.budget.view(running);
   const { lastMovedMs, rowStates, dailyWait } = state;
@@ -77,6 +78,11 @@ export function viewProgress(batch: ShownBatch): BatchProgress {
   };
 }
 
+/** Rows that had succeeded before, and to which the first pass has not come: a batch at its budget has them all the same. */
+function succeededAhead({ mode, cursor, succeededBefore = 0, onRecord }: BatchContinueAsNewState): number {
+  return mode === 'new' && cursor !== null ? Math.max(0, succeededBefore - (onRecord?.success ?? 0)) : 0;
+}
+
 /**
  * The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. It is Markdown;
  * the words of rows and of the service in it are not.
@@ -92,7 +98,7 @@ export function batchDetails(progress: BatchProgress): string {
       `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ${badRows === 1 ? 'one' : 'ones'} left out`}`,
     ],
     ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
-    ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
+    ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting${countedAt(progress)}`],
     ...(toRetry === undefined || toRetry === 0
       ? []
       : [['To be tried again', `${formatCountOf(toRetry, 'row')} so far, once every row had its turn`]]),
@@ -102,7 +108,7 @@ export function batchDetails(progress: BatchProgress): string {
     ...(state === 'BudgetReached'
       ? [['To go on', `the update \`setBudget\`, or \`longhaul batch set-budget ${progress.batchId} AMOUNT\``]]
       : []),
-    ...((progress.attempt?.of ?? 1) > 1 ? [['Attempt', `${progress.attempt?.number} of ${progress.attempt?.of}`]] : []),
+    ...attemptLines(progress),
     ...formatStates(progress),
     ...(progress.report === null ? [['Pace', formatPace(progress, ended)]] : formatReport(progress.report)),
     ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
@@ -125,6 +131,21 @@ export function batchDetails(progress: BatchProgress): string {
       (row) => `- ${markdownText(shownKey(row))} (${formatRowPlace(row)}): ${markdownText(row.message)}`,
     ),
   ].join('\n');
+}
+
+/** The moment that the counts are of: they change only when a row starts or ends. */
+function countedAt({ lastMovedAt, state }: BatchProgress): string {
+  return lastMovedAt == null || state === 'Ended' ? '' : `; as of ${formatMoment(lastMovedAt)}`;
+}
+
+/** Which attempt runs. With the next one, rows count as running again that had ended. */
+function attemptLines({ attempt, state }: BatchProgress): string[][] {
+  if (attempt === undefined || attempt.of === 1) return [];
+  const again =
+    attempt.number === 1 || state === 'Ended'
+      ? ''
+      : '; rows that failed run again, and count as running, no longer as ended';
+  return [['Attempt', `${attempt.number} of ${attempt.of}${again}`]];
 }
 
 /** How many rows wait for a person. */

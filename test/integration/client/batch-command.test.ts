@@ -89,7 +89,7 @@ describe('the commands of a batch that runs', () => {
 
       expect(stdout.text).toMatch(/^ {2}running rows +2 Queuing, 1 CreateUncertain; as of 0:\d\d ago$/m);
       expect(stdout.text).toMatch(
-        /rows +Running: 3 running, 2 waiting, 1 failed; at most 3 at a time\n(?:.*\n){1,2} {2}failures +1 TaskFailed\n/,
+        /rows +Running: 3 running, 2 waiting, 1 failed; at most 3 at a time; as of 0:\d\d ago\n(?:.*\n){1,2} {2}failures +1 TaskFailed\n/,
       );
       expect(stdout.text).toContain('failed: row-0 (line 1): no such node');
     }, 100);

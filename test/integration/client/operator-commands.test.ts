@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { runCommandLine } from '../../../src/commands/program';
+import { findHeldUpTasks, lookedAtLine } from '../../../src/commands/task/held-up-tasks';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { FakeContext } from '../../support/fake-context';
@@ -117,6 +118,96 @@ describe('longhaul list', () => {
 
     const status = (await run('status', key)).stdout.text;
     expect(status).toMatch(/\n {2}service +Running, as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n/);
+  });
+});
+
+describe('longhaul list --held-up', () => {
+  const words = /createTask: .*HTTP 503.*busy/;
+  const busy = {
+    outcome: 'rejected',
+    retryable: true,
+    httpStatus: 503,
+    message: 'busy',
+    retryAfterMs: 60_000,
+  } as const;
+
+  it('is of the tasks of which a step fails and is tried again, and says since when and why', async () => {
+    const tag = `held-up:${randomUUID()}`;
+    environment.service.script = [seen('Running')];
+    const running = await start('Running', [tag]);
+    expect(await run('list', '--held-up', '--tag', tag)).toMatchObject({
+      ...{ exitCode: 0, stdout: { text: 'nothing is held up\n' } },
+    });
+
+    environment.service.createOutcomes = [busy];
+    const key = await start('Creating', [tag]);
+    const found = await eventually(async () => {
+      const context = await run('list', '--held-up', '--tag', tag);
+      return context.exitCode === 5 ? context : undefined;
+    });
+    expect(found?.stdout.text).toMatch(new RegExp(`^Creating \\(held up\\) .* task:${key} `, 'm'));
+    expect(found?.stdout.text).toMatch(new RegExp(`^task:${key} is held up since .* UTC: ${words.source}`, 'm'));
+    expect(found?.stdout.text).not.toContain(running);
+    expect(found?.stderr.text).toBe('');
+
+    const { tasks } = JSON.parse((await run('list', '--held-up', '--tag', tag, '--json')).stdout.text) as {
+      tasks: unknown[];
+    };
+    expect(tasks).toMatchObject([{ workflowId: `task:${key}`, heldUp: { activity: 'createTask' } }]);
+    for (const one of [key, running]) await run('stop', one, '--wait');
+  });
+
+  it('says when more tasks run than it looked at', async () => {
+    const tag = `many:${randomUUID()}`;
+    environment.service.script = [seen('Running')];
+    const first = await start('Running', [tag]);
+    const second = await start('Running', [tag]);
+    const look = (most: number) => findHeldUpTasks(environment.longhaul, { tags: [tag] }, 20, most);
+    await eventually(async () => (await look(1)).lookedAt === 1, { what: 'both in a list' });
+    expect(await look(2)).toEqual({ tasks: [], isCut: false, lookedAt: null });
+    expect(lookedAtLine(1_000)).toMatch(/^looked at the first 1,000 tasks that run, and more run: /);
+    for (const one of [first, second]) await run('stop', one, '--wait');
+  });
+});
+
+describe('a task that was reset in the Web UI', () => {
+  it('is listed by its latest run, and the run before it as an older one', async () => {
+    environment.service.script = [seen('Running')];
+    const tag = `reset:${randomUUID()}`;
+    const key = await start('Running', [tag]);
+    const workflowId = `task:${key}`;
+    const handle = environment.temporal.workflow.getHandle(workflowId);
+    const before = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
+    await environment.temporal.workflowService.resetWorkflowExecution({
+      ...{ namespace: 'default', workflowExecution: { workflowId }, reason: 'by the test', requestId: randomUUID() },
+      workflowTaskFinishEventId: first?.eventId ?? null,
+    });
+    const text = await eventually(async () => {
+      const { stdout } = await run('list', '--tag', tag);
+      return stdout.text.includes('older run') ? stdout.text : undefined;
+    });
+    const states = (text ?? '').split('\n').filter((line) => line.includes(key));
+    expect(states).toEqual([
+      expect.not.stringMatching(/terminated|older run/),
+      expect.stringMatching(/^\w+ \(older run\) /),
+    ]);
+    const json = await run('list', '--tag', tag, '--failure', 'WorkflowTerminated', '--json');
+    expect(JSON.parse(json.stdout.text)).toMatchObject({ tasks: [{ runId: before.runId, isReplaced: true }] });
+    await run('stop', key, '--wait');
+  });
+
+  it('is not that when it was terminated, and nothing follows it', async () => {
+    environment.service.script = [seen('Running')];
+    const tag = `terminated:${randomUUID()}`;
+    const key = await start('Running', [tag]);
+    await environment.temporal.workflow.getHandle(`task:${key}`).terminate('by the test');
+    const listed = await eventually(async () => {
+      const { stdout } = await run('list', '--tag', tag, '--failure', 'WorkflowTerminated');
+      return stdout.text.includes(key) ? stdout.text : undefined;
+    });
+    expect(listed).toContain('Running (terminated)');
   });
 });
 

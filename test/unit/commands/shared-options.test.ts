@@ -47,6 +47,18 @@ describe('an input on the command line', () => {
     });
   });
 
+  it('is refused where it is a path of Windows, with and without the mark of a file', () => {
+    const words = 'is a path of Windows, with a drive; give the path that the file has on the worker’s machine';
+    expect(problemsOf({ input: ['1:Load.image=@C:\\x.png', '2:Load.image=c:/x.png'] })).toEqual([
+      `-i "1:Load.image=@C:\\\\x.png" ${words}: -i 1:Load.image=@/PATH.`,
+      `-i "2:Load.image=c:/x.png" ${words}: -i 2:Load.image=@/PATH; or send it as text: -s 2:Load.image=TEXT.`,
+    ]);
+    expect(readInputs({ input: ['1:Load.image=@./C:\\x.png'], string: ['2:Text.text=C:\\x.png'] }, cwd)).toEqual({
+      '1:Load.image': { file: `${cwd}/C:\\x.png` },
+      '2:Text.text': 'C:\\x.png',
+    });
+  });
+
   it('can be a file in another form', () => {
     const options = { input: ['1:Load.image=@a.jpg', '2:Load.id=@b.jpg'], as: ['1:Load.image=name', '2:Load.id=id'] };
 

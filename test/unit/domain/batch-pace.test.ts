@@ -37,6 +37,18 @@ describe('the pace of a batch', () => {
     expect(pace.perMinute(atMs)).toBeCloseTo(60, 0);
   });
 
+  it('is what it was after a time in which no row might run', () => {
+    const pace = new BatchPace(startMs);
+    let atMs = startMs;
+    for (; atMs < startMs + 2 * minuteMs; atMs += 2 * secondMs) pace.add(atMs);
+    const heldMs = 120 * minuteMs;
+    pace.skip(heldMs);
+    expect(pace.perMinute(atMs + heldMs)).toBeCloseTo(30, 0);
+    const next = new BatchPace(startMs + heldMs, pace.samples);
+    for (const endMs = atMs + 10 * minuteMs; atMs < endMs; atMs += secondMs) next.add(atMs + heldMs);
+    expect(next.perMinute(atMs + heldMs)).toBeCloseTo(60, 0);
+  });
+
   it('is not taken from the first seconds alone', () => {
     const pace = new BatchPace(startMs);
     pace.add(startMs + 10);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { resolve } from 'node:path';
 import { safeText } from '../../../src/domain/text';
-import { hasPassword, isUri, signatureParameterOf, uriKind, withoutUrls } from '../../../src/domain/uri';
+import { hasPassword, isDrivePath, isUri, signatureParameterOf, uriKind, withoutUrls } from '../../../src/domain/uri';
 
 describe('uriKind', () => {
   it.each([
@@ -55,6 +55,19 @@ describe('uriKind', () => {
       }),
     );
   });
+});
+
+describe('isDrivePath', () => {
+  it.each(['C:\\photos\\cat.png', 'c:/photos/cat.png', 'Z:\\'])('finds a drive in %j', (text) => {
+    expect(isDrivePath(text)).toBe(true);
+  });
+
+  it.each(['./C:\\cat.png', '/srv/C:\\cat.png', 'C:cat.png', 'ab:/cat.png', 's3://bucket/C:/', 'C: a letter', ''])(
+    'finds none in %j',
+    (text) => {
+      expect(isDrivePath(text)).toBe(false);
+    },
+  );
 });
 
 describe('signatureParameterOf', () => {

@@ -23,6 +23,7 @@ function workflow(more: Partial<ListedTask> = {}): ListedTask {
     stuck: null,
     paused: [],
     undecodable: [],
+    isReplaced: false,
     ...{ tags: [], failure: null },
     ...more,
   };

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { APPS_FOLDER, loadApps } from '../../../reference-service/apps/app-catalog';
 import { parseGraph } from '../../../reference-service/apps/graph';
 
@@ -51,5 +53,24 @@ describe('the apps that come with the service', () => {
     const apps = await loadApps(APPS_FOLDER);
 
     expect([...apps.keys()]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  });
+});
+
+describe('the README of the service', () => {
+  const readme = readFileSync(join(APPS_FOLDER, '../README.md'), 'utf8');
+
+  it('has every app and all its inputs, with what they are by default', async () => {
+    const files = new Set(['LoadImage.image', 'LoadFile.file']);
+    for (const { webAppId, name, graph } of (await loadApps(APPS_FOLDER)).values()) {
+      const line = readme.split('\n').find((one) => one.startsWith(`| ${webAppId} ${name} `)) ?? '';
+      const nodes = [...graph.values()].filter(({ nodeClass }) => !nodeClass.className.startsWith('Save'));
+      const inputs = nodes.flatMap(({ id, nodeClass: { className }, values }) =>
+        Object.entries(values).map(([input, value]) => {
+          const isFile = files.has(`${className}.${input}`);
+          return `\`${id}:${className}.${input}\`${isFile ? '' : ` (\`${String(value)}\`)`}`;
+        }),
+      );
+      expect(line.split(' | ').at(-1)?.replace(/ *\|$/, '')).toBe(inputs.join(', '));
+    }
   });
 });

@@ -44,17 +44,23 @@ describe.each(ways)('the decimal sign of %s', (_, header, options) => {
     ['0.5', 'write 0,5: the decimal sign is a comma'],
     ['0.125', 'write 0,125: the decimal sign is a comma'],
   ])('is a comma when that is said: %s is refused', async (cell, remedy) => {
-    expect(await problemWith(cell, { decimal: 'comma' })).toContain(`is "${cell}"; ${remedy}`);
+    const told = await problemWith(cell, { decimal: 'comma' });
+    expect(told).toContain(`is "${cell}"; ${remedy}`);
+    expect(told).not.toContain('--decimal');
   });
 
   it.each(['2,5', '1,024', '-0,5'])('as in %s is advised where semicolons stand between cells', async (cell) => {
-    expect(await problemWith(cell)).toContain('or say that the decimal sign is a comma (--decimal comma)');
+    expect(await problemWith(cell)).toContain('or say that the decimal sign is a comma (decimal: "comma")');
+    expect(await problemWith(cell, { optionNames: 'commandLine' })).toContain('is a comma (--decimal comma)');
   });
 
   it.each(['1.024', '12.500', '-999.000'])(
     'is not guessed in %s where semicolons stand between cells',
     async (cell) => {
       expect(await problemWith(cell)).toMatch(
+        /it may be -?\d+ or -?\d+,\d+: .*\(decimal: "point"\).*\(decimal: "comma"\)/,
+      );
+      expect(await problemWith(cell, { optionNames: 'commandLine' })).toMatch(
         /it may be -?\d+ or -?\d+,\d+: .*\(--decimal point\).*\(--decimal comma\)/,
       );
       expect(await valueOf(cell, { decimal: 'point' })).toBe(Number(cell));

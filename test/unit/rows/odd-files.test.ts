@@ -31,7 +31,11 @@ describe('a file of another kind', () => {
     ['a PNG', bytes('89504e470d0a1a0a0000000d'), 'a picture or a document, and no table'],
     ['a web page', '\n<html><table><tr><td>key</td></tr></table></html>', 'a web page or XML'],
     ['a flat workbook', '\uFEFF<?xml version="1.0"?><office:document/>', 'a web page or XML'],
-    ['JSONL', '{ "key": "a", "inputs": {} }\n', 'JSON, it seems, and no table; say so (--format jsonl)'],
+    [
+      'JSONL',
+      '{ "key": "a", "inputs": {} }\n',
+      'JSON, it seems, and no table; say so (the second argument of rowFileAt: "jsonl")',
+    ],
   ])('is called what it is: %s', async (_, content, words) => {
     expect(await fileProblemsOf(content, 'csv', { common })).toEqual([
       expect.stringContaining(`The row file is ${words}`),
@@ -40,8 +44,19 @@ describe('a file of another kind', () => {
 
   it('is called a table where JSONL is asked for', async () => {
     expect(await fileProblemsOf(`\uFEFF"key";${width}\na;1\n`, 'jsonl', { common })).toEqual([
+      'The row file is a table, it seems, and no JSONL; say so (the second argument of rowFileAt: "csv" or "tsv").',
+    ]);
+  });
+
+  it('is to be read otherwise by the option that the command line has for that', async () => {
+    const options = { common, optionNames: 'commandLine' } as const;
+    expect(await fileProblemsOf('{ "key": "a" }\n', 'csv', options)).toEqual([
+      'The row file is JSON, it seems, and no table; say so (--format jsonl).',
+    ]);
+    expect(await fileProblemsOf(`"key";${width}\na;1\n`, 'jsonl', options)).toEqual([
       'The row file is a table, it seems, and no JSONL; say so (--format csv or tsv).',
     ]);
+    expect(() => rowFileAt('rows.txt', undefined, options)).toThrow('say its format (--format jsonl, csv or tsv).');
   });
 
   it('is known to be packed by its name, and to be a folder', async () => {

@@ -61,7 +61,7 @@ describe('a number that is not written as JSON writes it', () => {
     ]);
     const shown = JSON.stringify(text);
     const told =
-      text.trim() === '0,5' ? `${advice}, or say that the decimal sign is a comma (--decimal comma)` : advice;
+      text.trim() === '0,5' ? `${advice}, or say that the decimal sign is a comma (decimal: "comma")` : advice;
     expect(plain.map(({ message }) => message)).toEqual([
       `"${width}" is ${shown}; ${told}, or say that the column is text (textColumns: ["${width}"]).`,
     ]);

@@ -78,7 +78,7 @@ describe('a file that is no row file', () => {
 
   it.each([
     ['table.xlsx', 'is a workbook; save it as "CSV UTF-8".'],
-    ['rows.txt', 'rename it or say its format (--format jsonl, csv or tsv).'],
+    ['rows.txt', 'rename it or say its format (the second argument of rowFileAt: "jsonl", "csv" or "tsv").'],
   ])('such as %s is known by its name', (name, problem) => {
     expect(() => rowFileAt(name)).toThrow(problem);
   });

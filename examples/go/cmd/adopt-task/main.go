@@ -11,7 +11,8 @@ import (
 )
 
 func main() {
-	os.Exit(longhaul.PrintEnd(adopt(context.Background(), os.Args[1])))
+	args := longhaul.Arguments("REQUEST_ID", 1, 1)
+	os.Exit(longhaul.PrintEnd(adopt(context.Background(), args[0])))
 }
 
 func adopt(ctx context.Context, requestID string) (*longhaul.TaskResult, error) {

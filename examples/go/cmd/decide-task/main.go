@@ -10,12 +10,17 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"longhaul.dev/examples/go/longhaul"
 )
 
 func main() {
-	words, err := decide(context.Background(), os.Args[1], os.Args[2], os.Args[3:])
+	args := longhaul.Arguments("KEY adopt|recreate|abandon|rearchive [REQUEST_ID]", 2, 3)
+	if !slices.Contains([]string{"adopt", "recreate", "abandon", "rearchive"}, args[1]) {
+		longhaul.WrongUse()
+	}
+	words, err := decide(context.Background(), args[0], args[1], args[2:])
 	if err != nil {
 		// The task does not wait for this decision, or the service does not know the request id.
 		fmt.Fprintln(os.Stderr, err)

@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	os.Exit(longhaul.PrintEnd(follow(context.Background(), os.Args[1])))
+	args := longhaul.Arguments("KEY", 1, 1)
+	os.Exit(longhaul.PrintEnd(follow(context.Background(), args[0])))
 }
 
 func follow(ctx context.Context, key string) (*longhaul.TaskResult, error) {

@@ -15,7 +15,8 @@ import (
 )
 
 func main() {
-	result, err := run(context.Background(), os.Args[1])
+	args := longhaul.Arguments("BATCH", 1, 1)
+	result, err := run(context.Background(), args[0])
 	var failed *longhaul.TaskFailed
 	switch {
 	case err == nil:

@@ -8,13 +8,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"longhaul.dev/examples/go/longhaul"
 )
 
 func main() {
-	os.Exit(longhaul.PrintEnd(run(context.Background(), os.Args[1], os.Args[2], os.Args[3:])))
+	args := longhaul.Arguments("KEY TASK [TAG...]", 2, math.MaxInt)
+	os.Exit(longhaul.PrintEnd(run(context.Background(), args[0], args[1], args[2:])))
 }
 
 func run(ctx context.Context, key, text string, tags []string) (*longhaul.TaskResult, error) {

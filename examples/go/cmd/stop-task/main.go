@@ -7,19 +7,23 @@ package main
 import (
 	"context"
 	"log"
-	"os"
+	"slices"
 
 	"longhaul.dev/examples/go/longhaul"
 )
 
 func main() {
+	args := longhaul.Arguments("KEY stop|cancel|interrupt", 2, 2)
+	if !slices.Contains([]string{"stop", "cancel", "interrupt"}, args[1]) {
+		longhaul.WrongUse()
+	}
 	ctx := context.Background()
 	c, err := longhaul.Connect(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.Stop(ctx, os.Args[1], os.Args[2]); err != nil {
+	if err := c.Stop(ctx, args[0], args[1]); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -23,7 +23,7 @@ func main() {
 	reuse := flag.String("reuse", "ALLOW_DUPLICATE", "what to do when the last run is over")
 	conflict := flag.String("conflict", "UNSPECIFIED", "what to do when a run is under way")
 	silent := flag.Bool("silent", false, "leave WorkflowExecutionErrorWhenAlreadyStarted out, as the SDK does by default")
-	flag.Parse()
+	args := longhaul.Arguments("[-reuse POLICY] [-conflict POLICY] [-silent] KEY TASK", 2, 2)
 	reusePolicy, err := enums.WorkflowIdReusePolicyFromString("WORKFLOW_ID_REUSE_POLICY_" + *reuse)
 	if err != nil {
 		log.Fatal(err)
@@ -39,13 +39,13 @@ func main() {
 	}
 	defer c.Close()
 	run, err := c.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID:                       "task:" + flag.Arg(0),
+		ID:                       "task:" + args[0],
 		TaskQueue:                c.TaskQueue,
 		WorkflowIDReusePolicy:    reusePolicy,
 		WorkflowIDConflictPolicy: conflictPolicy,
 		// Otherwise the run that exists is returned, and nothing tells it from a new one.
 		WorkflowExecutionErrorWhenAlreadyStarted: !*silent,
-	}, "task", json.RawMessage(flag.Arg(1)))
+	}, "task", json.RawMessage(args[1]))
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
 	case errors.As(err, &started):

@@ -134,7 +134,7 @@ describe('openBatch', () => {
 
     const opened = await batch.open(reference);
 
-    expect(opened).toMatchObject({ changed: 1, unchanged: 1, changedRows: [{ line: 3, key: 'a' }] });
+    expect(opened).toMatchObject({ changed: 1, unchanged: 1, succeeded: 1, changedRows: [{ line: 3, key: 'a' }] });
     expect(await batch.page(reference, 0)).toEqual([{ records: 1 }, { ...records[2], index: 1, line: 2, page: 0 }]);
     expect(await batch.page(reference, 1)).toEqual([{ records: 1 }, { ...records[0], index: 2, line: 3, page: 1 }]);
     const folderName = `batches/b/results/${reference.digest.slice(0, 12)}`;
@@ -265,6 +265,6 @@ describe('files that are not the record’s own', () => {
     const opened = batch.open(reference);
 
     await expect(opened).rejects.toMatchObject({ type: 'ArchiveUnavailable', nonRetryable: false });
-    await expect(opened).rejects.toThrow(/is that of the batch "B".*with another --id/);
+    await expect(opened).rejects.toThrow(/is that of the batch "B".*with another id \(--id\)/);
   });
 });

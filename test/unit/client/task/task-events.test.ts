@@ -9,6 +9,7 @@ const view: TaskView = {
   ...{
     serviceStatus: null,
     serviceStatusAt: null,
+    taskQueue: 'longhaul',
     queuePosition: null,
     polls: 0,
     failedPolls: 0,

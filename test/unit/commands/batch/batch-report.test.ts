@@ -151,8 +151,17 @@ describe('the table at the end of a batch', () => {
     expect(both.indexOf('longhaul reconcile')).toBeLessThan(both.indexOf('longhaul batch retry photos'));
   });
 
-  it('names nothing as paid where rows were not started or not created', () => {
-    expect(batchReport(resultOf({ ending: 'drained', notStarted: 3 }), null)).not.toContain('paid');
+  it.each(['drained', 'stopped'] as const)(
+    'says that rows are paid once retry starts them: a batch that was %s',
+    (ending) => {
+      expect(batchReport(resultOf({ ending, notStarted: 3 }), null)).toContain(
+        '  again    longhaul batch retry photos\n           3 rows not started and not paid so far: retry starts and pays them\n',
+      );
+      expect(batchReport(resultOf({ ending, notStarted: 1 }), null)).toContain('retry starts and pays it\n');
+    },
+  );
+
+  it('names nothing as paid where rows were not created', () => {
     const failures = { AccountUnknown: 2 };
     expect(batchReport(resultOf({ failed: 2, failures }), null)).not.toContain('paid');
   });

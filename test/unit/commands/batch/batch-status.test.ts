@@ -32,6 +32,17 @@ describe('the status of a batch', () => {
     expect(batchStatusText({ ...view, progress: failing }, Date.parse(startedAt))).toMatch(/problem +the archive/);
   });
 
+  it('says how old its counts are, and why fewer rows have ended than before', () => {
+    const attempt = { number: 2, of: 3 };
+    const view = viewOf({ progress: progressOf({ running: 3, lastMovedAt: startedAt, attempt }) });
+    const text = batchStatusText(view, Date.parse(startedAt) + 42_000);
+    expect(text).toMatch(/^ {2}rows +.*; at most \d+ at a time; as of 0:42 ago$/m);
+    expect(text).toMatch(/^ {2}attempt +2 of 3; rows that failed run again, and count as running$/m);
+
+    const over = { ...view, isOver: true, execution: 'COMPLETED', endedAt } as const;
+    expect(batchStatusText(over, Date.parse(endedAt))).not.toContain('as of');
+  });
+
   it('says since when it is paused, which rows are tried again, and once which cannot go on', () => {
     const words = 'The service refused the create for now (HTTP 503): busy';
     const heldUp = { rows: 3, since: startedAt, key: 'order-17', activity: 'createTask', words };

@@ -16,6 +16,7 @@ function view(more: Partial<TaskView> = {}): TaskView {
     endedAt: null,
     app: null,
     account: null,
+    taskQueue: 'longhaul',
     serviceStatus: null,
     serviceStatusAt: null,
   };

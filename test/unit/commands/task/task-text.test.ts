@@ -65,7 +65,15 @@ describe('the status of a task as text', () => {
       requestId: null,
       adoptedBy: null,
     };
-    const untold = { waitingFor: null, nextStep: null, problem: null, note: null, app: null, account: null };
+    const untold = {
+      waitingFor: null,
+      nextStep: null,
+      problem: null,
+      note: null,
+      app: null,
+      account: null,
+      taskQueue: 'longhaul',
+    };
     const counts = { polls: null, failedPolls: null, createRequests: null };
     const times = { startedAt: '1970-01-01T00:00:00Z', endedAt: null, since: null };
     const text = statusText(

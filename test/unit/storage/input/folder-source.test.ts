@@ -45,6 +45,12 @@ async function refusalOf(source: string, change: Partial<typeof rules> = {}): Pr
 }
 
 describe('openSource of a path', () => {
+  it.each(['C:\\photos\\x.png', 'c:/photos/x.png'])('says that %j is a path of Windows', async (source) => {
+    const refusal = await refusalOf(source);
+    expect(refusal.code).toBe('NOT_FOUND');
+    expect(refusal.message).toMatch(/it is a path of Windows.*: give the path that the file has on the worker/);
+  });
+
   it.each([
     ['relative to a root', 'deep/photo: 1.jpg'],
     ['relative with detours', 'deep/../deep/photo: 1.jpg'],

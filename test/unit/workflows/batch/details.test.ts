@@ -34,6 +34,19 @@ describe('the page of a batch in the Web UI', () => {
     ]);
   });
 
+  it('tells the moment that its counts are of, until they are final', () => {
+    const lastMovedAt = '2026-01-01T00:04:05.000Z';
+    expect(batchDetails({ ...fresh, lastMovedAt })).toContain('8 waiting; as of 2026-01-01 00:04:05 UTC');
+    expect(batchDetails({ ...fresh, lastMovedAt, state: 'Ended' })).toMatch(/8 waiting$/m);
+  });
+
+  it('tells why fewer rows have ended than before, with another attempt', () => {
+    expect(batchDetails({ ...fresh, attempt: { number: 1, of: 3 } })).toMatch(/^- \*\*Attempt:\*\* 1 of 3$/m);
+    expect(batchDetails({ ...fresh, attempt: { number: 2, of: 3 } })).toContain(
+      '- **Attempt:** 2 of 3; rows that failed run again, and count as running, no longer as ended',
+    );
+  });
+
   it('tells since when a batch is paused and how it goes on, and of one that is over no way to stop it', () => {
     expect(batchDetails({ ...fresh, state: 'Paused' })).toContain(
       '- **To go on:** the update `resume`, or `longhaul batch resume photos`',
