@@ -21,13 +21,14 @@ export interface StopVerbCommand {
 /** A worker that answers does so at once; without one, the request is on record all the same. */
 const statusWithinMs = 2_000;
 
-/** What keeps the request from being sent now: that no worker answers, or that a person has to decide first. */
+/** What keeps the request from being sent now: no worker answers, its workflow is stuck, or a person has to decide first. */
 async function obstacle(task: TaskHandle, verb: StopVerbCommand['verb']): Promise<string> {
   const view = await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
   if (view === undefined) {
     return 'No worker has answered yet. The request is on record, and applies as soon as a worker takes it; "longhaul doctor" says whether one is there.\n';
   }
   if (view.isOver) return '';
+  if (view.stuck !== null) return `${view.stuck.message}\n`;
   if (verb === 'stop' || view.status !== 'CreateUncertain') return view.note === null ? '' : `${view.note}\n`;
   return `It is not known whether the service created the task, so the request waits until that is decided:\n${choiceLines(view)}`;
 }
