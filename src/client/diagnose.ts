@@ -231,7 +231,11 @@ async function checkStuck(connection: Connection, temporal: TemporalConnection, 
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND ${stuckFilter}`;
   try {
     const { count } = await client.workflow.count(query);
-    if (count === 0) return fine(check, 'none: no workflow task fails again and again');
+    if (count === 0)
+      return fine(
+        check,
+        'none: no workflow task fails again and again, as Temporal lists it a minute or two after the first failure',
+      );
     const shown: string[] = [];
     for await (const { workflowId } of listWorkflows(client, query, shownStuck)) {
       shown.push(workflowId);

@@ -11,6 +11,8 @@ const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTTING_DOWN, WORKER_STATUS_SHUTDO
 const pollerIsGoneAfterMs = 90_000;
 /** Of a worker that asked longer ago than this, the words say that it may have been killed since. */
 const isSureMs = 10_000;
+/** A request for work of a worker that stops may reach Temporal, or end there, a moment after it said so. */
+const lastAskMs = 5_000;
 /** Of so many workers of a queue it is read whether they said that they stop. */
 const maxWorkers = 1_000;
 
@@ -45,7 +47,7 @@ export async function readPollers(
   const recent = pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
   const stops = recent.length === 0 ? new Map<string, number>() : await readStops(workers, namespace, name);
   // One with the same identity may have been started since: a container that restarts keeps its host name and its pid.
-  const live = recent.filter((poller) => seenAtMs(poller) > (stops.get(poller.identity ?? '') ?? 0));
+  const live = recent.filter((poller) => seenAtMs(poller) > (stops.get(poller.identity ?? '') ?? 0) + lastAskMs);
   const ask = live.length === 1 ? 'which asked for work' : 'of which the latest asked for work';
   const lastMs = Math.min(...(live.length > 0 ? live : pollers).map(ageMs));
   const last = `${formatDuration(Math.max(0, lastMs))} ago`;

@@ -63,6 +63,8 @@ export function addSweepCommand(program: Command, context: CommandContext): void
         const status = await sweeps.status();
         if (options.json) printJson(context, status);
         else context.stdout.write(statusText(status));
+        // A sweep is listed as running from its start on, whether or not a worker takes it.
+        if (status.installed !== null) await warnOfMissingWorkers(context, [options.taskQueue]);
         if (status.last !== null && isUnsafe(status.last)) context.exitWith(exitCodes.needsPerson);
         else if (!isWatched(status)) context.exitWith(exitCodes.temporalNotReady);
       });

@@ -63,10 +63,14 @@ export const metrics = {
     'Attempts to create a task: `accepted`, `rejected`, `uncertain`, `not_sent`, or `retried`: held back, or refused for now.',
     ['account', 'outcome'],
   ),
-  createsHeldBack: gauge('longhaul_creates_held_back', 'Creates that wait in this worker for their turn.', ['account']),
+  createsHeldBack: gauge(
+    'longhaul_creates_held_back',
+    'Creates that wait in this worker for their turn, each for up to 2 s; those that wait longer wait in Temporal for their next attempt, and are not among them.',
+    ['account'],
+  ),
   limiterClosed: gauge(
     'longhaul_create_limiter_closed',
-    '1 while the limiter of an account sends no creates or a single one, else 0.',
+    '1 while the limiter of an account sends no creates or a single one and others wait for that, else 0: also after a create that failed while none waits.',
     ['account'],
   ),
   keyRefused: gauge(

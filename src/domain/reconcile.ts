@@ -150,7 +150,9 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
     case undefined:
       return found('unanswered', 'The service was not asked about it.', [adopt]);
     case 'nothing':
-      return found('unanswered', `The service did not say how it is: ${atService.words}.`, [adopt]);
+      return found('unanswered', `The service did not say how it is: ${atService.words}. Compare again once it does.`, [
+        adopt,
+      ]);
     case 'gone':
       return found('lost', 'The service has deleted it; a result that is not in the archive is lost.', []);
     case 'unknown':

@@ -180,7 +180,11 @@ function asSentence(words: string): string {
 function resolve(request: StopRequest, end: TerminalStatus): StopRequest {
   if (!isOpen(request)) return request;
   if (end === 'Success') {
-    return { ...request, outcome: 'tooLate', words: 'The task had succeeded; its result is archived, for it is paid.' };
+    return {
+      ...request,
+      outcome: 'tooLate',
+      words: 'The task had succeeded, and is paid; its state says how far its outputs are archived.',
+    };
   }
   if (request.sends > 0) return { ...request, outcome: 'confirmed', words: `The task ended as ${end}.` };
   return { ...request, outcome: 'tooLate', words: `The task had ended as ${end} before this was sent.` };

@@ -19,7 +19,7 @@ export interface FindingView extends Omit<Finding, 'remedies'> {
 const titles: Record<FindingKind, string> = {
   running: 'Running, and followed by no workflow',
   notArchived: 'Succeeded, and not archived',
-  damaged: 'Archived, and damaged since',
+  damaged: 'Archived, with files missing or damaged',
   archiveIncomplete: 'Archive incomplete',
   unanswered: 'State unknown',
   uncertain: 'Uncertain whether created',

@@ -20,6 +20,8 @@ export interface CreateLimiterView {
   readonly unanswered: number;
   /** How many of these there may be now. */
   readonly atOnce: number;
+  /** Whether creates are late because of it: it is not open, and some wait here, are to come again or are on their way. */
+  readonly isHoldingBack: boolean;
 }
 
 /** Called when a limiter closes or opens: once each, however many creates wait. */
@@ -65,6 +67,8 @@ const usualMostWaiting = 100;
 const usualPatienceMs = 2_000;
 /** The least pause before another attempt while the limiter is open. */
 const leastReturnMs = 500;
+/** A create that was held back and has not come again so long after its time is gone: stopped, or sent by another worker. */
+const missingAfterMs = 30_000;
 /** Turns further off than this are spread at random. */
 const farMs = 30_000;
 
@@ -96,6 +100,8 @@ export class CreateLimiter {
   #lastFailure = '';
   /** When the create that was held back last tries again. */
   #lastReturnMs = 0;
+  /** When the last of all that were held back tries again, also of those from before the last refusal. */
+  #heldBackUntilMs = 0;
 
   constructor(options: CreateLimiterOptions) {
     const { perSecond, onChange = () => undefined, patienceMs = usualPatienceMs } = options;
@@ -178,6 +184,7 @@ export class CreateLimiter {
     this.#lastReturnMs = Math.max(earliestMs, this.#lastReturnMs + 1_000 / this.#perSecond);
     const isFar = this.#lastReturnMs > earliestMs + farMs;
     const returnMs = isFar ? earliestMs + farMs * this.#random() : this.#lastReturnMs;
+    this.#heldBackUntilMs = Math.max(this.#heldBackUntilMs, returnMs);
     const waitMs = Math.max(1, Math.ceil(returnMs - nowMs));
     return { waitMs, reason: this.#reason(), isInTurn: this.#state() === 'open' };
   }
@@ -192,7 +199,13 @@ export class CreateLimiter {
       waiting: this.#waiting.size,
       unanswered: this.#unanswered,
       atOnce: this.#atOnce,
+      isHoldingBack: state !== 'open' && this.#isAnyLate(),
     };
+  }
+
+  #isAnyLate(): boolean {
+    const isHeldBack = this.#now() < this.#heldBackUntilMs + missingAfterMs;
+    return isHeldBack || this.#waiting.size > 0 || this.#unanswered > 0;
   }
 
   #state(): CreateLimiterState {

@@ -6,7 +6,7 @@ import { type FindingKind, findingKinds } from '../domain/reconcile';
 export interface GaugeSources {
   /** How the creates of each account stand in this process. */
   readonly creates: () => Iterable<
-    readonly [account: string, state: { readonly state: string; readonly waiting: number }]
+    readonly [account: string, state: { readonly isHoldingBack: boolean; readonly waiting: number }]
   >;
   /** How many tasks of the namespace wait for a decision, by status. */
   readonly waitingForPerson: () => Promise<Readonly<Record<string, number>>>;
@@ -28,8 +28,8 @@ const namespaceEveryMs = 60_000;
 /** Keeps the gauges of a process as they are, until it is stopped. What cannot be read keeps its last value. */
 export function sampleGauges(meter: MetricMeter, sources: GaugeSources, onError: (error: unknown) => void): () => void {
   const readLimits = (): void => {
-    for (const [account, { state, waiting }] of sources.creates()) {
-      setGauge(meter, metrics.limiterClosed, { account }, state === 'open' ? 0 : 1);
+    for (const [account, { isHoldingBack, waiting }] of sources.creates()) {
+      setGauge(meter, metrics.limiterClosed, { account }, isHoldingBack ? 1 : 0);
       setGauge(meter, metrics.createsHeldBack, { account }, waiting);
     }
   };

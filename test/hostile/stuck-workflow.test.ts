@@ -38,17 +38,22 @@ async function withBrokenWorker<T>(during: () => Promise<T>): Promise<T> {
   return await worker.runUntil(during);
 }
 
-/** What a command prints. */
-async function printed(...args: string[]): Promise<string> {
+async function run(...args: string[]): Promise<FakeContext> {
   const context = new FakeContext({ TEMPORAL_ADDRESS: environment.address });
   await runCommandLine(args, context);
-  return context.stdout.text;
+  return context;
+}
+
+/** What a command prints. */
+async function printed(...args: string[]): Promise<string> {
+  return (await run(...args)).stdout.text;
 }
 
 describe('a task and a batch whose workflow tasks fail', () => {
   it('are told as stuck, with what to do, by status, list and doctor, and go on with a worker that is whole', async () => {
     const { longhaul, service, taskQueue } = environment;
     const task = await longhaul.start({ ...smallInput, key: randomUUID() });
+    const other = await longhaul.start({ ...smallInput, key: randomUUID() });
     const id = randomUUID();
     const rows = { location: 'rows', digest: 'ab', rows: 1, pages: 1 };
     const batch = await longhaul.startBatch({ id, rows });
@@ -70,6 +75,10 @@ describe('a task and a batch whose workflow tasks fail', () => {
       );
       expect(listed?.stuck?.problems).toContain('category=WorkflowTaskFailed');
 
+      const stopped = await run('stop', other.workflowId);
+      expect(stopped.stderr.text).toMatch(
+        /^Asked task:\S+ to stop\..*\nIts workflow tasks fail .* a stop does not reach it/,
+      );
       expect(await printed('status', task.workflowId)).toMatch(/stuck\s+Its workflow tasks fail/);
       expect(await printed('list', '--stuck')).toContain(`${task.workflowId} is stuck. Its workflow tasks fail`);
       expect(await printed('batch', 'status', id)).toMatch(/stuck\s+Its workflow tasks fail/);
@@ -87,6 +96,7 @@ describe('a task and a batch whose workflow tasks fail', () => {
       return { taken: true };
     };
     await environment.temporal.workflow.getHandle(batchWorkflowId(id)).terminate();
+    await environment.temporal.workflow.getHandle(other.workflowId).terminate();
     await environment.startWorkers();
     await eventually(async () => (await task.status()).status === 'Running', { withinMs: 60_000 });
     expect((await task.status()).stuck).toBeNull();

@@ -231,7 +231,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
       for (const verb of ['stop', 'cancel'] as const) {
         expect(await stopRequestOf(task, verb)).toMatchObject({
           outcome: 'tooLate',
-          words: 'The task had succeeded; its result is archived, for it is paid.',
+          words: 'The task had succeeded, and is paid; its state says how far its outputs are archived.',
         });
       }
       expect(await executionOf(task)).toBe('COMPLETED');

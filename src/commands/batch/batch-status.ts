@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { BatchHandle, BatchView } from '../../client/batch/batch-handle';
 import { DecisionRefusedError, InputInvalidError, LonghaulError, noWorkerRemedy } from '../../client/errors';
+import { mayExistUnfollowed } from '../../contract/failure-types';
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
 import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
@@ -126,10 +127,23 @@ export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchRe
     ['stuck', stuck?.message ?? null],
     ['note', progress === null && stuck === null ? `No worker answered, so this is all that is known.${waits}` : null],
     ...progressFacts(view, elapsedMs, nowMs),
+    ['next', isOver ? nextText(view) : null],
     ['page', url],
   ];
   const lines = facts.flatMap(([name, words]) => (words === null ? [] : [`  ${name.padEnd(13)}${words}`]));
   return [workflowId, ...lines, ...failureLines(view)].map((line) => fit(line, Infinity)).join('\n');
+}
+
+/** What is left to do for a batch that is over and has no table that says so, or left tasks that nothing follows. */
+function nextText({ workflowId, batchId, execution, progress }: BatchView): string | null {
+  if (execution === 'TERMINATED' || execution === 'TIMED_OUT') {
+    const goOn = `longhaul batch retry ${batchId} takes it up again: it follows rows that run, starts the others, and creates those that failed anew`;
+    return `rows that ran go on, and are paid: ${goOn}. To end them instead: longhaul list --batch ${batchId}, then longhaul stop ${workflowId}:KEY of each`;
+  }
+  const failures = progress?.report?.failures ?? progress?.failures ?? {};
+  const unfollowed = mayExistUnfollowed.reduce((sum, type) => sum + (failures[type] ?? 0), 0);
+  if (unfollowed === 0) return null;
+  return `longhaul reconcile: of ${formatCountOf(unfollowed, 'row')} the service may have the task, which is paid then, and nothing follows it`;
 }
 
 /** `Refused`: it failed before it started a row. */

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
-import { InputInvalidError } from '../../client/errors';
+import { InputInvalidError, LonghaulError } from '../../client/errors';
+import type { Longhaul } from '../../client/longhaul';
 import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
-import { printableLine } from '../../domain/text';
+import { formatCount, printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { detachedAnyway, wholeNumber } from '../shared-options';
 import { addBatchRunCommand } from './batch-run';
@@ -142,7 +143,9 @@ function addBatchStopCommand(program: Command, context: CommandContext): void {
   program
     .command('stop')
     .summary('stop every row that runs, and the batch')
-    .description('Stops every row that runs, confirmed by the service, starts no more, and prints the table.')
+    .description(
+      'Stops every row that runs, confirmed by the service, starts no more, and prints the table. Rows in CreateUncertain end undecided, as StopUnconfirmed: decide about them before ("longhaul list --batch ID --needs-person"), or settle them afterwards ("longhaul reconcile").',
+    )
     .addArgument(batchIdArgument())
     .option('--detach', 'do not wait until it has ended')
     .option('--json', 'print one JSON object a line: what happens, and the result')
@@ -150,13 +153,36 @@ function addBatchStopCommand(program: Command, context: CommandContext): void {
     .action(async (id: string, { detach, json = false }: { detach?: true; json?: boolean }) => {
       await withLonghaul(context, {}, async (longhaul) => {
         const batch = longhaul.batch(id);
+        const undecided = await countUndecided(longhaul, batch);
         await batch.stop();
-        context.stderr.write(`Asked ${batch.workflowId} to stop.\n`);
+        context.stderr.write(`Asked ${batch.workflowId} to stop.\n${undecidedText(undecided)}`);
         const emit = createEventEmitter(context.stdout, json);
         emit('asked', { workflowId: batch.workflowId, verb: 'stop' });
         if (detach !== true) await followBatchToTheEnd(context, batch, { emit, isJson: json });
       });
     });
+}
+
+/** Its rows of which it is not known whether the service created the task; more than these are not counted. */
+const mostUndecided = 1_000;
+
+/** What keeps them from being counted must not keep the batch from being stopped. */
+async function countUndecided(longhaul: Longhaul, { id }: BatchHandle): Promise<number> {
+  const ids: string[] = [];
+  try {
+    const waiting = { batch: id, status: 'CreateUncertain', running: true, limit: mostUndecided } as const;
+    for await (const { workflowId } of longhaul.list(waiting)) ids.push(workflowId);
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+  }
+  return ids.length;
+}
+
+/** `longhaul stop` of such a row asks for the decision first. */
+function undecidedText(rows: number): string {
+  if (rows === 0) return '';
+  const which = rows === 1 ? '1 row ends' : `${formatCount(rows)}${rows === mostUndecided ? ' or more' : ''} rows end`;
+  return `${which} undecided, as StopUnconfirmed: whether the service created the task is not known, and one that exists runs on and is paid.\nOnce the batch has ended, "longhaul reconcile" lists them, with the commands that settle them.\n`;
 }
 
 async function askBatch(

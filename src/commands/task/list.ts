@@ -3,7 +3,7 @@ import { InputInvalidError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
 import { checkListOptions, type ListedTask, type ListTasksOptions } from '../../client/task/list-tasks';
 import type { FailureType } from '../../contract/failure-types';
-import type { LonghaulStatus } from '../../domain/task-state';
+import { type LonghaulStatus, statesThatWait } from '../../domain/task-state';
 import { printableLine } from '../../domain/text';
 import { wallClock } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
@@ -131,7 +131,7 @@ function listText(tasks: readonly ShownTask[], nowMs: number): string {
   const header = ['STATUS', 'STARTED (UTC)', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
   const rows = tasks.map((task) =>
     [
-      shownState(task),
+      `${shownState(task)}${givenUpText(task)}`,
       wallClock(task.startedAt),
       formatClock((task.endedAt === null ? nowMs : Date.parse(task.endedAt)) - Date.parse(task.startedAt)),
       task.app ?? '-',
@@ -142,6 +142,12 @@ function listText(tasks: readonly ShownTask[], nowMs: number): string {
   return tableLines([header, ...rows])
     .map((line) => `${line}\n`)
     .join('');
+}
+
+/** One that a person or a policy gave up keeps the status in which it waited, and waits for nobody any more. */
+function givenUpText({ status, execution }: ListedTask): string {
+  const waited: readonly string[] = statesThatWait;
+  return execution === 'FAILED' && waited.includes(status) ? ' (failed)' : '';
 }
 
 /** What is wrong with tasks of the list, one line each. */

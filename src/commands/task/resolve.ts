@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import type { TaskHandle } from '../../client/task/task-handle';
+import { taskKeyOf } from '../../contract/workflow-ids';
 import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { idArgument } from '../shared-options';
@@ -31,11 +32,27 @@ export function addResolveCommand(program: Command, context: CommandContext): vo
       const decide = toDecision(options);
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
+        const asked = options.abandon === true ? [] : await askedBefore(task);
         const words = await decide(task);
         if (options.json) printJson(context, { workflowId: task.workflowId, words });
         else context.stdout.write(`${printableLine(words)}\n`);
+        if (asked.length > 0) context.stderr.write(askedText(asked, id));
       });
     });
+}
+
+/** A worker that answers does so at once. */
+const statusWithinMs = 2_000;
+
+/** The requests to end the task that were kept until the decision. */
+async function askedBefore(task: TaskHandle): Promise<readonly string[]> {
+  const view = await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
+  const kept = view?.stopRequests.filter(({ outcome }) => outcome === 'waiting') ?? [];
+  return [...new Set(kept.map(({ verb }) => verb))];
+}
+
+function askedText(verbs: readonly string[], id: string): string {
+  return `It was asked to ${verbs.join(' and to ')} before, which is kept and applies from now on: longhaul status ${taskKeyOf(id) ?? id}\n`;
 }
 
 function toDecision({ adopt, recreate, abandon }: ResolveOptions): (task: TaskHandle) => Promise<string> {

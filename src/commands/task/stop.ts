@@ -3,9 +3,12 @@ import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import { operatorChoices } from '../../contract/operator-choices';
 import { taskKeyOf } from '../../contract/workflow-ids';
+import { shellWord } from '../../domain/shell-word';
+import { isTerminal, parseServiceStatus } from '../../domain/task-state';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { followToTheEnd } from './follow-task';
+import { cutOffText } from './task-text';
 import { detachedAnyway, idArgument } from '../shared-options';
 
 /** One way to end a task. */
@@ -18,27 +21,47 @@ export interface StopVerbCommand {
 /** A worker that answers does so at once; without one, the request is on record all the same. */
 const statusWithinMs = 2_000;
 
-/** What keeps the request from being sent now: that no worker answers, or that a person has to decide first. */
+/** What keeps the request from being sent now: no worker answers, its workflow is stuck, or a person has to decide first. */
 async function obstacle(task: TaskHandle, verb: StopVerbCommand['verb']): Promise<string> {
   const view = await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
   if (view === undefined) {
     return 'No worker has answered yet. The request is on record, and applies as soon as a worker takes it; "longhaul doctor" says whether one is there.\n';
   }
   if (view.isOver) return '';
+  if (view.stuck !== null) return `${view.stuck.message}\n`;
   if (verb === 'stop' || view.status !== 'CreateUncertain') return view.note === null ? '' : `${view.note}\n`;
   return `It is not known whether the service created the task, so the request waits until that is decided:\n${choiceLines(view)}`;
 }
 
-/** The task as it stands, if a person has to decide about it first: to end it here would throw that decision away. */
+/**
+ * The task as it stands, if a person has to decide about it first, which to end it here would throw away, or if its
+ * workflow was cut off, so that another one has to follow it first.
+ */
 async function undecided(task: TaskHandle, { verb }: StopVerbCommand): Promise<TaskView | undefined> {
   // What keeps the status from being read keeps the request from being sent, and says so better.
   const view = await task.status().catch(() => undefined);
-  if (view === undefined || view.isOver) return undefined;
+  if (view === undefined || isUnfollowed(view)) return view;
+  if (view.isOver) return undefined;
   if (view.status === 'ArchiveIncomplete') return view;
   return verb === 'stop' && view.status === 'CreateUncertain' ? view : undefined;
 }
 
+/** Its workflow was cut off, so that it takes no request, while its task may run at the service. */
+function isUnfollowed({ execution, requestId, serviceStatus }: TaskView): boolean {
+  const isCutOff = execution === 'TERMINATED' || execution === 'TIMED_OUT';
+  return isCutOff && requestId !== null && !(serviceStatus !== null && isTerminal(parseServiceStatus(serviceStatus)));
+}
+
+function unfollowedText({ workflowId, execution, adoptedBy, account, requestId }: TaskView, verb: string): string {
+  const over = `Not asked to ${verb}: the workflow ${workflowId} is over${cutOffText(execution)}, and its task may run on at the service, and be paid.`;
+  if (adoptedBy !== null) return `${over} It is followed by another workflow:\n  longhaul ${verb} ${adoptedBy}\n`;
+  const id = shellWord(requestId ?? '');
+  const option = account === null || account === 'default' ? '' : ` --account ${shellWord(account)}`;
+  return `${over} Follow it, then ${verb} that:\n  longhaul adopt ${id}${option} --detach\n  longhaul ${verb} adopt-${id} --wait\n`;
+}
+
 function undecidedText(view: TaskView, { verb }: StopVerbCommand): string {
+  if (view.isOver) return unfollowedText(view, verb);
   const why =
     view.status === 'ArchiveIncomplete'
       ? 'The task is over at the service, and paid, so there is nothing to end; some of its outputs are not archived. Decide:'

@@ -58,10 +58,11 @@ describe('without a worker', () => {
     expect(found.stderr.text).toContain(warningOf(nobody));
   });
 
-  it('sweep install says that no sweep will begin', async () => {
+  it('sweep install says that no sweep will begin, and sweep status that none goes on', async () => {
     const nobody = `nobody-${randomUUID()}`;
     try {
       expect((await run('sweep', 'install', '--task-queue', nobody)).stderr.text).toBe(warningOf(nobody));
+      expect((await run('sweep', 'status', '--task-queue', nobody)).stderr.text).toBe(warningOf(nobody));
     } finally {
       await run('sweep', 'remove', '--task-queue', nobody);
     }

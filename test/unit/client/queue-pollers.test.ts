@@ -54,6 +54,12 @@ describe('the pollers of a task queue', () => {
     });
   });
 
+  it('are gone when their last request for work was seen a moment after they said that they stop', async () => {
+    const workers = listing([heartbeat('1@a', WORKER_STATUS_SHUTDOWN, 20_000)]);
+    const { live } = await readPollers(workers, { ...queue, pollers: [poller('1@a', 19_800), poller('1@b', 15_000)] });
+    expect(live.map(({ identity }) => identity)).toEqual(['1@b']);
+  });
+
   it.each([
     ['has asked since', [heartbeat('1@a', WORKER_STATUS_SHUTDOWN, 30_000)]],
     [

@@ -101,7 +101,7 @@ describe('a task with a request id', () => {
     [
       'why nothing is known',
       { atService: { says: 'nothing', words: 'timeout' } },
-      'The service did not say how it is: timeout.',
+      'The service did not say how it is: timeout. Compare again once it does.',
     ],
   ])('is told in words: %s', (_, more, reason) => {
     const verdict = judgeTask(task(more), nowMs);

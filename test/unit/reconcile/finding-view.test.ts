@@ -85,6 +85,16 @@ describe('a comparison for a person', () => {
     ]);
   });
 
+  it('does not call an archive damaged that a person gave up, with outputs missing', () => {
+    const gaveUp: Finding = {
+      ...finding(adopt()),
+      kind: 'damaged',
+      reason: 'The manifest says that outputs are missing.',
+    };
+    const text = reconciliationText({ safe: nothing }, [findingView(gaveUp, null)]);
+    expect(text).toMatch(/^Archived, with files missing or damaged \(1\):\n/);
+  });
+
   it('is bounded by complete findings with their commands, and says how many more there are, and where', () => {
     const views = Array.from({ length: 5 }, (_, index) => {
       const reason = `${'It runs. '.repeat(100)}End of ${index}.`;

@@ -67,6 +67,7 @@ describe('the limiter of an account’s creates', () => {
       waiting: 0,
       unanswered: 5,
       atOnce: 5,
+      isHoldingBack: false,
     });
   });
 
@@ -113,6 +114,23 @@ describe('the limiter of an account’s creates', () => {
     await create({ ...queueFull, retryable: false, httpStatus: 400, message: 'no such parameter' });
     expect(await limiter.acquire()).toBeUndefined();
     expect(changes).toEqual([]);
+  });
+
+  it('holds back none after a create that got no answer, until others come', async () => {
+    await create({ outcome: 'uncertain', reason: 'the connection was closed' });
+    expect(limiter.view()).toMatchObject({ state: 'closed', isHoldingBack: false });
+    const { waitMs } = await heldBack();
+    expect(limiter.view().isHoldingBack).toBe(true);
+
+    nowMs += waitMs;
+    await create({ outcome: 'uncertain', reason: 'the connection was closed' });
+    expect(limiter.view().isHoldingBack).toBe(true);
+    nowMs += 60_000;
+    expect(limiter.view()).toMatchObject({ state: 'probing', isHoldingBack: false });
+    expect(await limiter.acquire()).toBeUndefined();
+    expect(limiter.view().isHoldingBack).toBe(true);
+    limiter.report(accepted);
+    expect(limiter.view()).toMatchObject({ state: 'open', isHoldingBack: false });
   });
 
   it('lets one create through after that, and holds back the others until it is answered', async () => {

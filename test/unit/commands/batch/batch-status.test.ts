@@ -123,6 +123,22 @@ describe('the status of a batch', () => {
     expect(shown(1)).not.toContain('more that failed');
   });
 
+  it('says what is left to do once its workflow was cut off', () => {
+    const over = viewOf({ execution: 'TERMINATED', isOver: true, endedAt, progress: progressOf({ running: 2 }) });
+    const [next] = /^ {2}next .*$/m.exec(batchStatusText(over, Date.now())) ?? [];
+    expect(next).toMatch(/rows that ran go on, and are paid: longhaul batch retry photos takes it up again/);
+    expect(next).toMatch(/longhaul list --batch photos, then longhaul stop batch:photos:KEY of each$/);
+  });
+
+  it('says once it is over that rows may have tasks that nothing follows', () => {
+    const progress = progressOf({ failures: { TaskFailed: 1, StopUnconfirmed: 2 } });
+    const over = viewOf({ execution: 'CANCELLED', isOver: true, endedAt, progress });
+    expect(batchStatusText(over, Date.now())).toMatch(/^ {2}next +longhaul reconcile: of 2 rows the service may/m);
+    expect(batchStatusText(viewOf({ progress }), Date.now())).not.toMatch(/^ {2}next/m);
+    const others = { ...over, progress: progressOf({ failures: { TaskFailed: 1 } }) };
+    expect(batchStatusText(others, Date.now())).not.toMatch(/^ {2}next/m);
+  });
+
   it('says how it ended where that is known', () => {
     const over = viewOf({ execution: 'COMPLETED', isOver: true, endedAt });
     expect(batchStatusText(over, Date.now(), 'drained')).toMatch(/^ {2}state +Drained, over after/m);

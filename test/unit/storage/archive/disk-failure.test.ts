@@ -1,0 +1,12 @@
+import { diskFailure } from '../../../../src/storage/archive/disk';
+
+const readOnly = Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' });
+
+describe('an archive on a file system that is read-only', () => {
+  it('is told with the remedy, which is not another folder: that knows none of the tasks', () => {
+    const { message } = diskFailure(readOnly, { where: 'the archive /srv/archive', name: 'r/manifest.json' });
+    expect(message).toBe(
+      'the archive /srv/archive cannot keep or give r/manifest.json (EROFS): the file system is read-only; mount it writable',
+    );
+  });
+});
