@@ -255,7 +255,7 @@ function Filters({ rows, selection, change, hasCosts }: FiltersProps): JSX.Eleme
         <input
           type="search"
           value={selection.text}
-          placeholder="key, request id, failure, file"
+          placeholder="key, cell of the row file, request id, failure, file"
           onInput={({ currentTarget }) => {
             change({ text: currentTarget.value });
           }}

@@ -49,7 +49,10 @@ function throughput(ended: readonly ReportRow[]): Plot {
     const index = Math.floor((end(row) - first) / (width * 1_000));
     bars[index] = (bars[index] ?? 0) + 1;
   }
-  const perMinute = (count: number): string => formatCount(Math.round((count * 60) / width));
+  const perMinute = (count: number): string => {
+    const rate = (count * 60) / width;
+    return rate > 0 && rate < 10 ? rate.toFixed(1) : formatCount(Math.round(rate));
+  };
   return {
     title: 'Rows ended a minute',
     summary: `On average ${perMinute(ended.length / bars.length)}, at most ${perMinute(Math.max(...bars))}`,

@@ -51,16 +51,21 @@ export interface EnvironmentFile {
  * Writes it into the folder: `environment.sh`, or one with this process's number in its name while another demo that runs
  * has that.
  *
- * @param variables - of the demo alone. They have the keys of its own service and S3 server, which end with it.
+ * @param own - the demo's own variables. They have the keys of its service and S3 server, which end with it.
+ * @param taken - those that it took from its own shell, such as a file of prices: the next demo takes them, too.
  */
-export function writeEnvironment(folder: string, variables: NodeJS.ProcessEnv): EnvironmentFile {
+export function writeEnvironment(
+  folder: string,
+  own: NodeJS.ProcessEnv,
+  taken: NodeJS.ProcessEnv = {},
+): EnvironmentFile {
   mkdirSync(folder, { recursive: true });
   const { command, args } = longhaulCommand([]);
-  const names = Object.keys(variables);
+  const variables = { ...taken, ...own };
   const text = [
     `# of process ${process.pid}`,
-    ...names.map((name) => `export ${name}=${quoted(variables[name] ?? '')}`),
-    `export ${marker}=${quoted(names.join(' '))}`,
+    ...Object.entries(variables).map(([name, value = '']) => `export ${name}=${quoted(value)}`),
+    `export ${marker}=${quoted(Object.keys(own).join(' '))}`,
     `longhaul() { ${[command, ...args].map(quoted).join(' ')} "$@"; }`,
     '',
   ].join('\n');

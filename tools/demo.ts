@@ -84,9 +84,9 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
       return started;
     }),
   ]);
-  const variables = {
-    // Of the worker, too, such as a file of prices: another one shall be as this one is.
-    ...Object.fromEntries(Object.entries(given).filter(([name]) => name.startsWith('LONGHAUL_'))),
+  // Of the worker, too, such as a file of prices: another one shall be as this one is.
+  const taken = Object.fromEntries(Object.entries(given).filter(([name]) => name.startsWith('LONGHAUL_')));
+  const own = {
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     LONGHAUL_SERVICE_URL: service.url,
@@ -96,7 +96,7 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
     ...(temporal.uiUrl !== undefined && { LONGHAUL_WEB_UI_URL: temporal.uiUrl }),
     ...(await stageIn(service.storage)),
   };
-  const env = { ...given, ...variables };
+  const env = { ...given, ...own };
   const worker = await supervise({ ...longhaulCommand(['worker']), env, graceMs: 90_000 });
   let isStopping = false;
   stops.push(() => {
@@ -112,7 +112,7 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
   say(`  ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`);
   say(`  Temporal's Web UI   ${temporal.uiUrl ?? '(of the server at TEMPORAL_ADDRESS)'}`);
   say(`  the service's page  ${service.url}/   # its apps and their inputs, tasks and pictures`);
-  const file = writeEnvironment(folder, variables);
+  const file = writeEnvironment(folder, own, taken);
   stops.push(async () => {
     file.remove();
     await Promise.resolve();

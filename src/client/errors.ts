@@ -123,7 +123,7 @@ function lookupHint(workflowId: string): string {
   if (taskKeyOf(workflowId) !== undefined) return 'See "longhaul list"; a row of a batch is batch:ID:KEY.';
   return id === undefined
     ? 'See "longhaul list".'
-    : `Its id is the name of its row file without the ending, unless it was given another id (--id); what an earlier one left is in the archive, under batches/${id}.`;
+    : `Its id is the name of its row file without the ending, unless it was given another id (--id); if one ended here before, what it left is in its archive, under batches/${id}.`;
 }
 
 /** Thrown when Temporal has no workflow with this id: never started, or older than the namespace's retention. */

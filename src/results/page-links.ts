@@ -39,10 +39,10 @@ export interface NamedFile {
   readonly sha256: string;
 }
 
-/** Writes a page to this machine. Throws ArchiveError or ResultsError. */
+/** Writes a page, or a table, to this machine. Throws ArchiveError or ResultsError. */
 export async function writePage(
   file: string,
-  html: AsyncIterable<string>,
+  html: AsyncIterable<string | Uint8Array>,
 ): Promise<{ readonly path: string; readonly bytes: number }> {
   const content = Readable.from(html, { objectMode: false });
   let failure: unknown;

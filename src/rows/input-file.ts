@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, showValue } from '../domain/text';
+import { trimUnseen } from './table-cells';
 
 /**
  * The size of an input file in bytes, or what is wrong with it as the rest of a sentence about it.
@@ -24,7 +25,7 @@ export async function inspectInputFile(
     if (code !== 'ENOENT' && code !== 'ENOTDIR') return `cannot be read (${code}); check its permissions`;
     if (isWindowsPath(file))
       return 'does not exist: it has a path of Windows; write / in the place of \\, and no drive';
-    const namesake = await folders.namesake(file);
+    const namesake = (await withoutMark(file)) ?? (await folders.namesake(file));
     return namesake === undefined ? `does not exist; relative paths start ${start}` : `does not exist; ${namesake}`;
   }
 }
@@ -34,10 +35,17 @@ function isWindowsPath(file: string): boolean {
   return path.sep === '/' && /\\|(?:^|\/)[a-z]:\//i.test(file);
 }
 
+/** The file that is there without the `@` before its name, which a cell has and a template has not. */
+async function withoutMark(file: string): Promise<string | undefined> {
+  const unmarked = file.replace(/(^|\/)@/, '$1');
+  if (unmarked === file || (await stat(unmarked).catch(() => undefined)) === undefined) return undefined;
+  return `${showValue(unmarked)} is there: leave out the @, which is written only in cells without a template`;
+}
+
 /** So many names are read in all, and no folder beyond them: the hint is not worth more. */
 const maxNames = 200_000;
 
-/** The names in folders, without regard to capital letters and to the forms of accents. */
+/** The names in folders, without regard to capital letters, the forms of accents, and what cannot be seen around them. */
 export class FolderNames {
   readonly #folders = new Map<string, ReadonlyMap<string, string>>();
   #count = 0;
@@ -52,11 +60,7 @@ export class FolderNames {
     const name = path.basename(file);
     const found = names.get(fold(name));
     if (found === undefined) return undefined;
-    const difference =
-      found.normalize('NFC') === name.normalize('NFC')
-        ? 'its name has its accents in the other form of Unicode (NFC, NFD); rename it, or copy its name from there'
-        : 'capital letters make a difference; write its name so';
-    return `${showValue(path.join(folder, found))} is there: ${difference}`;
+    return `${showValue(path.join(folder, found))} is there: ${differenceBetween(found, name)}`;
   }
 
   /** `undefined` for what is no folder. */
@@ -80,5 +84,13 @@ export class FolderNames {
 }
 
 function fold(name: string): string {
-  return name.normalize('NFC').toLowerCase();
+  return trimUnseen(name).normalize('NFC').toLowerCase();
+}
+
+function differenceBetween(found: string, name: string): string {
+  if (trimUnseen(found) !== found || trimUnseen(name) !== name)
+    return 'spaces and line ends around a name make a difference; write its name so';
+  return found.normalize('NFC') === name.normalize('NFC')
+    ? 'its name has its accents in the other form of Unicode (NFC, NFD); rename it, or copy its name from there'
+    : 'capital letters make a difference; write its name so';
 }

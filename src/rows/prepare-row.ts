@@ -6,9 +6,10 @@ import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isExactNumber, parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
 import { pickPlace } from '../domain/batch/row-place';
+import { showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
-import { checkRowFields, InputProblemFields } from './row-fields';
+import { checkRowFields, InputProblemFields, type Place } from './row-fields';
 import { givenKey, deriveKey, maxOriginalKeyLength, type RowKey } from './row-key';
 import type { RowOptions, SourceRow } from './row-options';
 import { appOption, optionFor } from './option-names';
@@ -48,8 +49,9 @@ export function prepareRow(
   }
   const inputs = rowInputs(said.fields, folder, options, problems);
   const input: unknown = { ...options.common, ...said.fields, ...fixedValues(options), inputs };
-  if (problems.found.length > 0 || !isTaskInput(input, options, problems)) {
-    if (isRecord(input)) addOtherInputs(input, options, problems);
+  const cells = cellsOf(said);
+  if (problems.found.length > 0 || !isTaskInput(input, options, { problems, cells })) {
+    if (isRecord(input)) addOtherInputs(input, options, { problems, cells });
     return { refused: { ...place, key: ownKey ?? null, inputs: isRecord(inputs) ? inputs : {}, ...said.own } };
   }
   const rowKey = ownKey ?? deriveKey(said.content);
@@ -73,15 +75,46 @@ function columnsOfInput(key: string, template: RowTemplate | undefined): readonl
  * Adds the problems of those inputs whose cells have none: of the others, and of the task as a whole, they would be
  * repetitions.
  */
-function addOtherInputs(input: object, { template }: RowOptions, problems: RowProblems): void {
-  const { problems: found = [], unknownFields = [] } = parseTaskInput(input);
+function addOtherInputs(input: object, { template }: RowOptions, found: FoundInRow): void {
+  const { problems } = found;
+  const { problems: refusals = [], unknownFields = [] } = parseTaskInput(input);
   const places = new InputProblemFields(input);
-  for (const problem of [...unknownFields, ...found]) {
+  for (const problem of [...unknownFields, ...refusals]) {
     const place = places.of(problem);
     if (place === undefined || parseInputKey(place.field) === undefined) continue;
     if (columnsOfInput(place.field, template).some((column) => problems.has(column))) continue;
-    problems.add('INPUT', problem, place);
+    addInputProblem(problem, place, template, found);
   }
+}
+
+/** What is wrong with a row, and its cells by their columns; nothing of JSONL. */
+interface FoundInRow {
+  readonly problems: RowProblems;
+  readonly cells: ReadonlyMap<string, string>;
+}
+
+function cellsOf({ own }: Said): ReadonlyMap<string, string> {
+  const { table, cells = [] } = own ?? {};
+  return new Map(table?.columns.map((column, index) => [column, cells[index] ?? '']));
+}
+
+/** A problem of the task's input; of what a template makes of columns, the message names these, too. */
+function addInputProblem(
+  problem: string,
+  place: Place | undefined,
+  template: RowTemplate | undefined,
+  { problems, cells }: FoundInRow,
+): void {
+  const { field = '' } = place ?? {};
+  const columns = template?.inputColumns.get(field) ?? template?.fieldColumns.get(field) ?? [];
+  const [column, ...others] = columns;
+  if (place === undefined || column === undefined) {
+    problems.add('INPUT', problem, place);
+    return;
+  }
+  const named = `column${others.length > 0 ? 's' : ''} ${columns.map((name) => showValue(name)).join(', ')}`;
+  const at = others.length > 0 ? place : { field: column, value: cells.get(column) ?? place.value };
+  problems.add('INPUT', `${problem.replace(/\.$/, '')} (${named}).`, at);
 }
 
 type Said = NonNullable<SourceRow['said']>;
@@ -106,14 +139,14 @@ function fixedValues({ fixed = {} }: RowOptions): Readonly<Record<string, string
   return Object.fromEntries(given);
 }
 
-function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProblems): input is NewTaskInput {
+function isTaskInput(input: unknown, { batchId, template }: RowOptions, inRow: FoundInRow): input is NewTaskInput {
   const { plan, problems: found = [], unknownFields = [] } = parseTaskInput(input);
   const folder =
     plan && (reservedFolderProblem(plan.archiveFolder, batchId ?? null) ?? longFolderProblem(plan.archiveFolder));
   const all = [...unknownFields, ...(folder === undefined ? found : [folder])];
   if (all.length === 0) return true;
   const places = new InputProblemFields(input);
-  for (const problem of all) problems.add('INPUT', problem, places.of(problem));
+  for (const problem of all) addInputProblem(problem, places.of(problem), template, inRow);
   return false;
 }
 

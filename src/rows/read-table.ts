@@ -16,7 +16,14 @@ import { addFaults, type RawRecord } from './split-records';
 import { optionFor } from './option-names';
 import { RowFileError, RowProblems } from './row-problem';
 import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
-import { appColumn, readHeader, readTableColumns, type TableColumns } from './table-columns';
+import {
+  accountColumn,
+  appColumn,
+  isAccountColumn,
+  readHeader,
+  readTableColumns,
+  type TableColumns,
+} from './table-columns';
 
 const damaged = ': the file is damaged; save it anew';
 
@@ -119,8 +126,9 @@ function sourceRow(
       ? { key: undefined, ...readInputCells(sent, getCell, options) }
       : template.fill(getCell, problems, options.notation);
   const app = readAppCell(names, sent, byName, problems);
+  const account = isAccountColumn(options) ? getCell(accountColumn) : undefined;
   const said = {
-    fields: { ...app, ...fields },
+    fields: { ...app, ...(account !== undefined && { account }), ...fields },
     key: key ?? byName[getKeyColumn(options)],
     keyField: key === undefined ? getKeyColumn(options) : (template?.keyColumn ?? 'key'),
     content: Object.fromEntries(used.map((name) => [name, byName[name]])),

@@ -18,6 +18,8 @@ export interface RowTemplate {
   readonly numberColumns: ReadonlySet<string>;
   /** For each input, the columns that it is made of. */
   readonly inputColumns: ReadonlyMap<string, readonly string[]>;
+  /** The same of its other fields, such as the app. */
+  readonly fieldColumns: ReadonlyMap<string, readonly string[]>;
   /** Whether it names the app. */
   readonly hasApp: boolean;
   /** Whether it makes the key. */
@@ -61,12 +63,13 @@ export function parseRowTemplate(json: string): RowTemplate {
   }
   const problems = [...Object.keys(template).flatMap(fieldProblem), ...reader.problems];
   if (problems.length > 0) throw new RowFileError(problems);
-  const { key, webAppId } = template;
+  const { key, webAppId, inputs, ...fields } = template;
   const columns = [...reader.columns];
   return {
     columns,
     numberColumns: reader.numberColumns,
-    inputColumns: inputColumns(template),
+    inputColumns: columnsOfEach(inputs),
+    fieldColumns: columnsOfEach({ webAppId, ...fields }),
     hasApp: webAppId !== undefined,
     hasKey: key !== undefined,
     keyColumn: wholeColumn(key),
@@ -74,13 +77,14 @@ export function parseRowTemplate(json: string): RowTemplate {
   };
 }
 
-function inputColumns({ inputs }: Readonly<Record<string, unknown>>): RowTemplate['inputColumns'] {
-  const entries = isRecord(inputs) ? Object.entries(inputs) : [];
+/** For each property, the columns that it is made of. */
+function columnsOfEach(made: unknown): ReadonlyMap<string, readonly string[]> {
+  const entries = isRecord(made) ? Object.entries(made) : [];
   return new Map(
-    entries.map(([key, input]) => {
+    entries.map(([name, one]) => {
       const reader = new TemplateReader();
-      reader.object({ input }, key);
-      return [key, [...reader.columns]];
+      reader.object({ one }, name);
+      return [name, [...reader.columns]];
     }),
   );
 }
@@ -167,11 +171,14 @@ function fillWhole(
 
 /** Why a text is not the number that the template asks for. */
 function numberAdvice(column: string, text: string, notation: NumberNotation): string {
+  const asText = `or ask for text: {${column}} in the template`;
+  const plain = text.replace(/^(-?)0+(?=\d)/, '$1');
+  if (plain !== text && readCellNumber(plain, notation) !== undefined)
+    return `it begins with a zero, as no number does: write ${plain}, ${asText}`;
   const remedy = writtenNumberRemedy(text, notation);
-  if (remedy !== undefined) return `${remedy}, or ask for text: {${column}} in the template`;
-  return looksLikeNumber(text)
-    ? 'give a number that a double holds exactly'
-    : `it is no number: give one such as ${notation.sign === 'comma' ? '0,5' : '0.5'} or 1024`;
+  if (remedy !== undefined) return `${remedy}, ${asText}`;
+  if (looksLikeNumber(text)) return `give a number that a double holds exactly, ${asText}`;
+  return `it is no number: give one such as ${notation.sign === 'comma' ? '0,5' : '0.5'} or 1024`;
 }
 
 function fillPart({ column }: Placeholder, getValue: ColumnValue, problems: RowProblems): string {

@@ -10,6 +10,9 @@ import type { RawRecord } from './split-records';
 /** The column of a table, and the field of a row, that chooses the app. */
 export const appColumn = 'webAppId';
 
+/** The column, and the field, that chooses the account. In a table with a template it is a column like any other. */
+export const accountColumn = 'account';
+
 /** What the columns of a table are for, by their names. */
 export interface TableColumns {
   readonly names: readonly string[];
@@ -27,7 +30,7 @@ export interface TableColumns {
 export function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
   const problems = [...nameProblems(names), ...missing(names, options)];
   const { template, keyColumn, keepColumns = [], ignoreColumns = [] } = options;
-  const own = [getKeyColumn(options), appColumn];
+  const own = [getKeyColumn(options), appColumn, ...(isAccountColumn(options) ? [accountColumn] : [])];
   const others = new Set([...own, ...keepColumns]);
   const sent = new Set<string>();
   const unknownColumns: string[] = [];
@@ -47,12 +50,24 @@ export function readTableColumns(names: readonly string[], options: RowOptions):
   }
   if (!isHeader)
     problems.push(
-      'The first line names the columns; remove what stands above it, such as a title, or put one before the rows if the file has none.',
+      `The first line names the columns; remove what stands above it, such as a title, or put one before the rows if the file has none${byTemplate(options)}.`,
     );
   problems.push(...unknownColumns);
   for (const name of ignoreColumns) sent.delete(name);
   if (problems.length > 0) throw new RowFileError(firstProblems(problems));
   return { names, sent, used: names.filter((name) => sent.has(name) || others.has(name)) };
+}
+
+/** Whether a column of that name is the account of its row. */
+export function isAccountColumn(options: RowOptions): boolean {
+  const { template, ignoreColumns = [] } = options;
+  return template === undefined && getKeyColumn(options) !== accountColumn && !ignoreColumns.includes(accountColumn);
+}
+
+/** The names of a sheet of one's own are no input keys. */
+function byTemplate(options: RowOptions): string {
+  if (options.template !== undefined) return '';
+  return `; if they are names of your own, a template says what they are for ${optionName('template', options)}`;
 }
 
 function nameProblems(names: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 import type { BatchView } from '../../client/batch/batch-handle';
 import { formatHeldUp } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
-import { mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';
+import { expectedEnd, mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
@@ -158,7 +158,7 @@ const minEndedRows = 5;
 
 /** `12.3 rows a minute, about 1:05 left (until 14:32)`; no end while no row starts or ends. */
 export function paceLine(progress: BatchProgress, nowMs: number): string {
-  const { perMinute, expectedEnd, state, running } = progress;
+  const { perMinute, state, running } = progress;
   if (state === 'BudgetReached' && running === 0) return 'no row starts until the budget is raised';
   const stalledMs = stalledForMs(progress, nowMs);
   if (stalledMs !== null)
@@ -166,10 +166,19 @@ export function paceLine(progress: BatchProgress, nowMs: number): string {
   if (perMinute === null)
     return endedRows(progress) === 0 ? 'no row has ended yet' : 'no row has ended since the start';
   const pace = `${perMinute >= 10 ? formatCount(Math.round(perMinute)) : perMinute.toFixed(1)} rows a minute`;
-  if (expectedEnd === null || endedRows(progress) < minEndedRows) return pace;
-  const endMs = Date.parse(expectedEnd);
+  const endAt = endOf(progress, nowMs);
+  if (endAt === null || endedRows(progress) < minEndedRows) return pace;
+  const endMs = Date.parse(endAt);
   const until = new Date(endMs).toTimeString().slice(0, 5);
   return `${pace}, about ${formatClock(endMs - nowMs)} left (until ${until})`;
+}
+
+/** Where no more rows are started, those that run are all that is left. */
+function endOf(progress: BatchProgress, nowMs: number): string | null {
+  const { state, running, rowStates, perMinute } = progress;
+  if (state !== 'Draining' && state !== 'Stopping') return progress.expectedEnd;
+  const open = { running, waiting: 0, mayStart: false, heldUp: rowStates?.heldUp?.rows ?? 0 };
+  return expectedEnd(open, perMinute, nowMs);
 }
 
 /** `3 Running, 1 CreateUncertain; as of 0:42 ago`; undefined when it is not known, and when none runs. */

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
@@ -267,4 +268,18 @@ function pageText(
       : []),
   ];
   return `${lines.map(printableLine).join('\n')}\n`;
+}
+
+/** `longhaul batch report ID --csv FILE`: the table of all rows, with the columns of the row file. */
+export async function writeReportTable(
+  context: CommandContext,
+  batchId: string,
+  { csv, json }: { readonly csv: string; readonly json: boolean },
+): Promise<void> {
+  const { withArchive } = await import('../storage-access.js');
+  const { writeBatchTable } = await import('../../results/batch-table.js');
+  const file = path.resolve(context.cwd, csv);
+  const table = await withArchive(context, async (archive) => await writeBatchTable(archive, batchId, file));
+  if (json) printJson(context, table);
+  else context.stdout.write(`${printableLine(`${table.path}  (${formatBytes(table.bytes)})`)}\n`);
 }

@@ -120,7 +120,9 @@ function resultsText(folder: string, fetched: FetchedBatch): string {
   const more = failed - failures.length;
   const lines = [
     `${countLine(fetched)}: ${folder}`,
-    ...(ended > 0 ? [`  ${formatRowCount(ended)} did not succeed, so there is nothing to fetch of them`] : []),
+    ...(ended > 0
+      ? [`  ${formatRowCount(ended)} did not succeed, so there is nothing to fetch of ${ended === 1 ? 'it' : 'them'}`]
+      : []),
     ...(notStarted > 0 ? [`  ${formatRowCount(notStarted)} ${notStarted === 1 ? 'was' : 'were'} not started`] : []),
     ...(goneRows > 0
       ? [

@@ -147,7 +147,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
       const lookup = await RecordLookup.open(context, settings.input.id, settings.input);
       const estimate = await estimateRest(read, result, { concurrency, lookup, ran: check.keys });
       emit('estimate', estimate);
-      if (!isJson) context.stdout.write(`\nThe rest of the file: ${formatEstimate(estimate)}\n`);
+      if (!isJson) context.stdout.write(`\nThe rest of the file: ${restWords(estimate)}\n`);
     };
     if (options.detach === true) await leaveDetached(context, batch, options);
     else await followBatchToTheEnd(context, batch, { emit, isJson, ...(first !== undefined && { onResult }) });
@@ -194,7 +194,13 @@ async function estimateRest(
     if (!(error instanceof RowFileError)) throw error;
     return { unknown: error.message };
   }
-  return rowsByApp.size === 0 ? { unknown: 'no row is left to run' } : toEstimate(rowsByApp, apps, concurrency);
+  return rowsByApp.size === 0 ? noRest : toEstimate(rowsByApp, apps, concurrency);
+}
+
+const noRest = { unknown: 'no row is left to run' };
+
+function restWords(estimate: FileEstimate): string {
+  return estimate === noRest ? noRest.unknown : formatEstimate(estimate);
 }
 
 /** What is to be read, after the check of its options, and where its problems go. */

@@ -104,7 +104,7 @@ function deriveBatchId(rowFile: string): string {
 }
 
 /** The results of a batch, which open beside its row file and have its columns, too. */
-const resultsFile = /^results\.(?:csv|jsonl)$/i;
+const resultsFile = /^(?:.+-)?results\.(?:csv|jsonl)$/i;
 
 /**
  * The default id, unless the file is named as a copy of another, or as the results of a batch: the rows of that batch would

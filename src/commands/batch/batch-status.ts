@@ -16,7 +16,7 @@ import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-b
 import { batchIdArgument } from './batch-settings';
 import { barLine, countsLine, heldUpText, paceLine, formatProblem, formatUploads, statesLine } from './batch-display';
 import { endingWord } from './batch-ending';
-import { batchExitCode, writeReportPage } from './batch-report';
+import { batchExitCode, writeReportPage, writeReportTable } from './batch-report';
 
 interface StatusOptions {
   readonly follow?: true;
@@ -25,6 +25,7 @@ interface StatusOptions {
 
 interface ReportOptions {
   readonly html?: string;
+  readonly csv?: string;
   readonly embed?: true;
   readonly json?: boolean;
 }
@@ -80,10 +81,18 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
     .description('Prints the table of a batch that is over, for as long as Temporal’s namespace keeps it.')
     .addArgument(batchIdArgument())
     .option('--html <file>', 'instead write a page for a browser, from the archive alone')
+    .option('--csv <file>', 'instead fetch results.csv, from the archive alone')
     .option('--embed', 'with --html: small pictures inside, so that it can be mailed')
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul batch report photos --html photos.html --embed\n')
-    .action(async (id: string, { json, html, embed }: ReportOptions) => {
+    .action(async (id: string, { json, html, csv, embed }: ReportOptions) => {
+      if (html !== undefined && csv !== undefined) {
+        throw new InputInvalidError(['--html and --csv exclude each other; give one at a time.'], 'batch');
+      }
+      if (csv !== undefined) {
+        await writeReportTable(context, id, { csv, json: json ?? false });
+        return;
+      }
       if (html !== undefined) {
         await writeReportPage(context, id, { html, embed: embed ?? false, json: json ?? false });
         return;

@@ -87,7 +87,7 @@ export function formatEstimate(estimate: FileEstimate): string {
 
 /** What the rows cost by their fixed prices, and how long they take by earlier ones, as far as that is known. */
 export function formatFixedCosts(costs: readonly Money[], rows: number, estimate: FileEstimate): string {
-  const sum = `${costs.map(formatMoney).join(' and ')} for ${formatRowCount(rows)}, by their fixed prices`;
+  const sum = `${costs.map(formatMoney).join(' and ')} for ${formatRowCount(rows)}, by ${rows === 1 ? 'its fixed price' : 'their fixed prices'}`;
   if ('unknown' in estimate || estimate.ms === null) return sum;
   return `${sum}; ${formatTime(estimate.ms, estimate.concurrency)}, by ${formatCountOf(estimate.restsOn, 'earlier row')}`;
 }

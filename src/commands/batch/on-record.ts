@@ -39,6 +39,8 @@ export interface OnRecord {
   readonly alike: OtherKeyRows;
   /** Rows on record that the file no longer has; null where `--first` cut it, or Temporal alone was asked. */
   readonly gone: number | null;
+  /** The keys of the first of them, as those rows gave them. */
+  readonly goneKeys: readonly string[];
   /** New rows that have the content of those; null where that cannot be compared. */
   readonly runBefore: OtherKeyRows | null;
   /** Why not all is known; null when it is. */
@@ -54,8 +56,8 @@ export function isRefusedByRecord(found: OnRecord | { readonly unknown: string }
 /** For people, a line each. */
 export function formatOnRecord(found: OnRecord | { readonly unknown: string }, allowChanged: boolean): string[] {
   if ('unknown' in found) return [`not known: ${found.unknown}`];
-  const { success, failed, canceled, running, changed, corrected, notCompared, alike, gone, runBefore, missing } =
-    found;
+  const { success, failed, canceled, running, changed, corrected, notCompared, alike, runBefore, missing } = found;
+  const { gone, goneKeys } = found;
   const known = success + failed + canceled + running;
   const parts = [
     [success, 'finished'],
@@ -75,12 +77,17 @@ export function formatOnRecord(found: OnRecord | { readonly unknown: string }, a
     `${formatCountOf(known, 'row')}${known === 0 ? '' : `: ${counts.join(', ')}`}; ${newRows}`,
     ...(changed === null || changed === 0 ? [] : [changedRows]),
     ...(corrected === null || corrected === 0 ? [] : [correctedRows]),
-    ...(gone === null || gone === 0 ? [] : [`no longer in the file: ${formatCountOf(gone, 'row')} on record`]),
+    ...(gone === null || gone === 0 ? [] : [goneWords(gone, goneKeys)]),
     ...(notCompared === 0 ? [] : [unread]),
     ...(missing === null ? [] : [missing]),
     ...otherKeyLines(alike, 'looks like', 'such keys', allowChanged),
     ...(runBefore === null ? [] : otherKeyLines(runBefore, 'has the content of', 'such rows', allowChanged)),
   ];
+}
+
+function goneWords(gone: number, keys: readonly string[]): string {
+  const which = keys.map((key) => showValue(key)).join(', ');
+  return `no longer in the file: ${formatCountOf(gone, 'row')} on record (${which}${gone > keys.length ? ', …' : ''})`;
 }
 
 function whichRows(rows: number, first: OnRecord['changedRows']): string {

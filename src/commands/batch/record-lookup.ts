@@ -157,6 +157,7 @@ export class RecordLookup {
       notCompared: isKnown ? notCompared : 0,
       alike: firstOf(alike, rows),
       gone: isWhole && isKnown ? gone.length : null,
+      goneKeys: isWhole && isKnown ? gone.slice(0, maxNamed).map(([key, row]) => row.originalKey ?? key) : [],
       runBefore: isKnown ? firstOf(runBefore, rows) : null,
       missing,
     };

@@ -50,10 +50,10 @@ export function addRowFileOptions(command: Command): Command {
     .option('--app <app>', 'the app’s web_app_id, for rows that name none')
     .option('--template <file>', 'a task’s input as JSON with {column} in it')
     .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input of every row that does not have it itself'))
-    .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it checks like'))
+    .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it looks like'))
     .addOption(repeatable('--as <KEY=FORM>', 'what the app gets for a file: its url (default), name or id'))
     .option('--key-column <column>', 'the column with a row’s key (default: "key")')
-    .addOption(repeatable('--text-column <column>', 'a column that is sent as text, whatever it checks like'))
+    .addOption(repeatable('--text-column <column>', 'a column that is sent as text, whatever it looks like'))
     .addOption(repeatable('--ignore-column <column>', 'a column that means nothing here'))
     .addOption(
       new Option('--empty <meaning>', 'what an empty cell is: no input, empty text, or a mistake (default)').choices([

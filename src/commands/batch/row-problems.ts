@@ -50,10 +50,14 @@ export class ProblemGroups {
     const shown = [...this.#groups.values()].flatMap(toLines).sort((one, other) => one.line - other.line);
     const lines = shown.slice(0, maxLines);
     const more = this.#count - lines.reduce((sum, { count }) => sum + count, 0);
+    const isGrouped = lines.some(({ count }) => count > 1);
     return [
       ...lines.map(({ text }) => printableLine(`  ${text}`)),
       ...(more > 0
         ? [`  and ${formatCount(more)} more problems; --json prints all, --problems FILE keeps them as CSV`]
+        : []),
+      ...(more === 0 && isGrouped
+        ? ['  each row by itself: --problems FILE keeps them as CSV, --json prints all']
         : []),
     ];
   }

@@ -24,7 +24,14 @@ import { isRefusedByRecord } from './on-record';
 import type { RecordLookup } from './record-lookup';
 import type { RowFileOptions, RowFileToRead } from './row-file-options';
 import { ProblemGroups } from './row-problems';
-import { type MixedInput, MixedInputs, type TextLikeFile, TextLikeFiles } from './suspect-inputs';
+import {
+  countPlainHttp,
+  type MixedInput,
+  MixedInputs,
+  type PlainHttpFiles,
+  type TextLikeFile,
+  TextLikeFiles,
+} from './suspect-inputs';
 
 /** It has checked the budget with the prices of its own file. */
 const thisCommand = ' and of this command';
@@ -45,6 +52,7 @@ export class RowsCheck {
   #firstRow: PreparedRow | undefined;
   readonly #shapes = new InputShapes();
   readonly #mixed = new MixedInputs();
+  #plainHttp: PlainHttpFiles | null = null;
   readonly #problems = new ProblemGroups();
   /** Of the good rows, with `--first`. */
   readonly keys = new Set<string>();
@@ -81,6 +89,7 @@ export class RowsCheck {
         if (first !== undefined) this.keys.add(row.key);
         this.#textLikeFiles.add(row);
         this.#mixed.add(row);
+        this.#plainHttp = countPlainHttp(this.#plainHttp, row);
         this.#prices?.add(row);
         if ((await this.#lookup?.add(row)) ?? true) {
           this.#pricesToPay?.add(row);
@@ -121,6 +130,7 @@ export class RowsCheck {
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
       textLikeFiles: this.#textLikeFiles.found,
       mixedInputs: this.#mixed.found,
+      plainHttp: this.#plainHttp,
       unusualInputs: this.#shapes.unusual(earlierInputs),
       problemLines: this.#problems.lines(),
       ...{ onRecord, allowChanged, isRefused },
@@ -135,15 +145,23 @@ export class RowsCheck {
   #costs(
     budget: Money | null,
     isRefused: boolean,
-  ): Pick<CheckedRows, 'budget' | 'spent' | 'fixedCosts' | 'rowsWithinBudget'> {
+  ): Pick<CheckedRows, 'budget' | 'spent' | 'fixedCosts' | 'rowsWithinBudget' | 'unpricedRows'> {
+    const unpricedRows = isRefused ? null : unpricedOf(this.#pricesToPay?.result());
     const fixedCosts = isRefused ? null : (this.#pricesToPay?.fixedCosts ?? null);
     const spending = this.#lookup?.spending ?? null;
     const prices = this.#prices?.result();
-    if (budget === null) return { budget, spent: null, fixedCosts, rowsWithinBudget: null };
+    if (budget === null) return { budget, spent: null, fixedCosts, rowsWithinBudget: null, unpricedRows };
     const view = viewBudget(budget, prices ?? noPrices, spending ?? noSpending, 0);
     const spent = spending === null ? null : view.settled;
-    return { budget, spent, fixedCosts, rowsWithinBudget: fixedCosts === null ? null : view.places };
+    const rowsWithinBudget = fixedCosts === null ? null : view.places;
+    return { budget, spent, fixedCosts, rowsWithinBudget, unpricedRows };
   }
+}
+
+/** Where prices of other rows are known, that of these is rather forgotten. */
+function unpricedOf(prices: BatchPrices | undefined): BatchPrices | null {
+  if (prices === undefined || prices.unpriced === 0) return null;
+  return Object.keys(prices.currencies).length === 0 ? null : prices;
 }
 
 const noPrices: BatchPrices = { unpriced: 0, firstUnpriced: null, currencies: {} };
@@ -162,6 +180,8 @@ export interface CheckedRows {
   readonly firstRow: ShownRow | null;
   readonly textLikeFiles: readonly TextLikeFile[];
   readonly mixedInputs: readonly MixedInput[];
+  /** Null when there are none. */
+  readonly plainHttp: PlainHttpFiles | null;
   /** By what earlier rows of the same apps had. */
   readonly unusualInputs: readonly UnusualInput[];
   /** For people. */
@@ -182,6 +202,8 @@ export interface CheckedRows {
   readonly spent: Money | null;
   /** What the rows that the run would start cost together, where this command knows the price of each and none depends on a time; else null. */
   readonly fixedCosts: readonly Money[] | null;
+  /** Rows that the run would start and whose price is not known, where that of others is; null when there are none. */
+  readonly unpricedRows: BatchPrices | null;
   /** How many rows the budget lets start at fixed prices; null without either. */
   readonly rowsWithinBudget: number | null;
 }

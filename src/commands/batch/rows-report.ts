@@ -7,7 +7,7 @@ import { fit } from '../terminal';
 import { formatRowCount } from './batch-display';
 import { formatEstimate, formatFixedCosts } from './file-estimate';
 import { formatOnRecord } from './on-record';
-import { formatMixedInput, formatTextLikeFile, formatUnusualInput } from './suspect-inputs';
+import { formatMixedInput, formatPlainHttp, formatTextLikeFile, formatUnusualInput } from './suspect-inputs';
 import type { CheckedRows, ShownInput, ShownRow } from './rows-check';
 
 /** What the check of a row file found: counts, what is to upload, what the first row sends, and the first problems. */
@@ -31,8 +31,9 @@ export function rowsReportText(checked: CheckedRows): string {
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
     ...checked.textLikeFiles.map((text) => ['look at', formatTextLikeFile(text)] as const),
     ...checked.mixedInputs.map((input) => ['look at', formatMixedInput(input)] as const),
+    ...(checked.plainHttp === null ? [] : [['look at', formatPlainHttp(checked.plainHttp)] as const]),
     ...checked.unusualInputs.map((input) => ['look at', formatUnusualInput(input)] as const),
-    ...estimateFacts(checked).map((words) => ['estimate', words] as const),
+    ...[...estimateFacts(checked), ...unpricedFacts(checked)].map((words) => ['estimate', words] as const),
     ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
     ...(checked.isRefused ? [['refused', refusedWords] as const] : []),
   ];
@@ -59,6 +60,15 @@ function estimateFacts(checked: CheckedRows): string[] {
   if (cost.p90 <= left) return [words];
   const verb = cost.median > left ? 'is' : 'may be';
   return [words, `the budget of ${formatMoney(budget)}${spentWords(checked)} ${verb} reached before the last row`];
+}
+
+function unpricedFacts({ estimate, unpricedRows }: CheckedRows): string[] {
+  if (estimate === null || unpricedRows?.firstUnpriced == null) return [];
+  const { unpriced, firstUnpriced } = unpricedRows;
+  const where = `${unpriced === 1 ? '' : 'the first of them '}${formatRowPlace(firstUnpriced)}`;
+  return [
+    `LONGHAUL_PRICES_FILE has no price for ${formatRowCount(unpriced)} (${where}, app ${firstUnpriced.webAppId}), so their sum is not known`,
+  ];
 }
 
 function rowsInBudget({ budget, rowsWithinBudget, rowsToRun, isRecordKnown, ...checked }: CheckedRows): string[] {
@@ -94,6 +104,7 @@ export function rowsReportFacts(checked: CheckedRows): object {
     textLikeFiles,
     mixedInputs,
     unusualInputs,
+    ...(checked.plainHttp && { plainHttp: checked.plainHttp }),
     ...(estimate && { estimate, rowsToRun: checked.rowsToRun }),
     ...(fixedCosts && { fixedCosts }),
     ...(rowsWithinBudget !== null && { rowsWithinBudget }),

@@ -129,6 +129,29 @@ export class TextLikeFiles {
   }
 }
 
+/** Files that are named by an `http:` URL: workers refuse them, but for hosts that are theirs to say. */
+export interface PlainHttpFiles {
+  /** So many rows have one. */
+  readonly rows: number;
+  /** The first of them. */
+  readonly place: RowPlace;
+  readonly key: string;
+}
+
+/** Counts the row where it has such a file. */
+export function countPlainHttp(found: PlainHttpFiles | null, row: PreparedRow): PlainHttpFiles | null {
+  const [key] =
+    Object.entries(row.input.inputs).find(([, value]) => typeof value === 'object' && /^http:/i.test(value.file)) ?? [];
+  if (key === undefined) return found;
+  return found === null ? { rows: 1, place: pickPlace(row), key } : { ...found, rows: found.rows + 1 };
+}
+
+/** A warning: only a worker knows the hosts. */
+export function formatPlainHttp({ rows, place, key }: PlainHttpFiles): string {
+  const where = `${formatRowCount(rows)} (${rows === 1 ? '' : 'first '}${formatRowPlace(place)}, ${showValue(key)})`;
+  return `a file is named by an http: URL in ${where}, which workers refuse but for hosts in their LONGHAUL_INPUT_HOSTS; use https:`;
+}
+
 /** A note, not a problem: the text may be intended. */
 export function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): string {
   const where = formatRowCount(rows);

@@ -97,11 +97,21 @@ describe('the check of a file whose rows were run', () => {
     expect(onRecord(await check(env))).toEqual([
       '5 rows: 2 finished, 1 failed, 2 running; 1 is new',
       'other content than on record: 1 row (row 3: changed), refused without --allow-changed, which pays anew',
-      'no longer in the file: 3 rows on record',
+      'no longer in the file: 3 rows on record ("Tidy", "007", "old")',
       'the key "new" of row 7 has the content of "old" on record: refused without --allow-changed, which pays it anew',
     ]);
     expect(JSON.parse((await check(env, '--json')).stdout.text)).toMatchObject({
-      onRecord: { success: 2, failed: 1, canceled: 0, running: 2, new: 1, changed: 1, gone: 3, missing: null },
+      onRecord: {
+        success: 2,
+        failed: 1,
+        canceled: 0,
+        running: 2,
+        new: 1,
+        changed: 1,
+        gone: 3,
+        goneKeys: ['Tidy', '007', 'old'],
+        missing: null,
+      },
     });
     expect(onRecord(await check(env, '--first', '2'))).toEqual(['2 rows: 2 finished; 0 are new', expect.anything()]);
     expect((await check(env)).exitCode).toBe(2);
@@ -129,7 +139,7 @@ describe('the check of a file whose rows were run', () => {
     expect(onRecord(await check({ LONGHAUL_ARCHIVE: archive }))).toEqual([
       '3 rows: 2 finished, 1 failed; 3 are new',
       'other content than on record: 1 row (row 3: changed), refused without --allow-changed, which pays anew',
-      'no longer in the file: 3 rows on record',
+      'no longer in the file: 3 rows on record ("Tidy", "007", "old")',
       'rows that run are not known: TEMPORAL_ADDRESS is not set here',
       'the key "tidy" of row 6 looks like "Tidy" on record: refused without --allow-changed, which pays it anew',
       'the key "new" of row 7 has the content of "old" on record: refused without --allow-changed, which pays it anew',

@@ -85,7 +85,7 @@ describe('longhaul batch results', () => {
     ]);
     const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
     await runCommandLine(['batch', 'results', 'stopped', '-o', join(folder.path, 'stopped')], context);
-    expect(context.stdout.text).toContain('  1 row did not succeed, so there is nothing to fetch of them\n');
+    expect(context.stdout.text).toContain('  1 row did not succeed, so there is nothing to fetch of it\n');
     expect(context.stdout.text).toContain('  2 rows were not started\n');
   });
 

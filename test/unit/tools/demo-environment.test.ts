@@ -7,6 +7,10 @@ import { temporaryFolder } from '../../support/temporary-folder';
 const folder = temporaryFolder();
 afterAll(folder.remove);
 
+const exportedBy = (path: string): NodeJS.ProcessEnv => {
+  const exported = [...readFileSync(path, 'utf8').matchAll(/^export (\w+)='(.*)'$/gm)];
+  return Object.fromEntries(exported.map(([, name = '', value]) => [name, value]));
+};
 const newFolder = (): string => mkdtempSync(join(folder.path, 'demo-'));
 
 describe('the file with the variables of a demo', () => {
@@ -37,13 +41,22 @@ describe('the file with the variables of a demo', () => {
 
   it('has what keeps another demo, started in that shell, from joining this one', () => {
     const { path } = writeEnvironment(newFolder(), { TEMPORAL_ADDRESS: 'first:1', LONGHAUL_API_KEY: 'of-the-first' });
-    const exported = [...readFileSync(path, 'utf8').matchAll(/^export (\w+)='(.*)'$/gm)];
-    const shell = Object.fromEntries(exported.map(([, name = '', value]) => [name, value]));
+    const shell = exportedBy(path);
 
     expect(withoutOtherDemo({ ...shell, HOME: '/home/me' })).toEqual({ env: { HOME: '/home/me' }, isOther: true });
     expect(withoutOtherDemo({ TEMPORAL_ADDRESS: 'mine:1' })).toEqual({
       ...{ env: { TEMPORAL_ADDRESS: 'mine:1' }, isOther: false },
     });
+  });
+
+  it('leaves to another demo what the first one was given, such as a file of prices', () => {
+    const own = { TEMPORAL_ADDRESS: 'first:1', LONGHAUL_ARCHIVE: 'archive/first' };
+    const taken = { LONGHAUL_PRICES_FILE: 'prices.json', LONGHAUL_ARCHIVE: 'mine' };
+    const { path } = writeEnvironment(newFolder(), own, taken);
+    const shell = exportedBy(path);
+
+    expect(shell).toMatchObject({ LONGHAUL_PRICES_FILE: 'prices.json', LONGHAUL_ARCHIVE: 'archive/first' });
+    expect(withoutOtherDemo(shell).env).toEqual({ LONGHAUL_PRICES_FILE: 'prices.json' });
   });
 });
 

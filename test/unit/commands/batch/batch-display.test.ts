@@ -38,6 +38,14 @@ describe('the lines of a batch', () => {
     expect(ended(5)).toContain('left (until');
   });
 
+  it('tell the end of the rows that run, where no more are started', () => {
+    for (const state of ['Draining', 'Stopping'] as const) {
+      expect(paceLine(progressOf({ state, running: 24, waiting: 6_000 }), startMs)).toMatch(
+        /^12 rows a minute, about 1:56 left \(until \d\d:\d\d\)$/,
+      );
+    }
+  });
+
   it('tell no end while no worker moves a row, however it was told before', () => {
     const stalled = progressOf({ lastMovedAt: startedAt });
     expect(paceLine(stalled, startMs + 60_000)).toContain('left (until');

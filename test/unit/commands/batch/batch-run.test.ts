@@ -315,7 +315,7 @@ describe('the id of a batch that nobody named', () => {
     );
   });
 
-  it.each(['/data/results.csv', 'Results.CSV', 'results (1).csv', 'results.jsonl'])(
+  it.each(['/data/results.csv', 'Results.CSV', 'results (1).csv', 'results.jsonl', 'orders-results.csv'])(
     'is refused for %s, which is named as the results of a batch',
     (name) => {
       expect(() => idOfFile(name)).toThrow(/is named as the results of a batch.* --id of the batch/);

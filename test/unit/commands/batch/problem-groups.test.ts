@@ -29,6 +29,7 @@ describe('problems that many rows have', () => {
       expect.stringMatching(/^ {2}row 61: "Name" is "K0", the key of row 2/),
       expect.stringMatching(/^ {2}row 62: "Unschärfe" is "12O"; it is no number/),
     ]);
+    expect(stdout.text).toMatch(/^ {2}each row by itself: --problems FILE keeps them as CSV, --json prints all$/m);
     expect(readFileSync(join(folder.path, 'probleme.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(62);
   });
 });

@@ -145,7 +145,7 @@ describe('the estimate of a check', () => {
   });
 
   it('is of no more than --first reads, less what is on record', async () => {
-    expect(await estimates('--first', '3')).toEqual(['0.02 EUR for 1 row, by their fixed prices']);
+    expect(await estimates('--first', '3')).toEqual(['0.02 EUR for 1 row, by its fixed price']);
     expect(await estimates('--first', '2')).toEqual(['nothing: the run starts no row of these']);
   });
 

@@ -126,6 +126,50 @@ describe('text that looks like a file', () => {
   });
 });
 
+describe('a file named by an http: URL', () => {
+  it('is worth a look, since workers refuse it but for some hosts', async () => {
+    const content = 'key,1:LoadImage.image\na,@https://a.example/1.png\nb,@http://a.example/2.png\n';
+    const { stdout, exitCode } = await dryRun('http.csv', content);
+    expect(exitCode).toBe(0);
+    expect(stdout.text).toContain(
+      '  look at    a file is named by an http: URL in 1 row (row 3, "1:LoadImage.image"), which workers refuse but for hosts in their LONGHAUL_INPUT_HOSTS; use https:\n',
+    );
+    const { stdout: ofProgram } = await dryRun('http.csv', `${content}c,@HTTP://a.example/3.png\n`, '--json');
+    expect(JSON.parse(ofProgram.text)).toMatchObject({ plainHttp: { rows: 2, place: { line: 3 } } });
+  });
+
+  it('is not told of where there is none', async () => {
+    const { stdout } = await dryRun('https.csv', 'key,1:LoadImage.image\na,@https://a.example/1.png\n');
+    expect(stdout.text).not.toContain('look at');
+  });
+});
+
+describe('the estimate where an app has no price', () => {
+  const rows = 'key,webAppId,2:B.c\na,1,1\nb,99,1\nc,98,1\n';
+  const estimates = async (price: object, content = rows): Promise<readonly string[]> => {
+    const prices = join(folder.path, 'prices.json');
+    writeFileSync(prices, JSON.stringify({ prices: [{ currency: 'EUR', perTask: '0.02', ...price }] }));
+    const path = join(folder.path, 'priced.csv');
+    writeFileSync(path, content);
+    const context = new FakeContext({ LONGHAUL_PRICES_FILE: prices });
+    await runCommandLine(['batch', 'run', path, '--dry-run'], context);
+    return context.stdout.text.split('\n').filter((line) => line.startsWith('  estimate'));
+  };
+  const missing = (which: string): string =>
+    `  estimate   LONGHAUL_PRICES_FILE has no price for ${which}, so their sum is not known`;
+
+  it('names its rows, where others have one', async () => {
+    expect(await estimates({ webAppId: 1 })).toEqual([
+      expect.stringContaining('nothing is known'),
+      missing('2 rows (the first of them row 3, app 99)'),
+    ]);
+    expect(await estimates({ webAppId: 1 }, 'key,webAppId,2:B.c\na,1,1\nb,99,1\n')).toContain(
+      missing('1 row (row 3, app 99)'),
+    );
+    expect(await estimates({ webAppId: 5 })).toEqual([expect.stringContaining('nothing is known')]);
+  });
+});
+
 describe('--first', () => {
   const content = 'key,1:LoadImage.image\na,@photos/cat.jpg\nb,@photos/cat.jpg\nc,@photos/dog.jpg\n';
 
