@@ -85,7 +85,7 @@ export class NamespaceMissingError extends LonghaulError {
 
   constructor(namespace: string, address: string, { sources, ...options }: ConnectionErrorOptions = {}) {
     super(
-      `Temporal at ${address} has no namespace "${namespace}". Set ${sources?.namespace ?? 'TEMPORAL_NAMESPACE'}, or make it: temporal operator namespace create --namespace ${namespace}`,
+      `Temporal at ${address} has no namespace "${namespace}". Set ${sources?.namespace ?? 'TEMPORAL_NAMESPACE'}, or make it: temporal operator namespace create --namespace ${namespace} --retention 30d`,
       options,
     );
     this.namespace = namespace;

@@ -121,6 +121,12 @@ describe('a batch', () => {
       const progress = await run.query(progressQuery);
       expect(progress.state).toBe('Draining');
       expect(progress).not.toHaveProperty('pausedAt');
+      batch.end(rowEnd([...batch.running.keys()][0]!));
+      await eventually(async () => (await run.query(progressQuery)).success === 1);
+      const { running, perMinute, expectedEnd } = await run.query(progressQuery);
+      // The seven rows that wait are not among those that will have ended then.
+      const ofRunning = Date.now() + (running / perMinute!) * 60_000;
+      expect(Math.abs(Date.parse(expectedEnd!) - ofRunning)).toBeLessThan(5_000);
       for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
       return run.result();
     });

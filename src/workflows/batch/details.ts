@@ -43,7 +43,9 @@ export function viewProgress(batch: ShownBatch): BatchProgress {
   const budget = batch.budget.view(running);
   const { lastMovedMs, rowStates, dailyWait } = state;
   const mayStart = !state.isPaused && dailyWait === undefined && budget?.places !== 0;
-  const open = { running, waiting, mayStart, heldUp: rowStates?.heldUp?.rows ?? 0 };
+  // Where no more rows are started, those that run are all that is left.
+  const toStart = current === 'Draining' || current === 'Stopping' ? 0 : waiting;
+  const open = { running, waiting: toStart, mayStart, heldUp: rowStates?.heldUp?.rows ?? 0 };
   return {
     batchId: plan.id,
     state: current,

@@ -63,7 +63,9 @@ describe('the doctor', () => {
       ['Temporal', true],
       ['Namespace', false],
     ]);
-    expect(findings[1]?.found).toMatch(/no namespace "nowhere".*temporal operator namespace create/);
+    expect(findings[1]?.found).toMatch(
+      /no namespace "nowhere".*temporal operator namespace create --namespace nowhere --retention 30d/,
+    );
   });
 
   it('finds search attributes missing in a fresh namespace, registers them, and a task can start at once', async () => {
