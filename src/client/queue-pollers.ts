@@ -12,7 +12,7 @@ const pollerIsGoneAfterMs = 90_000;
 /** Of a worker that asked longer ago than this, the words say that it may have been killed since. */
 const isSureMs = 10_000;
 /** A request for work of a worker that stops may reach Temporal, or end there, a moment after it said so. */
-const lastAskMs = 5_000;
+const lastAskMs = 500;
 /** Of so many workers of a queue it is read whether they said that they stop. */
 const maxWorkers = 1_000;
 
