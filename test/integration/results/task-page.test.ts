@@ -104,7 +104,7 @@ describe('longhaul status --html', () => {
     const { facts, row } = await status(key);
 
     expect(row.failure).toEqual({ type: 'TaskFailed', message: expect.stringContaining('out of paint') as unknown });
-    expect(facts.remedies.map(({ command }) => command)).toEqual([`longhaul run 5 --key ${key} --retry`]);
+    expect(facts.remedies.map(({ command }) => command)).toEqual([`longhaul run 5 --key ${key} --retry OPTIONS`]);
   });
 
   it('takes a task that Temporal has forgotten from its create record and its manifest', async () => {
