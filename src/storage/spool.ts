@@ -73,7 +73,7 @@ export function ignoreLateErrors(content: Readable): void {
  * only here: destroying the content after a failure of the file makes it fail, too.
  */
 export async function writeContent(content: Readable, file: FileHandle, signal?: AbortSignal): Promise<Measure> {
-  const meter = new TransferMeter(() => undefined);
+  const meter = new TransferMeter(() => undefined, undefined, content);
   let diskFailure: { readonly error: unknown } | undefined;
   const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of chunks) {

@@ -96,6 +96,7 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
       onProgress(bytes);
       if (bytes > rules.maxBytes) meter.destroy(tooLarge());
     },
+    body,
   );
   // Before the first wait: a body that fails before it is read would end the process.
   ignoreLateErrors(body);
@@ -109,6 +110,7 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
     return { name, sizeBytes: meter.bytes, file, contentType: lookUpContentType(name), release: () => file.close() };
   } catch (error) {
     await file.close();
+    signal?.throwIfAborted();
     throw error;
   }
 }
