@@ -73,10 +73,18 @@ export function createFail(source: string): Fail {
     new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
 }
 
-/** A file name without separators and invisible characters, cut to a bounded length; its extension is kept. */
+/**
+ * A file name without separators, invisible characters and halves of characters, cut to a bounded length; its extension
+ * is kept.
+ */
 export function plainFileName(name: string): string {
-  const { name: stem, ext } = parse(name.replace(/[\p{Cc}\p{Cf}/\\]/gu, '_'));
-  return `${stem.slice(0, 100)}${ext.slice(0, 20)}` || 'input';
+  const { name: stem, ext } = parse(name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_'));
+  return `${cut(stem, 100)}${cut(ext, 20)}` || 'input';
+}
+
+/** Not within a character of two units: no storage takes half of one. */
+function cut(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replace(/\p{Cs}$/u, '');
 }
 
 /**
