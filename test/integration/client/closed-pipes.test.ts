@@ -1,14 +1,20 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { request } from 'undici';
+import { freePorts } from '../../../tools/free-port';
+import { eventually } from '../../support/eventually';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const root = path.join(__dirname, '../../..');
 const folder = temporaryFolder();
+const children: ChildProcess[] = [];
 afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
   folder.remove();
 });
 
@@ -46,5 +52,38 @@ describe('a command whose notes cannot be written', () => {
 
     expect(code).toBe(0);
     expect(JSON.parse(result)).toMatchObject({ id: 'rows', rows: { rows: 1 } });
+  });
+});
+
+describe('a codec server whose log nobody reads', () => {
+  it('answers, and ends all the same at SIGTERM', async () => {
+    const keys = path.join(folder.path, 'keys.json');
+    const key = Buffer.alloc(32, 'k').toString('base64');
+    writeFileSync(keys, JSON.stringify({ current: 'k', keys: { k: key } }));
+    const [port = 0] = await freePorts(1);
+    const child = spawn(process.execPath, ['--import', 'tsx', path.join(root, 'src/cli.ts'), 'codec-server'], {
+      cwd: root,
+      env: {
+        PATH: process.env['PATH'],
+        ...{ LONGHAUL_CODEC_KEYS_FILE: keys, LONGHAUL_CODEC_ADDRESS: `127.0.0.1:${port}` },
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    children.push(child);
+    const url = `http://127.0.0.1:${port}`;
+    await eventually(async () => (await request(`${url}/live`)).statusCode === 200);
+    const decode = async (): Promise<number> => {
+      const headers = { 'x-namespace': 'n'.repeat(90) };
+      const { statusCode, body } = await request(`${url}/decode`, { method: 'POST', body: '{"payloads":[]}', headers });
+      await body.dump();
+      return statusCode;
+    };
+    // Together more than what a pipe and its two ends hold.
+    for (let sent = 0; sent < 2_000; sent += 1) await decode();
+
+    expect(await decode()).toBe(200);
+    child.kill('SIGTERM');
+    expect(await Promise.race([ended.then(() => 'ended'), delay(40_000, 'still there', { ref: false })])).toBe('ended');
   });
 });
