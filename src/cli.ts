@@ -55,9 +55,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
 });
-// Without a reader of its notes a command goes on: its result has one of its own.
-process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+// Without a reader of its notes, or room on their disk, a command goes on: its result has a place of its own. So does a
+// worker, of which Node alone writes there: a warning must not end it.
+process.stderr.on('error', () => undefined);
 
 void runCommandLine(process.argv.slice(2), context);

@@ -20,6 +20,9 @@ Example:
     --codec-endpoint http://127.0.0.1:8081
 `;
 
+/** Once everything is closed, the process ends by itself or after this time. */
+const endAfterStopMs = 10_000;
+
 /** `longhaul codec-server`: decodes payloads for Temporal's Web UI and command line until a signal stops it. */
 export function addCodecServerCommand(program: Command, context: CommandContext): void {
   program
@@ -51,6 +54,8 @@ async function runCodecServer(context: CommandContext): Promise<void> {
     await server.closed.finally(stopListening);
     logger.info('codec server stopped');
   } finally {
+    // What hangs, such as a log that nobody reads, must not keep the stopped process alive.
+    context.endWithin(endAfterStopMs);
     guard.end();
   }
 }

@@ -36,10 +36,20 @@ export const wholeNumber = z
   .regex(/^\d{1,15}$/)
   .transform(Number);
 
+/**
+ * Whether a text is the path of a folder, and not what a shell would have made one of. A file of variables that no shell reads
+ * keeps quotes, `~` and `$HOME` as they stand: a folder of that name would be made beside the one that is meant, in a
+ * container that is thrown away with it.
+ */
+function isFolder(text: string): boolean {
+  return !/^(?:(["']).*\1$|~(?:\/|$)|\$\{|\$[A-Za-z_])|\p{Cc}/su.test(text);
+}
+
 /** A folder, or a bucket with a prefix. */
 export const archive = z.string().transform((text, context) => {
-  if (!isUri(text)) return { kind: 'folder', path: path.resolve(text) } as const;
-  const place = readS3Uri(text);
+  const isPlace = isUri(text);
+  if (!isPlace && isFolder(text)) return { kind: 'folder', path: path.resolve(text) } as const;
+  const place = isPlace ? readS3Uri(text) : undefined;
   if (place !== undefined) return { kind: 's3', ...place } as const;
   context.addIssue({ code: 'custom' });
   return z.NEVER;
@@ -67,7 +77,12 @@ export const duration = z.string().transform((text, context) => {
 
 export const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-export const folders = z.string().transform((text) => splitList(text, path.delimiter).map((one) => path.resolve(one)));
+export const folders = z
+  .string()
+  .refine(isFolder)
+  .transform((text) => splitList(text, path.delimiter))
+  .refine((list) => list.every(isFolder))
+  .transform((list) => list.map((one) => path.resolve(one)));
 
 export const hosts = z
   .string()

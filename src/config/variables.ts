@@ -97,7 +97,7 @@ export const variables = {
   LONGHAUL_ARCHIVE: {
     readBy: ['worker'],
     default: 'required',
-    remedy: 'give the path of a folder, or "s3://bucket/prefix"',
+    remedy: 'give the path of a folder, or "s3://bucket/prefix", without quotes, "~" or "$"',
     schema: archive.optional(),
   },
   LONGHAUL_REPLACES_ARCHIVE: {
@@ -123,7 +123,7 @@ export const variables = {
   LONGHAUL_INPUT_ROOTS: {
     readBy: ['worker'],
     default: 'none: no local file can be an input',
-    remedy: `give folders separated by "${path.delimiter}"`,
+    remedy: `give folders separated by "${path.delimiter}", without quotes, "~" or "$"`,
     schema: folders.optional().default([]),
   },
   LONGHAUL_INPUT_HOSTS: hostsVariable('none: only public hosts'),

@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher, interceptors } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { errorCode } from '../domain/text';
 import { redactUrl } from '../domain/uri';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { DownloadError, safeCause } from './errors';
+
+const redirectStatuses: readonly number[] = [300, 301, 302, 303, 307, 308];
+const maxRedirects = 3;
 
 /** How to fetch a result file. */
 export interface DownloadOptions {
@@ -27,7 +30,8 @@ export interface Download {
 }
 
 /**
- * Opens a signed link of the service (specification, section 2.4).
+ * Opens a signed link of the service (specification, section 2.4). Up to three redirects are followed: a download sends no
+ * credentials but its link.
  *
  * @throws DownloadError; `LINK_EXPIRED` on HTTP 403, 404 and 410: ask for fresh links. Or the signal's abort reason.
  */
@@ -64,23 +68,37 @@ export async function download(url: string, options: DownloadOptions): Promise<D
 }
 
 async function request(
-  url: string,
+  link: string,
   shown: string,
   dispatcher: Dispatcher,
   signal: AbortSignal | undefined,
 ): Promise<Dispatcher.ResponseData> {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw new DownloadError('LINK_INVALID', 'the service gave a link that is no http or https URL');
-  }
-  const { origin, pathname, search } = new URL(url);
+  if (!isHttpUrl(link)) throw new DownloadError('LINK_INVALID', 'the service gave a link that is no http or https URL');
+  let url = new URL(link);
   try {
-    const headers = { 'accept-encoding': 'identity' };
-    const path = `${pathname}${search}`;
-    return await dispatcher.request({ origin, path, method: 'GET', headers, signal: signal ?? null });
+    for (let redirects = 0; ; redirects += 1) {
+      const { origin, pathname, search } = url;
+      const headers = { 'accept-encoding': 'identity' };
+      const path = `${pathname}${search}`;
+      const response = await dispatcher.request({ origin, path, method: 'GET', headers, signal: signal ?? null });
+      const { location } = response.headers;
+      const isFollowed = redirectStatuses.includes(response.statusCode) && redirects < maxRedirects;
+      if (!isFollowed || typeof location !== 'string') return response;
+      // Not read, as it may be endless.
+      response.body.on('error', () => undefined).destroy();
+      if (!isHttpUrl(location, url)) {
+        throw new DownloadError('DOWNLOAD_FAILED', `${shown} redirects to what is no http or https URL`);
+      }
+      url = new URL(location, url);
+    }
   } catch (error) {
     signal?.throwIfAborted();
-    throw failed(error, shown);
+    throw error instanceof DownloadError ? error : failed(error, shown);
   }
+}
+
+function isHttpUrl(text: string, base?: URL): boolean {
+  return URL.canParse(text, base?.href) && /^https?:$/.test(new URL(text, base).protocol);
 }
 
 interface CheckOptions {
@@ -148,8 +166,8 @@ export interface DownloadTimeouts {
 }
 
 /**
- * The connections that result files are fetched over, to be shared, and closed by the caller. Up to three
- * redirects are followed: a download sends no credentials but its link. The rule holds for each of them.
+ * The connections that result files are fetched over, to be shared, and closed by the caller. The rule holds for each of
+ * them, whether a link or a redirect leads there.
  */
 export function createDownloadAgent(
   rule: ConnectionRule,
@@ -159,5 +177,5 @@ export function createDownloadAgent(
     connect: rule.connector(timeouts.connectMs),
     headersTimeout: timeouts.idleMs,
     bodyTimeout: timeouts.idleMs,
-  }).compose(interceptors.redirect({ maxRedirections: 3 }));
+  });
 }

@@ -39,6 +39,9 @@ export async function hashStream(content: AsyncIterable<Buffer>, signal?: AbortS
   return { bytes, sha256: hash.digest('hex') };
 }
 
+/** Values that wait in a stream of objects, which counts them and not their bytes. */
+const waitingValues = 16;
+
 /** A transform that counts and hashes its bytes, and ends with an error when the count is wrong. */
 export class TransferMeter extends Transform {
   readonly #hash = createHash('sha256');
@@ -49,9 +52,20 @@ export class TransferMeter extends Transform {
   /**
    * @param check - called at the end with the number of bytes; what it returns becomes the stream's error.
    * @param onProgress - called after each chunk with the number of bytes so far.
+   * @param source - what is piped into it. A stream of objects may bring anything; a value that is no bytes would otherwise
+   * be thrown where nothing catches it, and end the process.
    */
-  constructor(check: (bytes: number) => Error | undefined, onProgress?: (bytes: number) => void) {
-    super({ readableHighWaterMark: 1024 * 1024, writableHighWaterMark: 1024 * 1024 });
+  constructor(
+    check: (bytes: number) => Error | undefined,
+    onProgress?: (bytes: number) => void,
+    source?: { readonly readableObjectMode: boolean },
+  ) {
+    const isOfObjects = source?.readableObjectMode === true;
+    super({
+      readableHighWaterMark: 1024 * 1024,
+      writableObjectMode: isOfObjects,
+      writableHighWaterMark: isOfObjects ? waitingValues : 1024 * 1024,
+    });
     this.#check = check;
     this.#onProgress = onProgress;
   }
@@ -66,14 +80,25 @@ export class TransferMeter extends Transform {
     return this.#hash.digest('hex');
   }
 
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    this.#hash.update(chunk);
-    this.#bytes += chunk.length;
+  override _transform(chunk: unknown, _encoding: BufferEncoding, done: TransformCallback): void {
+    const bytes = toBytes(chunk);
+    if (bytes === undefined) {
+      done(new TypeError(`the stream brought a value that is no bytes (${typeof chunk}); give bytes or text`));
+      return;
+    }
+    this.#hash.update(bytes);
+    this.#bytes += bytes.length;
     this.#onProgress?.(this.#bytes);
-    done(null, chunk);
+    done(null, bytes);
   }
 
   override _flush(done: TransformCallback): void {
     done(this.#check(this.#bytes) ?? null);
   }
+}
+
+function toBytes(chunk: unknown): Buffer | undefined {
+  if (Buffer.isBuffer(chunk)) return chunk;
+  if (typeof chunk === 'string') return Buffer.from(chunk);
+  return ArrayBuffer.isView(chunk) ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : undefined;
 }

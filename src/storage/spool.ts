@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { errorCode } from '../domain/text';
+import { isFull } from './archive/disk';
 import { type Measure, TransferMeter } from './hash';
 
 /** What temporary folders are called. */
@@ -73,7 +75,7 @@ export function ignoreLateErrors(content: Readable): void {
  * only here: destroying the content after a failure of the file makes it fail, too.
  */
 export async function writeContent(content: Readable, file: FileHandle, signal?: AbortSignal): Promise<Measure> {
-  const meter = new TransferMeter(() => undefined);
+  const meter = new TransferMeter(() => undefined, undefined, content);
   let diskFailure: { readonly error: unknown } | undefined;
   const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of chunks) {
@@ -93,17 +95,43 @@ export async function writeContent(content: Readable, file: FileHandle, signal?:
   }
 }
 
+/** Why a temporary file cannot be made or written, and what to do: what was to go into it is not to blame. */
+export function describeSpoolFailure(
+  error: unknown,
+  folder = tmpdir(),
+): { readonly problem: string; readonly remedy: string } {
+  const [problem, remedy] = isFull(error)
+    ? ['has no space left for it', 'make room on its disk']
+    : ['cannot take it', 'check its disk and its permissions'];
+  return {
+    problem: `the temporary folder ${folder} ${problem} (${errorCode(error)})`,
+    remedy: `${remedy}, or set TMPDIR to another folder`,
+  };
+}
+
 let folder: string | undefined;
 
 /**
  * This process's own folder for temporary contents, below the machine's: made at the first use under a random name for
  * this user only, so that no other user can have put anything there, and removed when the process ends. If a cleaner of
- * temporary files has removed it, it is made anew.
+ * temporary files has removed it, it is made anew. Where none can be made, it is the machine's: opening a file there says
+ * why, to the one who knows what the file is for.
  */
 export function spoolFolder(): string {
+  if (folder !== undefined && isOwnFolder(folder)) return folder;
+  const made = makeOwnFolder();
+  if (made === undefined) return tmpdir();
   if (folder === undefined) process.once('exit', removeFolder);
-  if (folder === undefined || !isOwnFolder(folder)) folder = mkdtempSync(join(tmpdir(), folderPrefix));
+  folder = made;
   return folder;
+}
+
+function makeOwnFolder(): string | undefined {
+  try {
+    return mkdtempSync(join(tmpdir(), folderPrefix));
+  } catch {
+    return undefined;
+  }
 }
 
 function isOwnFolder(path: string): boolean {

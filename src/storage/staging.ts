@@ -13,7 +13,7 @@ import { defaultPartPlan, type PartPlan, putFile, putInParts } from './s3/put-ob
 import { describeBucketFailure } from './s3/s3-error';
 import { S3Bucket } from './s3/s3-bucket';
 import { plainFileName } from './input/input-source';
-import { ContentError, type SpooledFile, spoolFile } from './spool';
+import { ContentError, describeSpoolFailure, type SpooledFile, spoolFile } from './spool';
 
 /** Where files are staged. */
 export interface StagingPlace {
@@ -182,7 +182,12 @@ async function spooled(content: Readable, name: string): Promise<SpooledFile> {
   try {
     return await spoolFile(content);
   } catch (error) {
-    if (!(error instanceof ContentError)) throw error;
+    if (!(error instanceof ContentError)) {
+      const { problem, remedy } = describeSpoolFailure(error);
+      throw new StagingError(`${JSON.stringify(name)} cannot be staged: ${problem}; ${remedy}`, {
+        cause: safeCause(error),
+      });
+    }
     const { cause } = error;
     const message = `${JSON.stringify(name)} cannot be read (${safeText(errorMessage(cause))})`;
     throw new StagingError(message, { code: 'UNREADABLE', cause });

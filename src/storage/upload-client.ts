@@ -3,6 +3,7 @@ import { S3Client } from './s3/aws-sdk';
 import type { ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
 import {
+  boundAnswers,
   connectByRule,
   connectLocalhostToLoopback,
   hasHostname,
@@ -45,6 +46,7 @@ export function createUploadClient(
   if (endpoint.isConfigured) connectLocalhostToLoopback(client);
   else connectByRule(client, rule);
   repeatAfterClockCorrection(client);
+  boundAnswers(client);
   client.config.systemClockOffset = clockOffsetsMs.get(endpoint.bucketHost) ?? 0;
   return client;
 }

@@ -19,10 +19,24 @@ const maxWaitingBytes = 16 * 1024 * 1024;
 
 /**
  * Standard output, written in the background: with a full disk or a stalled reader, lines are lost, but the process
- * goes on.
+ * goes on, and ends when it is done.
  */
 function standardOutput(): DestinationStream {
-  return pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes }).on('error', () => undefined);
+  const output = pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes });
+  let isFailing = false;
+  output
+    .on('error', () => {
+      isFailing = true;
+    })
+    .on('write', () => {
+      isFailing = false;
+    });
+  const flush = output.flushSync.bind(output);
+  // Pino calls it when the process exits. On a full disk it would try again and again, and no timer could end that.
+  output.flushSync = () => {
+    if (!isFailing) flush();
+  };
+  return output;
 }
 
 /**

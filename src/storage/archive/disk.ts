@@ -79,6 +79,11 @@ export async function readFreeBytes(folder: string): Promise<number | undefined>
 /** A disk, a quota or the process's own limit has no room for more. */
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
+/** Whether the system has no room for what was to be written. */
+export function isFull(error: unknown): boolean {
+  return fullCodes.includes(errorCode(error));
+}
+
 const notAllowed = 'this user may not write or read there; give the folder to the user that runs this';
 /** What the codes say that a setting or a permission causes. */
 const reasons: Readonly<Record<string, string>> = {
@@ -92,10 +97,9 @@ const reasons: Readonly<Record<string, string>> = {
 export function diskFailure(error: unknown, { where, name }: { where: string; name: string }): ArchiveError {
   if (error instanceof ArchiveError) return error;
   const code = errorCode(error);
-  const isFull = fullCodes.includes(code);
   return new ArchiveError(
-    isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE',
-    isFull
+    isFull(error) ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE',
+    isFull(error)
       ? `${where} has no space left for ${name} (${code}); make room on its disk`
       : `${where} cannot keep or give ${name} (${code}): ${reasons[code] ?? 'check its disk and its permissions'}`,
     { cause: safeCause(error) },

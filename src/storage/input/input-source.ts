@@ -8,7 +8,7 @@ import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import { TransferMeter } from '../hash';
 import { lookUpContentType } from '../local-file';
 import type { MinimumRate } from '../minimum-rate';
-import { ignoreLateErrors, openNameless } from '../spool';
+import { describeSpoolFailure, ignoreLateErrors, openNameless } from '../spool';
 
 /** Objects that may be inputs, and the client that reads them. */
 export interface ObjectRules {
@@ -73,17 +73,26 @@ export function createFail(source: string): Fail {
     new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
 }
 
-/** A file name without separators and invisible characters, cut to a bounded length; its extension is kept. */
+/**
+ * A file name without separators, invisible characters and halves of characters, cut to a bounded length; its extension
+ * is kept.
+ */
 export function plainFileName(name: string): string {
-  const { name: stem, ext } = parse(name.replace(/[\p{Cc}\p{Cf}/\\]/gu, '_'));
-  return `${stem.slice(0, 100)}${ext.slice(0, 20)}` || 'input';
+  const { name: stem, ext } = parse(name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_'));
+  return `${cut(stem, 100)}${cut(ext, 20)}` || 'input';
+}
+
+/** Not within a character of two units: no storage takes half of one. */
+function cut(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replace(/\p{Cs}$/u, '');
 }
 
 /**
  * Streams a source into a temporary file that only this user can read, and that has no name: when it is released, or
  * its process dies, it is gone.
  *
- * @throws SourceError `EMPTY` or `TOO_LARGE`, the signal's reason, what the body fails with, or the system's error.
+ * @throws SourceError `EMPTY`, `TOO_LARGE`, or `UNREADABLE_NOW` where the temporary file is what fails, the signal's reason, or
+ * what the body fails with.
  */
 export async function spoolSource(body: Readable, incoming: IncomingSource): Promise<OpenedSource> {
   const { name, announcedBytes, rules, signal, onProgress, fail } = incoming;
@@ -96,19 +105,29 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
       onProgress(bytes);
       if (bytes > rules.maxBytes) meter.destroy(tooLarge());
     },
+    body,
   );
   // Before the first wait: a body that fails before it is read would end the process.
   ignoreLateErrors(body);
-  const file = await openNameless(rules.spoolFolder);
+  const { spoolFolder } = rules;
+  let diskFailure: SourceError | undefined;
+  const failedHere = (error: unknown): never => {
+    const { problem, remedy } = describeSpoolFailure(error, spoolFolder);
+    diskFailure = fail('UNREADABLE_NOW', `cannot be brought here: ${problem}`, remedy, error);
+    throw diskFailure;
+  };
+  const file = await openNameless(spoolFolder).catch(failedHere);
   try {
     const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
-      for await (const chunk of chunks) await file.writeFile(chunk);
+      for await (const chunk of chunks) await file.writeFile(chunk).catch(failedHere);
     };
     await pipeline(body, meter, write, { ...(signal !== undefined && { signal }) });
     if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
     return { name, sizeBytes: meter.bytes, file, contentType: lookUpContentType(name), release: () => file.close() };
   } catch (error) {
     await file.close();
-    throw error;
+    signal?.throwIfAborted();
+    // Its end makes the body fail, too.
+    throw diskFailure ?? error;
   }
 }

@@ -106,9 +106,12 @@ export class S3Bucket {
     const command = new GetObjectCommand({ ...this.#at(key), Range: `bytes=${start}-${end - 1}` });
     try {
       return await inTime(async (abortSignal) => {
-        const { Body, ContentLength = 0 } = await this.client.send(command, { abortSignal });
-        if (ContentLength > end - start)
-          throw new UnexpectedAnswerError('the storage answered more than was asked for');
+        const { Body, ContentLength = 0, ContentRange } = await this.client.send(command, { abortSignal });
+        const problem = rangeProblem({ ContentLength, ContentRange }, start, end);
+        if (problem !== undefined) {
+          if (Body instanceof Readable) Body.on('error', () => undefined).destroy();
+          throw new UnexpectedAnswerError(problem);
+        }
         return (await Body?.transformToByteArray()) ?? new Uint8Array();
       });
     } catch (error) {
@@ -176,6 +179,19 @@ export class S3Bucket {
   #at(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.name, Key: key };
   }
+}
+
+/** A server may answer with all of an object instead of the part that was asked for. */
+function rangeProblem(
+  { ContentLength, ContentRange }: { readonly ContentLength: number; readonly ContentRange: string | undefined },
+  start: number,
+  end: number,
+): string | undefined {
+  if (ContentLength > end - start) return 'the storage answered more than was asked for';
+  const begins = ContentRange === undefined ? 0 : Number(/^bytes (\d+)-/.exec(ContentRange)?.[1] ?? Number.NaN);
+  return begins === start
+    ? undefined
+    : 'the storage answered with another part than was asked for; check the proxies before it, and that it takes Range';
 }
 
 /** Whether a put was refused because the key has an object. */

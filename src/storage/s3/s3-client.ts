@@ -152,6 +152,7 @@ export function createArchiveClient(isPathStyle: boolean, place: BucketPlace = {
   connectLocalhostToLoopback(client);
   repeatAfterClockCorrection(client);
   requireETags(client);
+  boundAnswers(client);
   rememberCredentials(client);
   return client;
 }
@@ -184,6 +185,60 @@ function requireETags(client: S3Client): void {
     // Within what makes signed links, which sends nothing.
     { step: 'deserialize', priority: 'high', name: 'requireETags' },
   );
+}
+
+/** A list of 1000 of the longest keys has 7 MiB, every other answer a few kilobytes. */
+const maxListBytes = 16 * 1024 * 1024;
+const maxAnswerBytes = 256 * 1024;
+
+/**
+ * Ends every answer but the content of an object that is longer than any storage's: the SDK collects it in memory, all of it,
+ * before it looks at it, and who answers an upload is said by a token.
+ */
+export function boundAnswers(client: S3Client): void {
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        const reply = await next(args);
+        const { response } = reply;
+        if (!isAnswer(response) || (commandName === 'GetObjectCommand' && response.statusCode < 300)) return reply;
+        const chunks = await readAtMost(response, commandName.startsWith('List') ? maxListBytes : maxAnswerBytes);
+        response.body = Readable.from(chunks, { objectMode: false });
+        return reply;
+      },
+    { step: 'deserialize', priority: 'low', name: 'boundAnswers' },
+  );
+}
+
+interface Answer {
+  readonly statusCode: number;
+  body: Readable;
+}
+
+function isAnswer(response: unknown): response is Answer {
+  return (
+    typeof response === 'object' &&
+    response !== null &&
+    'statusCode' in response &&
+    'body' in response &&
+    response.body instanceof Readable
+  );
+}
+
+async function readAtMost({ statusCode, body }: Answer, maxBytes: number): Promise<readonly Buffer[]> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // Leaving the loop destroys the body, and with it the connection.
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      throw new UnexpectedAnswerError(
+        `the answer is longer than ${maxBytes} bytes (HTTP ${statusCode}), as no storage’s is; check the endpoint and the proxies before it`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return chunks;
 }
 
 /** They may change while the process runs, as those of a role do; each request uses the current ones. */

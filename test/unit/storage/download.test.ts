@@ -69,6 +69,35 @@ describe('download', () => {
     await expect(fetchWhole({}, `${server.url}/4`)).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
   });
 
+  it('follows a redirect at once whose own body does not end, and lets go of its connection', async () => {
+    let isClosed = false;
+    answer = (path, response) => {
+      if (path === '/end') {
+        response.end('end');
+        return;
+      }
+      response.on('close', () => (isClosed = true)).writeHead(302, { location: '/end' });
+      const fill = (): void => {
+        while (!isClosed && response.write(Buffer.alloc(65_536)));
+      };
+      response.on('drain', fill);
+      fill();
+    };
+    expect((await fetchWhole({ signal: AbortSignal.timeout(20_000) })).toString()).toBe('end');
+    expect(await eventually(() => isClosed, { what: 'the connection to be closed' })).toBe(true);
+  });
+
+  it.each(['http://[', 'file:///etc/passwd', 'javascript:alert(1)'])(
+    'follows no redirect to %s, and says so',
+    async (location) => {
+      answer = (_path, response) => response.writeHead(302, { location }).end();
+      await expect(fetchWhole()).rejects.toMatchObject({
+        code: 'DOWNLOAD_FAILED',
+        message: expect.stringMatching(/^http:.*\/o\/1\.png redirects to what is no http or https URL$/) as string,
+      });
+    },
+  );
+
   it.each<[string, (response: ServerResponse) => unknown]>([
     ['cut short', (r) => r.writeHead(200, { 'content-length': 9 }).write('x', () => r.destroy())],
     ['reset', (r) => r.writeHead(200, { 'content-length': 9 }).write('x', () => r.socket?.resetAndDestroy())],

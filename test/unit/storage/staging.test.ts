@@ -27,6 +27,28 @@ describe('the key of a staged file', () => {
       }),
     );
   });
+
+  it.each([
+    [`/${'n'.repeat(99)}😀.jpeg`, `${'n'.repeat(99)}.jpeg`],
+    [`/photo.${'n'.repeat(18)}😀`, `photo.${'n'.repeat(18)}`],
+    ['/a\ud83d.png', 'a_.png'],
+  ])('has no half of a character, which no storage takes: %j', (path, name) => {
+    expect(stagedKey('s', sha256, path)).toBe(`s/${sha256}/${name}`);
+  });
+
+  it('lets a content be staged whose name is cut within a character', async () => {
+    const server = await startHttpServer(({ method }, response) => {
+      response.writeHead(method === 'HEAD' ? 404 : 200, { etag: '"a"' }).end();
+    });
+    const keys = { accessKeyId: 'AKIAOFTHESTAGING', secretAccessKey: 'the secret' };
+    const client = createArchiveClient(true, { region: 'r', endpoint: server.url, keys });
+    const staging = new Staging({ client, bucket: 'photos', prefix: 'staging' });
+    const uri = await staging.keepContent(Readable.from(['bytes']), `${'n'.repeat(99)}😀.png`);
+    client.destroy();
+    await server.close();
+
+    expect(uri).toMatch(/^s3:\/\/photos\/staging\/[0-9a-f]{64}\/n{99}\.png$/);
+  });
 });
 
 describe('a bucket that refuses what is looked for there', () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
@@ -13,7 +14,7 @@ const mebibyte = 1024 * 1024;
  * Puts a file of 4 MiB into an archive, in a process that the kernel lets write so many bytes into a file, as a disk or
  * a quota with no more room would.
  */
-function fill(kind: 'folder' | 's3', limitBytes: number): unknown {
+function fill(kind: 'folder' | 's3' | 'input' | 'staging', limitBytes: number, temporary?: string): unknown {
   const path = join(folder.path, `${kind}-${limitBytes}`);
   const program = [
     '--import',
@@ -25,7 +26,7 @@ function fill(kind: 'folder' | 's3', limitBytes: number): unknown {
   ];
   const stdout = execFileSync('prlimit', [`--fsize=${limitBytes}:`, process.execPath, ...program], {
     // A file on its way into a bucket waits in the temporary folder.
-    env: { ...process.env, TMPDIR: path, TSX_DISABLE_CACHE: '1' },
+    env: { ...process.env, TMPDIR: temporary ?? path, TSX_DISABLE_CACHE: '1' },
     encoding: 'utf8',
   });
   return JSON.parse(stdout);
@@ -52,7 +53,51 @@ describe('a disk without room', () => {
     });
   });
 
+  it('under an input that is brought here is told in words, which do not blame where it comes from', () => {
+    expect(fill('input', mebibyte)).toEqual({
+      code: 'UNREADABLE_NOW',
+      message: expect.stringMatching(
+        /^input file "https:\/\/photos\.example\/0\.mp4" cannot be brought here: the temporary folder .*longhaul-spool-\w+ has no space left for it \(EFBIG\); make room on its disk, or set TMPDIR to another folder$/,
+      ) as string,
+      files: [],
+    });
+  });
+
+  it('under a content that is staged is told in words, by the name of the file', () => {
+    expect(fill('staging', mebibyte)).toEqual({
+      code: 'StagingError',
+      message: expect.stringMatching(
+        /^"0\.mp4" cannot be staged: the temporary folder \/.* has no space left for it \(EFBIG\); make room on its disk, or set TMPDIR to another folder$/,
+      ) as string,
+      files: [],
+    });
+  });
+
   it('is what fails there: with room, the file is kept', () => {
     expect(fill('folder', 8 * mebibyte)).toEqual({ code: 'kept', message: '', files: ['r/0.mp4'] });
+    expect(fill('input', 8 * mebibyte)).toEqual({ code: 'kept', message: '', files: [] });
+  });
+});
+
+describe('a temporary folder that cannot be', () => {
+  const file = join(folder.path, 'file');
+  beforeAll(() => {
+    writeFileSync(file, '');
+  });
+
+  it('is told in words by an archive in a bucket', () => {
+    expect(fill('s3', 8 * mebibyte, join(file, 'tmp'))).toEqual({
+      code: 'ARCHIVE_UNUSABLE',
+      message: `the folder ${file}/tmp cannot keep or give r/0.mp4 (ENOTDIR): a part of its path is a file; name a folder`,
+      files: [],
+    });
+  });
+
+  it('is told in words by an input that is brought here', () => {
+    expect(fill('input', 8 * mebibyte, join(file, 'tmp'))).toEqual({
+      code: 'UNREADABLE_NOW',
+      message: `input file "https://photos.example/0.mp4" cannot be brought here: the temporary folder ${file}/tmp cannot take it (ENOTDIR); check its disk and its permissions, or set TMPDIR to another folder`,
+      files: [],
+    });
   });
 });

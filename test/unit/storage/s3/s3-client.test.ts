@@ -47,6 +47,24 @@ describe('the archive’s client', () => {
   });
 
   it.each([
+    ['all of the object', 200, undefined],
+    ['another part', 206, 'bytes 0-3/10'],
+    ['a part of which it does not say where it begins', 206, undefined],
+  ])('takes no answer for a part of an object that brings %s', async (_what, status, range) => {
+    const headers = { etag: '"a"', 'content-length': 4, ...(range !== undefined && { 'content-range': range }) };
+    const server = await startHttpServer((_request, response) => response.writeHead(status, headers).end('0123'));
+    Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
+    const client = createArchiveClient(true);
+    const bucket = new S3Bucket(client, 'b');
+    await expect(bucket.readRange('a', 5, 10)).rejects.toThrow(
+      'the storage answered with another part than was asked for; check the proxies before it, and that it takes Range',
+    );
+    await expect(bucket.readRange('a', 0, 10)).resolves.toEqual(new Uint8Array(Buffer.from('0123')));
+    client.destroy();
+    await server.close();
+  });
+
+  it.each([
     ['a part', 'PUT', 'partNumber'],
     ['the end', 'POST', 'uploadId'],
   ])('takes no such page for the storage’s word about %s of an upload in parts', async (_what, method, parameter) => {

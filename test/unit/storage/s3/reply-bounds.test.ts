@@ -1,0 +1,129 @@
+import type { ServerResponse } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UploadError } from '../../../../src/storage/errors';
+import { S3Archive } from '../../../../src/storage/archive/s3-archive';
+import { S3Bucket } from '../../../../src/storage/s3/s3-bucket';
+import { createArchiveClient } from '../../../../src/storage/s3/s3-client';
+import { eventually } from '../../../support/eventually';
+import { type ReceivedRequest, startHttpServer, type TestHttpServer } from '../../../support/start-http-server';
+import { temporaryFolder } from '../../../support/temporary-folder';
+import { uploadPath } from '../../../support/upload-path';
+
+const folder = temporaryFolder();
+const path = join(folder.path, 'photo.jpg');
+let server: TestHttpServer;
+let answer: (request: ReceivedRequest, response: ServerResponse) => void;
+let sentBytes = 0;
+let openAnswers = 0;
+
+beforeAll(async () => {
+  writeFileSync(path, 'photo');
+  server = await startHttpServer((request, response) => {
+    answer(request, response);
+  });
+});
+beforeEach(() => {
+  sentBytes = 0;
+});
+afterAll(async () => {
+  await server.close();
+  folder.remove();
+});
+
+const kibibyte = 1024;
+/** Where the test ends what would go on for ever. */
+const enoughBytes = 200 * 1024 * kibibyte;
+
+/** Whether every answer was broken off before it had much; what the two ends of a connection hold is sent, too. */
+async function areBrokenOff(): Promise<boolean> {
+  await eventually(() => openAnswers === 0);
+  return sentBytes < 40 * 1024 * kibibyte;
+}
+
+/** Sends a body for as long as somebody takes it. */
+function endless(response: ServerResponse, status: number, headers = {}): void {
+  openAnswers += 1;
+  response.writeHead(status, headers).once('close', () => (openAnswers -= 1));
+  const send = (): void => {
+    while (!response.destroyed && sentBytes < enoughBytes) {
+      sentBytes += 64 * kibibyte;
+      if (!response.write(Buffer.alloc(64 * kibibyte, 'x'))) return;
+    }
+    response.end();
+  };
+  response.on('drain', send);
+  send();
+}
+
+async function upload(sizes: { aboveBytes: number }): Promise<unknown> {
+  const parts = { ...sizes, partBytes: 5 * 1024 * kibibyte, parallel: 1, attempts: 1, pauseMs: 1 };
+  const keys = { accessKeyId: 'AKID', accessKeySecret: 'SK', securityToken: 'ST' };
+  const { port } = new URL(server.url);
+  const token = { objectKey: 'inputs/a.jpg', ...keys, endpoint: `http://127.0.0.1:${port}`, bucket: 'b', region: 'r' };
+  return await uploadPath({ token, path, sizeBytes: 5, contentType: 'image/jpeg', parts });
+}
+
+function client() {
+  const keys = { accessKeyId: 'AKID', secretAccessKey: 'SK' };
+  return createArchiveClient(true, { region: 'r', endpoint: server.url, keys });
+}
+
+const longer = /the answer is longer than \d+ bytes/;
+
+describe('an answer of a storage that does not end', () => {
+  it.each([200, 400, 500])(
+    'is not kept in memory when a file is put (HTTP %d): the upload is tried again',
+    async (status) => {
+      answer = (_request, response) => {
+        endless(response, status, { etag: '"a"' });
+      };
+      const error: unknown = await upload({ aboveBytes: 100 }).catch((thrown: unknown) => thrown);
+
+      expect(error).toBeInstanceOf(UploadError);
+      expect(error).toMatchObject({ code: 'UPLOAD_UNAVAILABLE', message: expect.stringMatching(longer) as string });
+      expect(await areBrokenOff()).toBe(true);
+    },
+  );
+
+  it('is not kept in memory when an upload in parts begins', async () => {
+    answer = (_request, response) => {
+      endless(response, 200);
+    };
+    await expect(upload({ aboveBytes: 1 })).rejects.toThrow(longer);
+    expect(await areBrokenOff()).toBe(true);
+  });
+
+  it('is not kept in memory when an archive lists, looks, writes or reads', async () => {
+    answer = ({ method }, response) => {
+      endless(response, method === 'GET' ? 200 : 500, { etag: '"a"' });
+    };
+    const bucket = new S3Bucket(client(), 'b');
+    await expect(bucket.list('').next()).rejects.toThrow(longer);
+    sentBytes = 0;
+    await expect(bucket.put('a', { content: 'x', contentType: 'text/plain', metadata: {} })).rejects.toThrow(longer);
+    sentBytes = 0;
+    await expect(bucket.remove('a')).rejects.toThrow(longer);
+    answer = (_request, response) => {
+      endless(response, 403);
+    };
+    sentBytes = 0;
+    await expect(bucket.read('a')).rejects.toThrow(longer);
+    expect(await areBrokenOff()).toBe(true);
+  });
+});
+
+describe('an object of an archive', () => {
+  it('may be longer than any other answer', async () => {
+    const content = Buffer.alloc(30 * 1024 * kibibyte, 'x');
+    answer = (_request, response) =>
+      response.writeHead(200, { etag: '"a"', 'content-length': content.length }).end(content);
+    const archive = new S3Archive({ client: client(), bucket: 'b', prefix: '', spoolFolder: folder.path });
+
+    const opened = await archive.open('a.png');
+    let bytes = 0;
+    for await (const chunk of opened?.content ?? []) bytes += (chunk as Buffer).length;
+
+    expect(bytes).toBe(content.length);
+  });
+});
