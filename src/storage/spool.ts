@@ -85,11 +85,24 @@ export async function writeContent(content: Readable, file: FileHandle, signal?:
   };
   ignoreLateErrors(content);
   try {
-    await pipeline(content, meter, write, { ...(signal !== undefined && { signal }) });
+    await pipeline(content, chunksOf, meter, write, { ...(signal !== undefined && { signal }) });
     return { bytes: meter.bytes, sha256: meter.sha256() };
   } catch (error) {
     signal?.throwIfAborted();
     throw diskFailure === undefined ? new ContentError('', { cause: error }) : diskFailure.error;
+  }
+}
+
+/**
+ * The chunks of a content. A stream in object mode may bring anything, and what is no bytes and no text would be thrown by
+ * the stream that it is written to, where nobody can catch it: it would end the process.
+ */
+async function* chunksOf(content: Readable): AsyncGenerator<Uint8Array | string> {
+  for await (const chunk of content as AsyncIterable<unknown>) {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
+      throw new TypeError(`it brings a value of the type ${typeof chunk} instead of bytes or text`);
+    }
+    yield chunk;
   }
 }
 
