@@ -97,10 +97,10 @@ export async function writeContent(content: Readable, file: FileHandle, signal?:
  * The chunks of a content. A stream in object mode may bring anything, and what is no bytes and no text would be thrown by
  * the stream that it is written to, where nobody can catch it: it would end the process.
  */
-async function* chunksOf(content: Readable): AsyncGenerator<Uint8Array | string> {
+export async function* chunksOf(content: Readable): AsyncGenerator<Uint8Array | string> {
   for await (const chunk of content as AsyncIterable<unknown>) {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
-      throw new TypeError(`it brings a value of the type ${typeof chunk} instead of bytes or text`);
+      throw new TypeError(`the stream brings a value of the type ${typeof chunk} instead of bytes or text`);
     }
     yield chunk;
   }

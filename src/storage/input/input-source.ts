@@ -8,7 +8,7 @@ import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import { TransferMeter } from '../hash';
 import { lookUpContentType } from '../local-file';
 import type { MinimumRate } from '../minimum-rate';
-import { ignoreLateErrors, openNameless } from '../spool';
+import { chunksOf, ignoreLateErrors, openNameless } from '../spool';
 
 /** Objects that may be inputs, and the client that reads them. */
 export interface ObjectRules {
@@ -104,7 +104,7 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
     const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
       for await (const chunk of chunks) await file.writeFile(chunk);
     };
-    await pipeline(body, meter, write, { ...(signal !== undefined && { signal }) });
+    await pipeline(body, chunksOf, meter, write, { ...(signal !== undefined && { signal }) });
     if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
     return { name, sizeBytes: meter.bytes, file, contentType: lookUpContentType(name), release: () => file.close() };
   } catch (error) {

@@ -75,7 +75,7 @@ describe('contents in a staging', () => {
     const staging = openStaging({ env: { ...env, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' } });
     for (const chunks of [[{ a: 1 }], [Buffer.from('x'), 7]]) {
       await expect(stage(image(Readable.from(chunks)), staging)).rejects.toThrow(
-        /inputs\["1:LoadImage\.image"\]\.content cannot be read \(it brings a value of the type (object|number) instead of bytes or text\)/,
+        /inputs\["1:LoadImage\.image"\]\.content cannot be read \(the stream brings a value of the type (object|number) instead of bytes or text\)/,
       );
     }
     staging.close();
