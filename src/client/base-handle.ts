@@ -58,7 +58,8 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
 
   /**
    * Cancels the workflow: a task is ended by whichever of the service's verbs applies; a batch stops every row that
-   * runs and starts no more. `result` waits for the end. Throws `TaskOverError` when it is over.
+   * runs and starts no more. A task in `CreateUncertain` ends undecided, as `StopUnconfirmed`: one that exists runs on and is
+   * paid. `result` waits for the end. Throws `TaskOverError` when it is over.
    */
   async stop(): Promise<void> {
     // Temporal accepts the cancellation of a closed workflow silently.

@@ -26,6 +26,7 @@ import { BatchHandle } from './batch/batch-handle';
 import { connectTemporal } from './connect-temporal';
 import { InputInvalidError } from './errors';
 import type { ConnectionSources } from './connection-errors';
+import { ownCopy } from './own-copy';
 import { type ListedTask, listTasks, type ListTasksOptions } from './task/list-tasks';
 import { listBatches, type ListBatchesOptions, type ListedBatch } from './batch/list-batches';
 import { checkBatchStart, startBatch } from './batch/start-batch';
@@ -172,16 +173,18 @@ export class Longhaul {
   /**
    * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task. A start may be
    * repeated with the same key and input, after a crash for instance. Files may be contents, bytes or streams, where the
-   * client has a `staging`; the same bytes under the same name are the same input.
+   * client has a `staging`; the same bytes under the same name are the same input. The input counts as it is when `start` is
+   * called; leave contents alone until it has returned.
    *
    * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another input.
    */
   async start(input: ContentTaskInput | StartAdoptionInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { staging = null } = this.#access;
-    const staged = await stageContents<StartTaskInput>(input, staging, (given) => {
-      checkedStart(given, options);
+    const own = ownCopy(options);
+    const staged = await stageContents<StartTaskInput>(ownCopy(input), staging, (given) => {
+      checkedStart(given, own);
     });
-    const { workflowId, origin } = await startTask(this.#access, staged, options);
+    const { workflowId, origin } = await startTask(this.#access, staged, own);
     return new TaskHandle(this.#access, workflowId, origin);
   }
 
@@ -195,7 +198,7 @@ export class Longhaul {
    * `InputChangedError` when `key` stands for something else.
    */
   async adopt(requestId: string, options?: AdoptTaskOptions): Promise<TaskHandle> {
-    const { workflowId, origin } = await adoptTask(this.#access, requestId, options);
+    const { workflowId, origin } = await adoptTask(this.#access, requestId, ownCopy(options));
     return new TaskHandle(this.#access, workflowId, origin);
   }
 
@@ -217,7 +220,7 @@ export class Longhaul {
    */
   async startBatch(input: BatchInput, options?: TraceOptions): Promise<BatchHandle> {
     checkBatchStart(input, options);
-    const { id, ...started } = await startBatch(this.#access, input, options);
+    const { id, ...started } = await startBatch(this.#access, ownCopy(input), options);
     return new BatchHandle(this.#access, id, started);
   }
 

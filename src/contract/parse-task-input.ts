@@ -5,7 +5,7 @@ import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/time';
 import { unknownNameProblems } from '../domain/nearest-name';
 import { parseInputKey } from '../domain/input-values';
-import { isRecord } from '../domain/json';
+import { isFields, isRecord } from '../domain/json';
 import type { PollBounds } from '../domain/poll-cadence';
 import { isRequestId } from '../domain/create-outcome';
 import { showValue } from '../domain/text';
@@ -94,7 +94,7 @@ class Checker {
   inputs(value: unknown): Pick<TaskPlan, 'values' | 'files'> {
     const values: Record<string, string | number> = {};
     const files: PlannedFile[] = [];
-    if (!isRecord(value)) {
+    if (!isFields(value)) {
       this.#problems.push(
         `inputs is ${showValue(value)}; give an object of "<node_id>:<NodeClass>.<parameter>": value.`,
       );
@@ -206,7 +206,7 @@ class Checker {
 
   deadlines(value: unknown): TaskPlan['deadlinesMs'] {
     if (value === undefined) return defaultDeadlinesMs;
-    if (!isRecord(value)) {
+    if (!isFields(value)) {
       this.#problems.push(`deadlines is ${showValue(value)}; give { queue, run, total }.`);
       return defaultDeadlinesMs;
     }
@@ -227,11 +227,11 @@ class Checker {
     if (value === undefined) return defaultTuning;
     const read = { ...defaultTuning };
     const names = Object.keys(defaultTuning);
-    if (isRecord(value)) {
+    if (isFields(value)) {
       this.#problems.push(...unknownNameProblems('field', Object.keys(value), names, 'tuning.'));
     }
-    for (const [name, one] of Object.entries(isRecord(value) ? value : { tuning: value })) {
-      if (isRecord(value) && !Object.hasOwn(defaultTuning, name)) continue;
+    for (const [name, one] of Object.entries(isFields(value) ? value : { tuning: value })) {
+      if (isFields(value) && !Object.hasOwn(defaultTuning, name)) continue;
       if (name === 'poll' && isPollBounds(one)) read.poll = { minMs: one.minMs, maxMs: one.maxMs };
       else if (name !== 'poll' && isTuningName(name) && isCount(one)) read[name] = one;
       else {

@@ -1,4 +1,4 @@
-import { isRecord } from './json';
+import { isFields, isRecord } from './json';
 import { unknownNameProblems } from './nearest-name';
 import { showValue } from './text';
 
@@ -48,7 +48,7 @@ export function optionProblems<Options>(options: unknown, rules: OptionRules<Opt
   const known: Readonly<Record<string, OptionRule>> = rules;
   const names = Object.keys(rules);
   if (options === undefined) return [];
-  if (!isRecord(options)) {
+  if (!isFields(options)) {
     return [`The options are ${showValue(options)}; give an object with one or more of ${names.join(', ')}.`];
   }
   const wrong = Object.entries(options).flatMap(([name, value]) => {

@@ -10,7 +10,7 @@ import {
   plainText,
   milliseconds,
 } from '../domain/option-rules';
-import { isRecord } from '../domain/json';
+import { isFields, isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
 import type {
   CallOptions,
@@ -30,7 +30,7 @@ import type { WaitForTaskOptions } from './task-wait';
  * id that is missing would be asked for as the text "undefined".
  */
 
-const record: OptionRule = { is: isRecord, remedy: 'an object' };
+const record: OptionRule = { is: isFields, remedy: 'an object' };
 const method: OptionRule = { is: (value) => typeof value === 'function', remedy: 'a function' };
 const texts: OptionRule = {
   is: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),

@@ -1,5 +1,5 @@
 import { type CreateOutcome, classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/create-outcome';
-import { isRecord, parseJson } from '../domain/json';
+import { isFields, isRecord, parseJson } from '../domain/json';
 import { unknownNameProblems } from '../domain/nearest-name';
 import { safeText, showValue } from '../domain/text';
 import type { SingleExchange } from './exchange';
@@ -47,7 +47,7 @@ export function requestProblems(request: unknown): readonly string[] {
   const { webAppId, inputValues, suppressPreviewOutput } = request;
   const problems = unknownNameProblems('field', Object.keys(request), requestFields);
   if (!Number.isSafeInteger(webAppId)) problems.push(`webAppId is ${shown(webAppId)}; give a whole number.`);
-  if (!isRecord(inputValues)) {
+  if (!isFields(inputValues)) {
     problems.push(`inputValues is ${shown(inputValues)}; give an object such as { "2:ImageScale.width": 512 }.`);
   } else {
     const wrong = Object.entries(inputValues).filter(

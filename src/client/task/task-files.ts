@@ -110,7 +110,10 @@ export async function stageContents<Input extends TaskInput>(
   // One that fails while another is staged would end the process; reading it throws the failure.
   for (const [, { content }] of contents) if (content instanceof Readable) content.on('error', () => undefined);
   try {
-    const problems = contents.flatMap(([key, value]) => contentProblems(key, value));
+    const problems = [
+      ...contents.flatMap(([key, value]) => contentProblems(key, value)),
+      ...sharedStreamProblems(contents),
+    ];
     if (problems.length > 0) throw new InputInvalidError(problems);
     check(withFiles(input, new Map(contents.map(([key, { name }]) => [key, `/${name}`]))));
     if (staging === null) throw new InputInvalidError(contents.map(([key]) => noStaging(key)));
@@ -196,6 +199,19 @@ function contentProblems(key: string, input: ContentInput): string[] {
 function streamProblems(where: string, content: Readable): string[] {
   const wasRead = content.readableEnded || (content.destroyed && content.errored === null);
   return wasRead ? [`${where}.content was read or closed before; give a new stream for each start.`] : [];
+}
+
+/** The second input of a stream would find it read, and be refused as empty. */
+function sharedStreamProblems(contents: readonly (readonly [string, ContentInput])[]): string[] {
+  const firsts = new Map<unknown, string>();
+  return contents.flatMap(([key, { content }]) => {
+    const first = firsts.get(content);
+    if (first === undefined) firsts.set(content, key);
+    if (first === undefined || !(content instanceof Readable)) return [];
+    return [
+      `inputs[${showValue(key)}].content is the stream of inputs[${showValue(first)}], which is read once; give each a stream of its own, or the bytes.`,
+    ];
+  });
 }
 
 function noStaging(key: string): string {

@@ -1,4 +1,4 @@
-import { isRecord } from '../../domain/json';
+import { isFields, isRecord } from '../../domain/json';
 import { type Money, parseMoney } from '../../domain/money';
 import { unknownNameProblems } from '../../domain/nearest-name';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
@@ -236,7 +236,7 @@ function isWatch(value: unknown): value is 'timer' | 'activity' {
 }
 
 function isTuning(value: unknown): value is Partial<BatchTuning> {
-  if (!isRecord(value)) return false;
+  if (!isFields(value)) return false;
   // Names that are not known are a problem of their own.
   return Object.entries(value).every(([name, one]) => !Object.hasOwn(defaultTuning, name) || isCount(one));
 }

@@ -68,6 +68,20 @@ describe('the same key', () => {
     expect(creates()).toEqual([1]);
   });
 
+  it('stands for the input as it was when start was called, whatever the program does with it then', async () => {
+    const inputs: Record<string, number> = {};
+    const starts = [64, 65].map((width) => {
+      inputs['2:ImageScale.width'] = width;
+      return environment.longhaul.start({ ...smallInput, inputs, key: randomUUID() });
+    });
+    inputs['2:ImageScale.height'] = NaN;
+
+    const started = await Promise.all(starts.map(async (task) => await (await task).input()));
+
+    expect(started).toEqual([64, 65].map((width) => ({ ...smallInput, inputs: { '2:ImageScale.width': width } })));
+    await Promise.all(starts.map(async (task) => await (await task).result()));
+  });
+
   it('makes one task of many starts at once', async () => {
     const key = randomUUID();
 

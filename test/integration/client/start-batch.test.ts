@@ -68,6 +68,19 @@ describe('the start of a batch whose id runs already', () => {
 });
 
 describe('the start of a batch that was never run', () => {
+  it.concurrent('has the input as it was when startBatch was called', async () => {
+    const longhaul = new Longhaul({ client: environment.client, taskQueue: `nobody-${randomUUID()}` });
+    const rows = { location: '/srv/rows.jsonl', digest: 'ab', rows: 3, pages: 1 };
+    const input = { id: `b-${randomUUID()}`, rows, concurrency: 3 };
+    const starting = longhaul.startBatch(input);
+    input.concurrency = 500;
+    rows.digest = 'cd';
+    const batch = await starting;
+
+    await expect(batch.input()).resolves.toMatchObject({ concurrency: 3, rows: { digest: 'ab' } });
+    await environment.client.workflow.getHandle(batch.workflowId).terminate('the test is over');
+  });
+
   it.concurrent('has an id that may have any word in it, namespace too', async () => {
     const longhaul = new Longhaul({ client: environment.client, taskQueue: `nobody-${randomUUID()}` });
     const rows = { location: '/srv/rows.jsonl', digest: 'ab', rows: 3, pages: 1 };

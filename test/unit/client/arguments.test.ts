@@ -54,6 +54,11 @@ describe('an option that is not known or has a value of another type', () => {
       calling('start', task, { tag: ['a'] }),
       ['Unknown option "tag"; did you mean tags?'],
     ],
+    [
+      'of a start, in a Map',
+      calling('start', task, new Map([['retry', true]])),
+      ['The options are an object of the cl'],
+    ],
     ['of a start, null', calling('start', task, null), ['The options are null; give an object']],
     ['of a start with tags', calling('start', task, { tags: 'run:a1' }), ['tags is "run:a1"; give a list of texts.']],
     [

@@ -114,6 +114,16 @@ describe('what a call is given', () => {
       'Unknown field "inputs"; did you mean inputValues?',
     ],
     [
+      'inputs in a Map',
+      () => client.createTask({ webAppId: 1, inputValues: any(new Map([['2:ImageScale.width', 64]])) }),
+      'inputValues is an object of the class Map; give an object such as',
+    ],
+    [
+      'headers of fetch',
+      () => client.createTask(task, { headers: any(new Headers({ 'X-Svc-Task-Order': '17' })) }),
+      'headers is an object of the class Headers; give an object.',
+    ],
+    [
       'an app that is a text',
       () => client.createTaskSync({ ...task, webAppId: any('1') }),
       'webAppId is "1"; give a whole',
@@ -214,6 +224,15 @@ describe('all that is wrong with a call', () => {
     const before = server.requests.length;
     const problems = await problemsOf(call);
     expect(problems).toEqual(expected.map((words) => expect.stringContaining(words) as string));
+    expect(server.requests).toHaveLength(before);
+  });
+
+  it('refuses a stream of objects for an upload, and the process goes on', async () => {
+    const stream = Readable.from([Buffer.from('x'), { a: 1 }]);
+    const before = server.requests.length;
+    await expect(client.uploadFile(stream, { name: 'a.png' })).rejects.toThrow(
+      'the stream brought a value that is no bytes (object); give bytes or text',
+    );
     expect(server.requests).toHaveLength(before);
   });
 

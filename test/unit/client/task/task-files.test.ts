@@ -50,11 +50,36 @@ describe('a content of an input', () => {
   });
 });
 
+describe('two contents', () => {
+  it('that are one stream are refused with both inputs; one piece of bytes may be both', async () => {
+    const both = (content: Buffer | Readable): ContentTaskInput['inputs'] => ({
+      ...image(content),
+      '2:LoadImage.image': { content, name: 'b.jpg' },
+    });
+    await expect(stage(both(Readable.from([Buffer.from('x')])))).rejects.toMatchObject({
+      problems: [
+        'inputs["2:LoadImage.image"].content is the stream of inputs["1:LoadImage.image"], which is read once; give each a stream of its own, or the bytes.',
+      ],
+    });
+    await expect(stage(both(Buffer.from('x')))).resolves.toMatchObject({ webAppId: 1 });
+  });
+});
+
 describe('contents in a staging', () => {
   const env = {
     ...{ LONGHAUL_STAGING: 's3://bucket', LONGHAUL_S3_PATH_STYLE: 'true', AWS_REGION: 'r' },
     ...{ AWS_ACCESS_KEY_ID: 'AKIAOFTHISTEST', AWS_SECRET_ACCESS_KEY: 'secret-of-this-test' },
   };
+
+  it('whose stream brings something else than bytes and text are refused, and the process goes on', async () => {
+    const staging = openStaging({ env: { ...env, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' } });
+    for (const chunks of [[{ a: 1 }], [Buffer.from('x'), 7]]) {
+      await expect(stage(image(Readable.from(chunks)), staging)).rejects.toThrow(
+        /inputs\["1:LoadImage\.image"\]\.content cannot be read \(the stream brought a value that is no bytes \((object|number)\); give bytes or text\)/,
+      );
+    }
+    staging.close();
+  });
 
   it('whose stream fails are refused with the input and the reason, also while another is staged', async () => {
     // The first content is on its way while the second fails.
