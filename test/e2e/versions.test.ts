@@ -129,7 +129,8 @@ describe('a new version whose workflows have one more step', () => {
     // Workers of both versions ask the day of the account, which goes on with the current one.
     // Around midnight there are two days, and each has what was created in it.
     let settled = 0;
-    for await (const { workflowId } of stack.client.workflow.list({ query: 'WorkflowType = "accountDay"' })) {
+    const query = `WorkflowType = "accountDay" AND TaskQueue = "${stack.taskQueue}"`;
+    for await (const { workflowId } of stack.client.workflow.list({ query })) {
       expect(await versionOf({ workflowId })).toBe('v2');
       const day = stack.client.workflow.getHandle(workflowId);
       const view = await day.query<DayView>('day');
