@@ -184,10 +184,27 @@ describe('the manifests as kustomize renders them', () => {
 });
 
 describe('the patches of the guide', () => {
-  it('reach what stands in files of a component and of KEDA', () => {
+  /** The patches of the block that holds `text`. */
+  function patchesWith(text: string): unknown {
     const guide = markdownPages().filter(({ path }) => path === 'docs/guides/deployment.md');
-    const block = guide.flatMap(codeBlocks).find(({ code }) => code.startsWith('patches:'))?.code ?? '';
-    const { patches } = parse(block) as { readonly patches: unknown };
+    const blocks = guide.flatMap(codeBlocks).filter(({ code }) => code.startsWith('patches:') && code.includes(text));
+    expect(blocks).toHaveLength(1);
+    return (parse(blocks[0]?.code ?? '') as { readonly patches: unknown }).patches;
+  }
+
+  it('take away what mounts the key where no account is called default', () => {
+    const patches = patchesWith('LONGHAUL_API_KEY_FILE');
+    const manifests = rendered(overlay({ resources: ['base'], components: ['no-receiver', 'accounts'], patches }));
+
+    expect(problemsOf(manifests)).toEqual([]);
+    const text = JSON.stringify(named(manifests, 'Deployment', 'longhaul-worker'));
+    expect(text).not.toMatch(/LONGHAUL_API_KEY_FILE|"api-key"|"\/run\/secrets\/longhaul"/);
+    const { config } = loadWorkerConfig(workerEnvironment(manifests), () => '{"studio": {"apiKey": "another-key"}}');
+    expect([...config.accounts.keys()]).toEqual(['studio']);
+  });
+
+  it('reach what stands in files of a component and of KEDA', () => {
+    const patches = patchesWith('temporal.my.example');
     const manifests = rendered(overlay({ resources: ['keda'], components: ['encryption'], patches }));
 
     expect(problemsOf(manifests.filter(({ kind }) => kind !== 'ScaledObject'))).toEqual([]);
