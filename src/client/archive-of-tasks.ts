@@ -4,9 +4,12 @@ import { searchAttributes } from '../contract/search-attributes';
 import { archiveOf, shortArchiveId } from '../contract/worker-identity';
 import { connectTemporal } from './connect-temporal';
 import { listWorkflows } from './list-workflows';
+import { isWorkflowGone } from './workflow-info';
 
-/** So many of its last events are searched for that of a worker. */
-const lastEvents = 30;
+/** So many tasks are tried: Temporal forgets the run of a long task that had its create. */
+const maxTasks = 10;
+/** So many pages of a task's history are searched for its create: the uploads of its input files come before. */
+const maxPages = 10;
 
 /** That the tasks of a queue were worked on with another archive, and what to do. */
 export interface OtherArchive {
@@ -23,9 +26,9 @@ export interface KnownArchive {
 }
 
 /**
- * Compares an archive with that of the worker which last worked on the newest created task of a queue: one that was
- * exchanged for another, or whose disk is not mounted, has none of the tasks' create records. Undefined where it is the
- * same or replaces that one, or no such task is known. Throws errors of gRPC.
+ * Compares an archive with that of the worker which created the newest task of a queue: one that was exchanged for
+ * another, or whose disk is not mounted, has none of the tasks' create records. Undefined where it is the same or
+ * replaces that one, or no such task is known. Throws errors of gRPC.
  */
 export async function findOtherArchive(
   client: Client,
@@ -33,8 +36,10 @@ export async function findOtherArchive(
   { id, replaces }: KnownArchive,
 ): Promise<OtherArchive | undefined> {
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND WorkflowType = "task" AND ${searchAttributes.requestId.name} IS NOT NULL`;
-  for await (const { workflowId, runId } of listWorkflows(client, query, 1)) {
-    const used = await archiveOfRun(client, workflowId, runId);
+  let tried = 0;
+  for await (const { workflowId, runId } of listWorkflows(client, query, maxTasks)) {
+    const used = await archiveOfCreate(client, workflowId, runId);
+    if (used === undefined && ++tried < maxTasks) continue;
     if (used === undefined || used === replaces || (id !== null && used === shortArchiveId(id))) return undefined;
     return {
       found: `the tasks of the task queue "${taskQueue}" have another archive (${used}), such as ${workflowId}: their create records are not in this one, so that a key which is started again would be paid twice`,
@@ -55,16 +60,37 @@ export async function askForOtherArchive(
   return await findOtherArchive(client, taskQueue, archive).finally(() => connection.close());
 }
 
-async function archiveOfRun(client: Client, workflowId: string, runId: string): Promise<string | undefined> {
-  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
-    namespace: client.options.namespace,
-    execution: { workflowId, runId },
-    maximumPageSize: lastEvents,
-  });
-  for (const { workflowTaskCompletedEventAttributes, workflowTaskStartedEventAttributes } of history?.events ?? []) {
-    const { identity } = workflowTaskCompletedEventAttributes ?? workflowTaskStartedEventAttributes ?? {};
-    const archive = archiveOf(identity ?? '');
-    if (archive !== undefined) return archive;
+/**
+ * The archive that has the create record: that of the worker which ran `createTask`. Workflow tasks say nothing, which any
+ * worker of the queue takes. Undefined where Temporal no longer has that run, or no such worker is known.
+ */
+async function archiveOfCreate(client: Client, workflowId: string, lastRunId: string): Promise<string | undefined> {
+  const namespace = client.options.namespace;
+  const pageOf = async (runId: string, page: { nextPageToken?: Uint8Array; maximumPageSize?: number }) =>
+    await client.workflowService.getWorkflowExecutionHistory({ namespace, execution: { workflowId, runId }, ...page });
+  try {
+    const [first] = (await pageOf(lastRunId, { maximumPageSize: 1 })).history?.events ?? [];
+    let runId = first?.workflowExecutionStartedEventAttributes?.firstExecutionRunId ?? lastRunId;
+    let nextPageToken = new Uint8Array();
+    let createId: string | undefined;
+    for (let page = 0; page < maxPages; page++) {
+      const { history, nextPageToken: next } = await pageOf(runId, { nextPageToken });
+      let nextRunId: string | null | undefined;
+      for (const event of history?.events ?? []) {
+        const { activityTaskScheduledEventAttributes: scheduled, activityTaskStartedEventAttributes: started } = event;
+        if (scheduled?.activityType?.name === 'createTask') createId = String(event.eventId);
+        if (started && String(started.scheduledEventId) === createId) return archiveOf(started.identity ?? '');
+        nextRunId = event.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+      }
+      nextPageToken = new Uint8Array(next);
+      if (next.length > 0) continue;
+      if (!nextRunId) return undefined;
+      runId = nextRunId;
+      createId = undefined;
+    }
+    return undefined;
+  } catch (error) {
+    if (isWorkflowGone(error, workflowId)) return undefined;
+    throw error;
   }
-  return undefined;
 }

@@ -1,4 +1,4 @@
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { type ServiceError, status as grpcStatus } from '@grpc/grpc-js';
 import {
   type Client,
   isGrpcServiceError,
@@ -81,10 +81,15 @@ async function describe(
       execution: { workflowId, runId },
     });
   } catch (error) {
-    if (!isGrpcServiceError(error) || error.code !== grpcStatus.NOT_FOUND) throw error;
-    if (isAboutNamespace(error.details, workflowId)) throw error;
-    throw new WorkflowNotFoundError(error.details, workflowId, undefined);
+    if (isWorkflowGone(error, workflowId)) throw new WorkflowNotFoundError(error.details, workflowId, undefined);
+    throw error;
   }
+}
+
+/** Whether Temporal says that it has no such workflow, or no longer. */
+export function isWorkflowGone(error: unknown, workflowId: string): error is ServiceError {
+  if (!isGrpcServiceError(error) || error.code !== grpcStatus.NOT_FOUND) return false;
+  return !isAboutNamespace(error.details, workflowId);
 }
 
 /**

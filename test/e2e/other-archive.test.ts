@@ -39,7 +39,15 @@ it('a worker does not start with an archive that was exchanged for an empty one,
   const taskQueue = `${stack.taskQueue}-alone`;
   const first = await stack.startWorker(stack.env, taskQueue);
   const longhaul = new Longhaul({ client: stack.client, taskQueue });
-  await (await longhaul.start({ webAppId: 5, inputs: {} })).result();
+  stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
+  const tuning = { continueAsNewAfterEvents: 40, poll: { minMs: 50, maxMs: 50 } };
+  const task = await longhaul.start({ webAppId: 5, inputs: {}, tuning });
+  const { workflowId } = task;
+  const describe = () => stack.client.workflow.getHandle(workflowId).describe();
+  const { runId } = await describe();
+  await eventually(async () => (await describe()).runId !== runId, { what: 'the task to continue as new' });
+  stack.service.release((await task.status()).requestId ?? '');
+  await task.result();
   await first.stop();
   const folder = join(stack.archive, '../an-empty-archive');
   mkdirSync(folder);
@@ -67,6 +75,52 @@ it('a worker does not start with an archive that was exchanged for an empty one,
   await (await longhaul.start({ webAppId: 5, inputs: {} })).result();
   await eventually(async () => !words.test(await doctor()), { withinMs: 30_000, what: 'the doctor to be content' });
   expect(await doctor(stack.env)).toMatch(words);
+});
+
+it('the archive of a task is that of the worker which created it, whichever worker took its last workflow task', async () => {
+  const taskQueue = `${stack.taskQueue}-mixed`;
+  const envOf = (name: string): NodeJS.ProcessEnv => ({
+    ...stack.env,
+    LONGHAUL_ARCHIVE: join(stack.archive, `../${name}`),
+  });
+  const environments = [envOf('archive-a'), envOf('archive-b')];
+  const workers = await Promise.all(environments.map((env) => stack.startWorker(env, taskQueue)));
+  const archiveIn = (identity: string) => identity.replace(/.*\/archive-/, '');
+  const longhaul = new Longhaul({ client: stack.client, taskQueue });
+
+  const found = await eventually(
+    async () => {
+      const task = await longhaul.start({ webAppId: 5, inputs: {} });
+      await task.result();
+      const { events } = await stack.client.workflow.getHandle(task.workflowId).fetchHistory();
+      const create = events?.find(
+        ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'createTask',
+      );
+      const identities = events?.map(({ activityTaskStartedEventAttributes: started, ...event }) => ({
+        created: String(started?.scheduledEventId) === String(create?.eventId) ? started?.identity : undefined,
+        decided: event.workflowTaskCompletedEventAttributes?.identity,
+      }));
+      const created = archiveIn(identities?.findLast((one) => one.created)?.created ?? '');
+      const decided = archiveIn(identities?.findLast((one) => one.decided)?.decided ?? '');
+      return created === decided ? undefined : ([created, decided] as const);
+    },
+    { withinMs: 60_000, everyMs: 10, what: 'a task that one worker created and the other ended' },
+  );
+  const [creator, lastWorker] = found ?? [];
+  await Promise.all(workers.map((worker) => worker.stop()));
+  const ids = environments.map((env) => readFileSync(`${env['LONGHAUL_ARCHIVE']}/.archive-id`, 'utf8').slice(0, 8));
+  const envWith = (id: string | undefined): NodeJS.ProcessEnv => environments[ids.indexOf(id ?? '')] ?? {};
+
+  await eventually(
+    async () => {
+      const { stdout } = await runLonghaul(['doctor', '--task-queue', taskQueue], envWith(lastWorker));
+      return stdout.includes(`have another archive (${creator})`);
+    },
+    { withinMs: 30_000, what: 'the doctor to say where the create record is' },
+  );
+  const refused = await runLonghaul(['worker', '--task-queue', taskQueue], envWith(lastWorker));
+  expect(refused).toMatchObject({ exitCode: 2 });
+  await stack.startWorker(envWith(creator), taskQueue);
 });
 
 it('a copy of the archive without its hidden files is refused, and the whole copy is taken', async () => {
