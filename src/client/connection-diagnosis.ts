@@ -112,10 +112,13 @@ async function opened(open: () => Socket | TLSSocket, event: string, quietMs = 0
   }
 }
 
+/** Why a port that refuses connections is not reached, in the same words wherever that shows. */
+export const refusedWords = 'nothing listens there (ECONNREFUSED)';
+
 function tcpProblem(host: string, error: unknown): ConnectionProblem {
   const code = errorCode(error);
   if (/^(ENOTFOUND|EAI_)/.test(code)) return { reason: `the host name ${host} does not resolve (${code})` };
-  if (code === 'ECONNREFUSED') return { reason: 'nothing listens there (ECONNREFUSED)' };
+  if (code === 'ECONNREFUSED') return { reason: refusedWords };
   return { reason: code === 'ETIMEDOUT' ? 'it does not answer' : errorMessage(error) };
 }
 

@@ -247,8 +247,9 @@ export class Longhaul {
   }
 
   /**
-   * How an account's daily budget stands on a day in UTC, such as `2026-03-01`; `undefined` when no task asked for it, or
-   * Temporal does not keep the day any longer. Throws `InputInvalidError` for what is no account or day, and
+   * How an account's daily budget stands on a day in UTC, such as `2026-03-01`; `undefined` when no task asked for it, which
+   * is always so of an account without one in `dailyBudgets` of the workers' price file, or when Temporal does not keep the day
+   * any longer. Throws `InputInvalidError` for what is no account or day, and
    * `NoWorkerError` while no worker answers.
    *
    * @param day - @default today

@@ -27,6 +27,7 @@ import {
   TemporalRefusedError,
   TemporalUnreachableError,
 } from './connection-errors';
+import { refusedWords } from './connection-diagnosis';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
 import { describeWorkflow, isAboutNamespace, stuckRemedy, type WorkflowInfo } from './workflow-info';
@@ -87,15 +88,20 @@ export async function translating<Answer>(
   }
 }
 
-/** With the task queue of its workflow, which need not be that of the client. */
-async function withTaskQueue({ client }: TemporalAccess, error: NoWorkerError): Promise<NoWorkerError> {
+/**
+ * With the task queue of its workflow, which need not be that of the client. The SDK has one error for an update that no worker
+ * answers and for one that does not reach Temporal: only asking Temporal itself tells an outage.
+ */
+async function withTaskQueue(access: TemporalAccess, error: NoWorkerError): Promise<LonghaulError> {
+  const { client } = access;
   const { workflowId, cause } = error;
   try {
     const describe = (): Promise<WorkflowInfo> => describeWorkflow(client, workflowId);
     const { taskQueue } = await client.withDeadline(Date.now() + describeTimeoutMs, describe);
     return new NoWorkerError(workflowId, { cause, taskQueue });
-  } catch {
-    return error;
+  } catch (failure) {
+    const known = clientError(access, failure);
+    return known instanceof TemporalUnreachableError ? known : error;
   }
 }
 
@@ -207,7 +213,7 @@ export function toClientError(
   const words = (grpc.details === '' ? grpc.message : grpc.details).replace(emptyNote, '');
   switch (grpc.code) {
     case grpcStatus.UNAVAILABLE:
-      return new TemporalUnreachableError(address, words, connection);
+      return new TemporalUnreachableError(address, /\bECONNREFUSED\b/.test(words) ? refusedWords : words, connection);
     case grpcStatus.DEADLINE_EXCEEDED:
       return new TemporalUnreachableError(address, 'it did not answer in time', connection);
     case grpcStatus.CANCELLED:

@@ -55,7 +55,7 @@ export interface TaskFailureDetails {
     /** The service's own word, as last seen. */
     readonly serviceStatus?: string | null;
   };
-  /** With a result when the service lists outputs and reports all of them as failed. */
+  /** With a result; workflows of earlier versions have none where the service listed no output at all. */
   readonly SuccessNoOutputs: Partial<WithResult>;
   readonly ArchiveIncomplete: OfTask;
   readonly ResultLost: Partial<OfTask>;

@@ -69,6 +69,7 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
   return { ...(problems.length > 0 ? { problems: firstProblems(problems) } : { plan }), ...unknown };
 }
 
+const durationRemedy = 'a duration such as "90 seconds" or "12h", or milliseconds as a number';
 const fileFields = Object.keys({ file: 0, as: 0 } satisfies Record<Exclude<keyof FileInput, 'content'>, 0>);
 
 /** Collects problems; every method answers a usable value, so that one pass finds them all. */
@@ -199,7 +200,7 @@ class Checker {
     if (value === undefined) return null;
     const durationMs = parseDuration(value);
     if (durationMs === undefined) {
-      this.#problems.push(`${name} is ${showValue(value)}; give a duration such as "90 seconds" or "12h".`);
+      this.#problems.push(`${name} is ${showValue(value)}; give ${durationRemedy}.`);
     }
     return durationMs ?? null;
   }
@@ -207,7 +208,9 @@ class Checker {
   deadlines(value: unknown): TaskPlan['deadlinesMs'] {
     if (value === undefined) return defaultDeadlinesMs;
     if (!isFields(value)) {
-      this.#problems.push(`deadlines is ${showValue(value)}; give { queue, run, total }.`);
+      this.#problems.push(
+        `deadlines is ${showValue(value)}; give one or more of queue, run and total, such as { total: "12h" }.`,
+      );
       return defaultDeadlinesMs;
     }
     const read = { ...defaultDeadlinesMs };
@@ -217,7 +220,7 @@ class Checker {
       if (name !== 'queue' && name !== 'run' && name !== 'total') continue;
       const durationMs = parseDuration(one);
       if (durationMs === undefined || durationMs === 0) {
-        this.#problems.push(`deadlines.${name} is ${showValue(one)}; give a duration such as "90 seconds" or "12h".`);
+        this.#problems.push(`deadlines.${name} is ${showValue(one)}; give ${durationRemedy}, above 0.`);
       } else read[name] = durationMs;
     }
     return read;

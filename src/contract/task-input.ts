@@ -26,10 +26,10 @@ export interface FileInput {
 /** One value of `inputs`: passed on unchanged, or a file (specification, section 2.2). */
 export type InputValue = string | number | FileInput;
 
-/** A duration as text (`"90 seconds"`, `"12h"`) or in milliseconds. */
+/** A duration as text (`"90 seconds"`, `"12h"`, `"500ms"`, `"2 days"`) or as a number of milliseconds. */
 export type Duration = string | number;
 
-/** How long a task may take before it is stopped. Defaults: 24 h, 12 h, 48 h. */
+/** How long a task may take before it is stopped, such as `{ run: "6h", total: "12h" }`. Defaults: 24 h, 12 h, 48 h. */
 export interface Deadlines {
   /** From accepted to running. */
   readonly queue?: Duration;

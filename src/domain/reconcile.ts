@@ -14,7 +14,12 @@ export type ServiceFacts =
   | { readonly says: 'unknown' }
   /** The service has deleted it. */
   | { readonly says: 'gone' }
-  | { readonly says: 'nothing'; readonly words: string };
+  | {
+      readonly says: 'nothing';
+      readonly words: string;
+      /** The account whose API key is refused, or cannot be read; absent where that is not why. */
+      readonly refusedKeyOf?: string;
+    };
 
 /** What the archive holds of a task. */
 export interface ArchiveFacts {
@@ -149,10 +154,15 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
   switch (atService?.says) {
     case undefined:
       return found('unanswered', 'The service was not asked about it.', [adopt]);
-    case 'nothing':
-      return found('unanswered', `The service did not say how it is: ${atService.words}. Compare again once it does.`, [
-        adopt,
-      ]);
+    case 'nothing': {
+      const { words, refusedKeyOf } = atService;
+      if (refusedKeyOf === undefined) {
+        return found('unanswered', `The service did not say how it is: ${words}. Compare again once it does.`, [adopt]);
+      }
+      // An adoption would be refused in the same way.
+      const first = `First correct the API key of the account "${refusedKeyOf}", for this command and for the workers (LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE); then compare again.`;
+      return found('unanswered', `The service did not say how it is: ${words}. ${first}`, []);
+    }
     case 'gone':
       return found('lost', 'The service has deleted it; a result that is not in the archive is lost.', []);
     case 'unknown':

@@ -2,7 +2,14 @@ import { Readable } from 'node:stream';
 import { dependsOnService, type ServiceFacts } from '../domain/reconcile';
 import type { ServiceTimestamp } from '../domain/time';
 import { withoutUrls } from '../domain/uri';
-import { NotFoundError, OutputGoneError, type ServiceClient, ServiceError } from '../service';
+import {
+  ApiKeyUnavailableError,
+  NotFoundError,
+  OutputGoneError,
+  type ServiceClient,
+  ServiceError,
+  UnauthorizedError,
+} from '../service';
 import { PollHeldBackError } from '../service/poll-limiter';
 import type { KnownTasks } from './known-tasks';
 
@@ -78,6 +85,8 @@ async function askOne({ services, inTurn, signal }: Asking, account: string, req
     if (error instanceof OutputGoneError) return { says: 'gone' };
     if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { says: 'unknown' };
     // One account that rests or does not answer must not end the comparison of all others.
+    if (error instanceof UnauthorizedError || error instanceof ApiKeyUnavailableError)
+      return { says: 'nothing', words: withoutUrls(error.message), refusedKeyOf: account };
     if (error instanceof ServiceError || error instanceof PollHeldBackError)
       return { says: 'nothing', words: withoutUrls(error.message) };
     throw error;

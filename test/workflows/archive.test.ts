@@ -68,6 +68,12 @@ describe('the archive of a task', () => {
     expect(failure).toMatchObject({
       type: 'SuccessNoOutputs',
       message: 'The task request-1 succeeded without an output.',
+      details: [
+        {
+          startedAt: expect.any(String) as string,
+          result: { requestId: 'request-1', status: 'Success', outputs: [], outputCount: 0, manifest: null },
+        },
+      ],
     });
   });
 });

@@ -100,7 +100,7 @@ function knownStatus(text: string, problems: string[]): string {
   const wanted = text.toLowerCase() === 'cancelled' ? 'canceled' : text.toLowerCase();
   const status = longhaulStatuses.find((one) => one.toLowerCase() === wanted);
   if (status === undefined) {
-    problems.push(`The status is ${showValue(text)}; it can be ${longhaulStatuses.join(', ')}.`);
+    problems.push(`status is ${showValue(text)}; it can be ${longhaulStatuses.join(', ')}.`);
   }
   return status ?? text;
 }
@@ -200,29 +200,29 @@ function visibilityQuery(options: ListTasksOptions): { readonly query: string; r
   const equals = (name: string, value: unknown): string => {
     const text = String(value);
     if (!/^[A-Za-z0-9._-]{1,80}$/.test(text)) {
-      problems.push(`${name} cannot be ${JSON.stringify(text)}; give letters, digits, dots or hyphens.`);
+      problems.push(`${name} is ${showValue(value)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
     }
     return `"${text}"`;
   };
-  const given = (name: string, value: unknown): string[] =>
-    value === undefined ? [] : [`${name} = ${equals(name, value)}`];
+  const given = (attribute: string, name: keyof ListTasksOptions, value: unknown): string[] =>
+    value === undefined ? [] : [`${attribute} = ${equals(name, value)}`];
   // A long watch continues as new; only the latest run stands for the task.
   const conditions = [
     'WorkflowType = "task"',
     'ExecutionStatus != "ContinuedAsNew"',
-    ...given(searchAttributes.batch.name, batch),
-    ...given(searchAttributes.status.name, status === undefined ? undefined : knownStatus(status, problems)),
+    ...given(searchAttributes.batch.name, 'batch', batch),
+    ...(status === undefined ? [] : [`${searchAttributes.status.name} = "${knownStatus(status, problems)}"`]),
     ...(status === undefined || failure !== undefined ? [] : [notCutOff]),
-    ...given(searchAttributes.app.name, app),
-    ...given(searchAttributes.account.name, account),
-    ...tags.map((tag) => tagCondition(tag, problems)),
+    ...given(searchAttributes.app.name, 'app', app),
+    ...given(searchAttributes.account.name, 'account', account),
+    ...tags.map((tag, index) => tagCondition(`tags[${index}]`, tag, problems)),
     ...(keyPrefix === undefined ? [] : [keyCondition(keyPrefix, batch, problems)]),
     ...startConditions(options, problems),
     ...(failure === undefined ? [] : [failureCondition(failure, problems)]),
     ...(requestIds === undefined
       ? []
       : [
-          `${searchAttributes.requestId.name} IN (${requestIds.map((id) => equals(searchAttributes.requestId.name, id)).join(', ')})`,
+          `${searchAttributes.requestId.name} IN (${requestIds.map((id, index) => equals(`requestIds[${index}]`, id)).join(', ')})`,
         ]),
     ...(needsPerson ? [waitsForPerson] : []),
     ...(stuck ? [stuckFilter, isRunning] : []),
@@ -232,16 +232,14 @@ function visibilityQuery(options: ListTasksOptions): { readonly query: string; r
   return { query: conditions.join(' AND '), problems };
 }
 
-function tagCondition(tag: string, problems: string[]): string {
-  if (!isTag(tag)) problems.push(tagProblem('The tag', tag));
+function tagCondition(where: string, tag: string, problems: string[]): string {
+  if (!isTag(tag)) problems.push(tagProblem(where, tag));
   return `${searchAttributes.tags.name} = "${tag}"`;
 }
 
 function keyCondition(prefix: string, batch: string | undefined, problems: string[]): string {
   if (!isTaskKey(prefix)) {
-    problems.push(
-      `The key prefix is ${showValue(prefix)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`,
-    );
+    problems.push(`keyPrefix is ${showValue(prefix)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
   }
   return `WorkflowId STARTS_WITH "${batch === undefined ? 'task' : `batch:${batch}`}:${prefix}"`;
 }
@@ -269,7 +267,7 @@ function failureCondition(failure: string, problems: string[]): string {
   const type = Object.values(failureTypes).find((one) => one === failure);
   if (type === undefined) {
     const known = [...Object.values(failureTypes), 'WorkflowTerminated', 'WorkflowTimedOut'].join(', ');
-    problems.push(`The failure is ${showValue(failure)}; it can be ${known}.`);
+    problems.push(`failure is ${showValue(failure)}; it can be ${known}.`);
   }
   const ended = `${searchAttributes.failure.name} = "${failure}"`;
   const isState = statesThatWait.some((state) => state === type);

@@ -141,13 +141,18 @@ function slowestTable({ slowest }: BatchResult): string[] {
   return ['', rowLine('SLOWEST', numberName(slowest), 'TOOK'), ...lines];
 }
 
+/** What stands for words that are those of the row above. */
+const sameWords = 'as above';
+
 function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, columns: number): string[] {
   if (unsuccessful.length === 0) return [];
   const more = failed + canceled - unsuccessful.length;
   return [
     '',
     rowLine('NOT SUCCEEDED', numberName(unsuccessful), `${'TYPE'.padEnd(typeWidth)}  WORDS`),
-    ...unsuccessful.flatMap(({ type, message, ...row }) => {
+    ...unsuccessful.flatMap(({ type, message: said, ...row }, index) => {
+      const before = unsuccessful[index - 1];
+      const message = before?.type === type && before.message === said ? sameWords : said;
       const [key, number] = [shownKey(row), shownNumber(row)];
       const whole = rowLine(key, number, `${type.padEnd(typeWidth)}  ${message}`);
       if (whole.length <= columns) return [whole];

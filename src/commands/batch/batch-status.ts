@@ -241,9 +241,15 @@ function failureLines({ progress, batchId, isOver }: BatchView): string[] {
   const failures = progress?.lastFailures ?? [];
   // Newest first; a row that was tried several times is among them once for each.
   const latest = failures.filter(({ key }, index) => failures.findIndex((other) => other.key === key) === index);
-  const lines = latest.map((row) =>
-    printableLine(`  failed: ${shownKey(row)} (${formatRowPlace(row)}): ${row.message}`),
-  );
+  const rowsByWords = new Map<string, string[]>();
+  for (const row of latest) {
+    const rows = rowsByWords.get(row.message) ?? [];
+    rowsByWords.set(row.message, [...rows, `${shownKey(row)} (${formatRowPlace(row)})`]);
+  }
+  const lines = [...rowsByWords].map(([words, rows]) => {
+    const count = rows.length === 1 ? '' : `${rows.length} rows, `;
+    return printableLine(`  failed: ${count}${rows.join(', ')}: ${words}`);
+  });
   const more = (progress?.failed ?? 0) - latest.length;
   if (lines.length === 0 || more <= 0) return lines;
   const how = isOver ? `batch report ${batchId}` : `list --batch ${batchId} --status Failed`;

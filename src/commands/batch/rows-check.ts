@@ -234,6 +234,7 @@ export interface ShownInput {
 export interface ShownRow extends RowPlace {
   readonly key: string;
   readonly webAppId: number;
+  readonly account: string;
   readonly inputs: readonly ShownInput[];
   /** So many inputs are not shown. */
   readonly moreInputs: number;
@@ -249,6 +250,7 @@ async function shownRow({ key, originalKey, input, ...place }: PreparedRow): Pro
     ...pickPlace(place),
     key: originalKey ?? key,
     webAppId: input.webAppId,
+    account: input.account ?? defaultAccount,
     inputs: await Promise.all(inputs.slice(0, maxShownInputs).map(([name, value]) => shownInput(name, value))),
     moreInputs: Math.max(0, inputs.length - maxShownInputs),
   };

@@ -1,4 +1,5 @@
 import { batchWorkflowId } from '../../contract/workflow-ids';
+import { defaultAccount } from '../../domain/batch/batch-budget';
 import { formatMoney } from '../../domain/money';
 import { formatRowPlace } from '../../domain/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, safeText, showValue } from '../../domain/text';
@@ -127,9 +128,10 @@ function formatProblemCounts({ problemsByCode }: RowsReport): string {
 }
 
 /** A row, as it is sent, in lines; the first says which row it is. */
-function shownRowLines({ key, webAppId, inputs, moreInputs, ...place }: ShownRow): string[] {
+function shownRowLines({ key, webAppId, account, inputs, moreInputs, ...place }: ShownRow): string[] {
+  const whose = account === defaultAccount ? '' : `, account ${showValue(account)}`;
   return [
-    `${formatRowPlace(place)}, key ${showValue(key)}, app ${webAppId}`,
+    `${formatRowPlace(place)}, key ${showValue(key)}, app ${webAppId}${whose}`,
     ...inputs.map(inputLine),
     ...(moreInputs > 0 ? [`and ${formatCount(moreInputs)} more`] : []),
   ];

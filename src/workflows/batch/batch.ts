@@ -106,6 +106,7 @@ function commonChange(unchanged: number | undefined, rows: readonly ChangedRow[]
 interface Reason {
   readonly rows: number;
   readonly words: string;
+  /** Without the begin and the end of its sentence. */
   readonly remedy: string;
   readonly first: readonly { readonly key: string }[];
 }
@@ -123,10 +124,11 @@ function refusePaidTwice({ alike, runBefore, changed, unchanged, changedRows }: 
   ];
   if (reasons.length === 0) return;
   const words = reasons.map((reason) => reason.words).join(' ');
-  const remedies = [...new Set(reasons.map(({ remedy }) => remedy))].join(' ');
+  // At most two: of rows under other keys, then of rows that differ.
+  const remedies = [...new Set(reasons.map(({ remedy }) => remedy))].join('; and of rows that differ, ');
   throw taskFailure(
     'RowsChanged',
-    `${words} If this is another file, give it an --id of its own: all its rows are then paid. ${remedies}`,
+    `${words} If this is another file, give it an --id of its own: all its rows are then paid. Otherwise ${remedies}.`,
     {
       changed: reasons.reduce((sum, { rows }) => sum + rows, 0),
       changedRows: reasons.flatMap(({ first }) => first),
@@ -140,7 +142,7 @@ function changedContent(rows: number, unchanged: number | undefined, first: Open
     ...{ rows, first },
     words: `${formatCountOf(rows, 'row')} ${rows === 1 ? 'differs' : 'differ'} from what was run under ${rows === 1 ? 'its key' : 'their keys'}: ${which}.${commonChange(unchanged, first)}`,
     remedy:
-      'Otherwise put back what was there, or, to run and pay the rows anew, give them other keys or allow it with allowChanged (--allow-changed).',
+      'put back what was there, or, to run and pay the rows anew, give them other keys or allow it with allowChanged (--allow-changed)',
   };
 }
 
@@ -157,7 +159,7 @@ function underOtherKeys(found: RowsUnderOtherKeys | undefined, what: (isOne: boo
       rows,
       words: `${formatCountOf(rows, 'row')} ${what(rows === 1)}: ${which}${more}.`,
       remedy:
-        'Otherwise give the keys of before, or allow it with allowChanged (--allow-changed): the rows are then run, and paid, as new ones.',
+        'give the keys of before, or allow it with allowChanged (--allow-changed): the rows are then run, and paid, as new ones',
       first: first.map((row) => ({ ...pickPlace(row), ...pickKeys(row) })),
     },
   ];

@@ -41,7 +41,11 @@ function unfollowed({ workflowId, plan, requestId, createNumber }: FailedTask): 
     return `it may run at the service, and is paid: follow it with longhaul adopt ${shellWord(requestId)}${underItsKey}`;
   }
   const settle = `longhaul reconcile --settle ${shellWord(`${workflowId}/${createNumber}`)}`;
-  return `it may exist at the service, and be paid, if that is not settled yet: find it in the service’s own list. ${settle}=REQUEST_ID notes it in the create record, and prints how it is followed; ${settle}=none notes that nothing was created`;
+  const again =
+    plan.batch === null
+      ? `${runAgain(workflowId)} and the same input`
+      : `longhaul batch retry ${shellWord(plan.batch.id)}`;
+  return `it may exist at the service, and be paid, if that is not settled yet: find it in the service’s own list. ${settle}=REQUEST_ID notes it in the create record, and prints how it is followed; ${settle}=none notes that nothing was created. After that, ${again} follows or creates it; before, nothing is sent, and it ends in the same way or waits for a person`;
 }
 
 /** Another run with the same key follows the request id of its create record, which may end so again. */

@@ -18,16 +18,7 @@ type Ending = Pick<
 
 /** Step 5: the result, or the failure that says what happened. */
 export function finishTask(run: Ending, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
-  const result: TaskResult = {
-    workflowId: run.workflowId,
-    requestId: run.requestId,
-    status: end.status,
-    ...archivedFields(archived),
-    costTimes: end.costTimes,
-    cost: end.cost,
-    timestamps: end.timestamps,
-    ...taskFacts(run),
-  };
+  const result = resultOf(run, end, archived);
   if (archived !== null) run.display.setArchived(result);
   if (end.status === 'Success') {
     if (result.outputCount === 0 && result.failedOutputCount > 0) throw allFailed(result);
@@ -45,6 +36,26 @@ export function finishTask(run: Ending, end: TaskEnd, archived: ArchiveOutputsRe
     throw taskFailure('TaskFailed', `The task failed at the service: ${words}`, { result });
   }
   return endCanceled(run, result);
+}
+
+function resultOf(run: Ending, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
+  return {
+    workflowId: run.workflowId,
+    requestId: run.requestId,
+    status: end.status,
+    ...archivedFields(archived),
+    costTimes: end.costTimes,
+    cost: end.cost,
+    timestamps: end.timestamps,
+    ...taskFacts(run),
+  };
+}
+
+/** What an archive failed with. A success that lists no output is paid as any other: its failure has the result, too. */
+export function archiveFailure(run: Ending, end: TaskEnd, error: unknown): unknown {
+  const { type, message } = getFinalFailure(error) ?? {};
+  if (type !== failureTypes.SuccessNoOutputs || message === undefined) return error;
+  return taskFailure(type, message, { result: resultOf(run, end, null) });
 }
 
 /** A stop or a cancel came before the create: nothing exists at the service, nothing is paid. */

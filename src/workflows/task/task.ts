@@ -3,7 +3,7 @@ import type { TaskResult } from '../../contract/task-result';
 import { sendRefusalWebhook, sendTaskWebhook } from '../end-webhook';
 import { archiveTask } from './archive';
 import { createOnce } from './create';
-import { endingFailure, finishTask, finishUncreated } from './finish';
+import { archiveFailure, endingFailure, finishTask, finishUncreated } from './finish';
 import { listen } from './message-handlers';
 import { countFailure, countResult } from './metrics';
 import { type PreparedInputs, prepareInputs } from './prepare-inputs';
@@ -56,7 +56,9 @@ async function story(run: TaskRun): Promise<TaskResult> {
   if (!run.isCreated) return finishUncreated(run);
   const end = run.state.incomplete?.end ?? (await watchTask(run));
   run.state.cost = end.cost;
-  const archived = await archiveTask(run, end);
+  const archived = await archiveTask(run, end).catch((error: unknown) => {
+    throw archiveFailure(run, end, error);
+  });
   return finishTask(run, end, archived);
 }
 

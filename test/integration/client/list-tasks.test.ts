@@ -114,9 +114,9 @@ describe('a list of tasks', () => {
   });
 
   it.each<[string, ListTasksOptions, RegExp]>([
-    ['a tag that ends the filter', { tags: ['a" OR "b'] }, /The tag is "a\\" OR \\"b"; give 1 to 64/],
-    ['a key prefix with a colon', { keyPrefix: 'task:a' }, /The key prefix is "task:a"/],
-    ['an unknown failure', { failure: 'Broken' as 'TaskFailed' }, /The failure is "Broken"; it can be InputInvalid/],
+    ['a tag that ends the filter', { tags: ['a" OR "b'] }, /tags\[0\] is "a\\" OR \\"b"; give 1 to 64/],
+    ['a key prefix with a colon', { keyPrefix: 'task:a' }, /keyPrefix is "task:a"/],
+    ['an unknown failure', { failure: 'Broken' as 'TaskFailed' }, /failure is "Broken"; it can be InputInvalid/],
     ['a time that is none', { since: 'yesterday' }, /since is "yesterday"; give a Date/],
   ])('refuses %s', async (_name, options, problem) => {
     const refused = list(options);

@@ -133,7 +133,19 @@ describe('an option that is not known or has a value of another type', () => {
 
   it('of a list is refused by the types and at run time when the status is not known', async () => {
     expect(await problemsOf((client) => client.list(misspeltStatus))).toEqual([
-      expect.stringContaining('The status is "Runing"; it can be'),
+      expect.stringContaining('status is "Runing"; it can be'),
+    ]);
+  });
+
+  it('of a list is told by its name, with the place in a list of values', async () => {
+    const options = { tags: ['a', 5], keyPrefix: 'order/', batch: 'a b', account: 'é', requestIds: ['r-1', 'r 2'] };
+    const characters = '1 to 80 letters, digits, dots, underscores or hyphens.';
+    expect(await problemsOf(calling('list', options))).toEqual([
+      `batch is "a b"; give ${characters}`,
+      `account is "é"; give ${characters}`,
+      expect.stringMatching(/^tags\[1\] is 5; give 1 to 64 letters/),
+      `keyPrefix is "order/"; give ${characters}`,
+      `requestIds[1] is "r 2"; give ${characters}`,
     ]);
   });
 
@@ -143,10 +155,10 @@ describe('an option that is not known or has a value of another type', () => {
       expect.stringContaining('Unknown option "limitt"'),
       expect.stringContaining('app is "x"'),
       expect.stringContaining('tags is "a"'),
-      expect.stringContaining('The status is "Runing"'),
-      expect.stringContaining('The key prefix is ""'),
+      expect.stringContaining('status is "Runing"'),
+      expect.stringContaining('keyPrefix is ""'),
       expect.stringContaining('since is "soon"'),
-      expect.stringContaining('The failure is "no"'),
+      expect.stringContaining('failure is "no"'),
     ]);
   });
 

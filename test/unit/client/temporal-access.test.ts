@@ -22,7 +22,7 @@ import {
 } from '../../../src/client/connection-errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import * as library from '../../../src/index';
-import { abortable, toClientError } from '../../../src/client/temporal-access';
+import { abortable, toClientError, translating } from '../../../src/client/temporal-access';
 import { eventually } from '../../support/eventually';
 
 setFlagsFromString('--expose-gc');
@@ -171,9 +171,9 @@ describe('an error of Temporal', () => {
   it.each([
     [
       'unavailable',
-      grpc(14, 'connect ECONNREFUSED'),
+      grpc(14, 'No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:7233'),
       TemporalUnreachableError,
-      /temporal\.example:7233.*ECONNREFUSED.*TEMPORAL_ADDRESS/,
+      /temporal\.example:7233.*nothing listens there \(ECONNREFUSED\).*TEMPORAL_ADDRESS/,
     ],
     [
       'too slow',
@@ -234,12 +234,12 @@ describe('an error of Temporal', () => {
   });
 
   it('names what gave the address, and leaves out a note of gRPC that is empty', async () => {
-    const known = toClientError(grpc(14, 'Last error: connect ECONNREFUSED. Resolution note: '), {
+    const known = toClientError(grpc(14, 'Last error: read ECONNRESET. Resolution note: '), {
       ...where,
       sources: { address: 'the address that connect was given' },
     });
     expect(String(known)).toMatch(
-      /reached: Last error: connect ECONNREFUSED\. Is it running, and is the address that connect was given right\?$/,
+      /reached: Last error: read ECONNRESET\. Is it running, and is the address that connect was given right\?$/,
     );
 
     const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [retries] });
@@ -278,6 +278,18 @@ describe('an error of Temporal', () => {
     });
     await expect(asked).rejects.toThrow(
       /127\.0\.0\.1:1 cannot be reached.*is the address of the given client right\?$/,
+    );
+    await connection.close();
+  });
+
+  it('that no update is answered in an outage is told as the outage, not as a lack of workers', async () => {
+    const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [retries] });
+    const client = new Client({ connection });
+    const access = { client, address: '127.0.0.1:1', taskQueue: 'longhaul', webUiUrl: null };
+    const unanswered = new WorkflowUpdateRPCTimeoutOrCancelledError('Deadline exceeded');
+
+    await expect(translating(access, 'task:a', () => Promise.reject(unanswered))).rejects.toThrow(
+      TemporalUnreachableError,
     );
     await connection.close();
   });

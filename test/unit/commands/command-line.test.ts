@@ -106,7 +106,7 @@ describe('a wrong command line', () => {
         '--app',
         'x',
       ],
-      /--limit is "0"[^]*--since is "lately"[^]*--until is "soon"[^]*app is "x"[^]*The status is "Runing"[^]*The tag is "a b"/,
+      /--limit is "0"[^]*--since is "lately"[^]*--until is "soon"[^]*app is "x"[^]*status is "Runing"[^]*tags\[0\] is "a b"/,
     ],
     ['no decision', ['resolve', 'a'], /give one of --adopt REQUEST_ID, --recreate, --abandon/],
     ['no request id', ['adopt'], /missing required argument 'request-id'/],

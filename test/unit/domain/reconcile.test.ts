@@ -76,6 +76,11 @@ describe('a task with a request id', () => {
     ['is not known any more', { atService: { says: 'unknown' } }, ['lost']],
     ['only a list names', { workflowId: null, atService: { says: 'unknown' } }, ['unknownId']],
     ['the service says nothing of', { atService: { says: 'nothing', words: 'timeout' } }, ['unanswered', adopt]],
+    [
+      'the service refuses the key for',
+      { atService: { says: 'nothing', words: 'HTTP 401', refusedKeyOf: 'studio' } },
+      ['unanswered'],
+    ],
     ['nobody asked about', {}, ['unanswered', adopt]],
   ])('that %s', (_, more, expected) => {
     expect(told(judgeTask(task(more), nowMs))).toEqual(expected);
@@ -102,6 +107,11 @@ describe('a task with a request id', () => {
       'why nothing is known',
       { atService: { says: 'nothing', words: 'timeout' } },
       'The service did not say how it is: timeout. Compare again once it does.',
+    ],
+    [
+      'which key to correct first, where it is refused',
+      { atService: { says: 'nothing', words: 'HTTP 401', refusedKeyOf: 'studio' } },
+      'The service did not say how it is: HTTP 401. First correct the API key of the account "studio", for this command and for the workers (LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE); then compare again.',
     ],
   ])('is told in words: %s', (_, more, reason) => {
     const verdict = judgeTask(task(more), nowMs);

@@ -1,7 +1,8 @@
-import { askService } from '../../../src/reconcile/ask-service';
+import { askAboutTask, askService } from '../../../src/reconcile/ask-service';
 import { KnownTasks } from '../../../src/reconcile/known-tasks';
 import { ServiceClient } from '../../../src/service';
 import { PollLimiter } from '../../../src/service/poll-limiter';
+import { startHttpServer } from '../../support/start-http-server';
 
 describe('a service whose account rests longer than a question waits', () => {
   it('leaves its tasks unanswered and is not asked, while the comparison goes on', async () => {
@@ -22,5 +23,21 @@ describe('a service whose account rests longer than a question waits', () => {
     const held = { says: 'nothing', words: expect.stringContaining('the query was not sent') as string };
     expect(answers).toEqual([held, held]);
     await client.close();
+  });
+});
+
+describe('a service that refuses the API key of an account', () => {
+  it.each([
+    ['because it does not accept it', () => 'key-of-a-test'],
+    ['because there is none to send', () => ''],
+  ])('is told with the account whose key is to be corrected, %s', async (_why, apiKey) => {
+    const server = await startHttpServer((_request, response) => {
+      response.writeHead(401).end();
+    });
+    const client = new ServiceClient({ baseUrl: server.url, apiKey });
+    const facts = await askAboutTask(new Map([['studio', client]]), 'r-1', 'studio');
+    expect(facts).toMatchObject({ says: 'nothing', refusedKeyOf: 'studio' });
+    await client.close();
+    await server.close();
   });
 });

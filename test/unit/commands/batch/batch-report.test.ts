@@ -36,6 +36,16 @@ describe('the table at the end of a batch', () => {
     );
   });
 
+  it('says the words of rows that failed alike once, and keeps each row', () => {
+    const rejected = { type: 'TaskRejected', message: 'no such app' };
+    const rows = ['a', 'b', 'c'].map((key, index) => ({ key, line: index + 2, ...rejected }));
+    const unsuccessful = [...rows, { ...failed, line: 9 }, { ...failed, line: 10, type: 'TaskRejected' }];
+    const text = batchReport(resultOf({ failed: 5, unsuccessful }), null, 200);
+    expect(text.match(/no such app/g)).toHaveLength(1);
+    expect(text.match(/^ {2}[bc] +[34] {2}TaskRejected +as above$/gm)).toHaveLength(2);
+    expect(text.match(/the darkroom is out of order/g)).toHaveLength(2);
+  });
+
   it('names rows by the keys that they gave', () => {
     const slug = { key: 'A-20-0123456789abcdef', originalKey: 'A 20/ä', line: 3, sheetRow: 2 };
     const unsuccessful = [{ ...slug, type: 'TaskFailed', message: 'no' }];

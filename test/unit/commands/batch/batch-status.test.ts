@@ -115,6 +115,19 @@ describe('the status of a batch', () => {
     expect(text).not.toContain('A-20');
   });
 
+  it('says the words of rows that failed alike once', () => {
+    const lastFailures = ['no', 'full', 'no', 'no'].map((message, index) => ({
+      key: `k${index}`,
+      line: index + 2,
+      message,
+    }));
+    const view = viewOf({ progress: progressOf({ failed: 4, lastFailures }) });
+    expect(batchStatusText(view, Date.parse(startedAt)).match(/failed: .*/g)).toEqual([
+      'failed: 3 rows, k0 (line 2), k2 (line 4), k3 (line 5): no',
+      'failed: k1 (line 3): full',
+    ]);
+  });
+
   it('says how many rows more have failed than it names, and how to list them', () => {
     const lastFailures = [{ key: 'a', line: 3, message: 'no' }];
     const shown = (failed: number): string =>

@@ -51,6 +51,13 @@ describe('what a dry run shows', () => {
     );
   });
 
+  it('is, too, whose task the first row would be, where that is not the usual account', async () => {
+    const { stdout } = await dryRun('accounts.csv', 'key,account,2:ImageScale.width\ncat,studio,512\ndog,,512\n');
+    expect(stdout.text).toContain('  first row  row 2, key "cat", app 1, account "studio"\n');
+    const json = await dryRun('given.csv', 'key,2:ImageScale.width\ncat,512\n', '--account', 'agency', '--json');
+    expect(json.stdout.text).toContain('"webAppId":1,"account":"agency"');
+  });
+
   it('is told to a program, too, in one event', async () => {
     const args = ['--json', '--id', 'animals', '--archive', 'zoo', '--names', '{batch}/{key}/{index}{ext}'];
     const { stdout } = await dryRun(

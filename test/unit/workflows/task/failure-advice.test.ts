@@ -50,4 +50,12 @@ describe('what is left to do after a failure', () => {
     expect(remedy({ ...row, requestId: 'r-1' }, 'StopUnconfirmed')).toMatch(/longhaul adopt r-1$/);
     expect(remedy(task, 'StopUnconfirmed')).toContain('longhaul reconcile --settle task:a/1=none');
   });
+
+  it('of a create that is uncertain says which command goes on once that is settled', () => {
+    const goesOn = 'follows or creates it; before, nothing is sent';
+    expect(remedy(task, 'CreateUncertain')).toContain(
+      `After that, longhaul run with --key a --retry and the same input ${goesOn}`,
+    );
+    expect(remedy(row, 'CreateUncertain')).toMatch(/After that, longhaul batch retry \S+ follows or creates it/);
+  });
 });
