@@ -65,7 +65,8 @@ async function runDemo(options: DemoOptions, stops: (() => Promise<void>)[], sig
   else say(await demoReport({ ...stack, result: await runTask(stack, signal), photo }));
   const stays = options.stay || process.stdin.isTTY;
   if (options.once || !stays || signal.aborted) return;
-  say(`Everything stays up for a look around: press Ctrl-C to end, or type kill ${process.pid} in another shell.`);
+  const how = process.stdin.isTTY ? 'press Ctrl-C to end, or type' : 'to end it, type';
+  say(`Everything stays up for a look around: ${how} kill ${process.pid} in another shell.`);
   await delay(2 ** 31 - 1, undefined, { signal }).catch(() => undefined);
 }
 

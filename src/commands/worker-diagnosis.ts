@@ -135,7 +135,8 @@ async function checkArchive(
   const roomy = await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {
     const freeBytes = await requireReserve(archive, reserveBytes);
     if (freeBytes === undefined) return written.found;
-    return `${written.found}; its disk has ${formatBytes(freeBytes)} free, and no output is fetched that would leave less than ${formatBytes(reserveBytes)}`;
+    const disk = place.kind === 's3' ? archive.disk : 'its disk';
+    return `${written.found}; ${disk} has ${formatBytes(freeBytes)} free, and no output is fetched that would leave less than ${formatBytes(reserveBytes)}`;
   });
   const other = await findOther?.({ id, replaces });
   return [roomy, ...(other === undefined ? [] : [{ check: 'Archive of the tasks', isOk: false, ...other }])];

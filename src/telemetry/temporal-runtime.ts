@@ -49,6 +49,9 @@ function install(logger: Logger, exported: MetricsConfig | null): Runtime {
   }
 }
 
+/** The SDK's own is a second: as often it would warn while the collector is away. */
+const otlpInterval = '15 seconds';
+
 function metricsOptions(exported: MetricsConfig): NonNullable<TelemetryOptions['metrics']> {
   const buckets: [string, number[]][] = Object.values<Metric>(metrics).flatMap((metric) =>
     metric.buckets !== undefined ? [[metric.name, [...metric.buckets]]] : [],
@@ -57,7 +60,7 @@ function metricsOptions(exported: MetricsConfig): NonNullable<TelemetryOptions['
   if (exported.kind === 'otlp') {
     const { url } = exported;
     // A collector's port for gRPC has no path.
-    return { otel: { ...common, url, http: new URL(url).pathname !== '/' } };
+    return { otel: { ...common, url, http: new URL(url).pathname !== '/', metricsExportInterval: otlpInterval } };
   }
   const { address: bindAddress } = exported;
   return { prometheus: { ...common, bindAddress, countersTotalSuffix: true, unitSuffix: true } };

@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3Client } from '../s3/aws-sdk';
-import { ArchiveError } from '../errors';
+import { ArchiveError, safeCause } from '../errors';
 import { hashStream } from '../hash';
 import { lookUpContentType } from '../local-file';
 import { defaultPartPlan, type PartPlan, putFile, putInParts } from '../s3/put-object';
 import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';
 import { toArchiveError } from '../s3/s3-error';
-import { ContentError, type SpooledFile, spoolFile } from '../spool';
+import { ContentError, describeSpoolFailure, type SpooledFile, spoolFile } from '../spool';
 import {
   type Archive,
   type ArchivedFile,
@@ -21,7 +21,7 @@ import {
   compareContent,
   type OpenedArchiveFile,
 } from './archive';
-import { diskFailure, readFreeBytes } from './disk';
+import { isFull, readFreeBytes } from './disk';
 
 /** Settings of an {@link S3Archive}. */
 export interface S3ArchiveOptions {
@@ -217,9 +217,10 @@ export class S3Archive implements Archive {
     } catch (error) {
       content.destroy();
       signal?.throwIfAborted();
-      throw error instanceof ContentError
-        ? error.cause
-        : diskFailure(error, { where: `the folder ${spoolFolder}`, name });
+      if (error instanceof ContentError) throw error.cause;
+      const { problem, remedy } = describeSpoolFailure(error, spoolFolder);
+      const words = `${this.locate(name)} cannot be kept: ${problem}; ${remedy}`;
+      throw new ArchiveError(isFull(error) ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE', words, { cause: safeCause(error) });
     }
   }
 

@@ -47,7 +47,7 @@ describe('a disk without room', () => {
     expect(fill('s3', mebibyte)).toEqual({
       code: 'ARCHIVE_FULL',
       message: expect.stringMatching(
-        /^the folder .*longhaul-spool-\w+ has no space left for r\/0\.mp4 \(EFBIG\); make room/,
+        /^s3:\/\/.*r\/0\.mp4 cannot be kept: the temporary folder .*longhaul-spool-\w+ has no space left for it \(EFBIG\); make room on its disk, or set TMPDIR to another folder$/,
       ) as string,
       files: [],
     });
@@ -88,7 +88,9 @@ describe('a temporary folder that cannot be', () => {
   it('is told in words by an archive in a bucket', () => {
     expect(fill('s3', 8 * mebibyte, join(file, 'tmp'))).toEqual({
       code: 'ARCHIVE_UNUSABLE',
-      message: `the folder ${file}/tmp cannot keep or give r/0.mp4 (ENOTDIR): a part of its path is a file; name a folder`,
+      message: expect.stringMatching(
+        `^s3://.*r/0\\.mp4 cannot be kept: the temporary folder ${file}/tmp cannot take it \\(ENOTDIR\\); check its disk and its permissions, or set TMPDIR to another folder$`,
+      ) as string,
       files: [],
     });
   });
