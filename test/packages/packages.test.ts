@@ -111,7 +111,7 @@ describe('an installation', () => {
   it('of the worker has what its guides copy from: the manifests, the unit for systemd, the settings', () => {
     const has = (path: string): boolean => existsSync(join(worker.folder, 'node_modules/longhaul', path));
     const copied = ['.env.example', 'kubernetes/production/kustomization.yaml', 'systemd/longhaul-worker.service'];
-    const paths = copied.map((path) => (path.startsWith('.') ? path : `deploy/${path}`));
+    const paths = [...copied, 'systemd/longhaul'].map((path) => (path.startsWith('.') ? path : `deploy/${path}`));
     expect(paths.filter((path) => !has(path))).toEqual([]);
   });
 

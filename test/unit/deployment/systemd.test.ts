@@ -46,8 +46,20 @@ describe('the unit for systemd', () => {
     expect(warnings).toEqual([]);
     expect(config.archive).toMatchObject({ kind: 'folder', path: `/var/lib/${values('StateDirectory').join()}` });
     expect(config.healthPort).toBe(8090);
-    const [credential = ''] = values('LoadCredential');
-    expect(read).toEqual([`%d/${credential.split(':')[0] ?? ''}`]);
+    expect(read).toEqual(['/etc/longhaul/api-key']);
+  });
+
+  it('has the settings, the user and the file of settings of the script that runs commands', () => {
+    const script = readFileSync(join(projectRoot, 'deploy/systemd/longhaul'), 'utf8');
+    const lines = script.slice(script.indexOf('set -a')).split('\n');
+    expect(assignments(lines.filter((line) => /^[A-Z0-9_]+=/.test(line)))).toEqual(assignments(values('Environment')));
+    expect(lines).toContain(`. ${values('EnvironmentFile').join()}`);
+    expect(lines.find((line) => line.startsWith('exec'))).toBe(
+      `exec ${values('ExecStart')
+        .join()
+        .replace(/ worker$/, '')} "$@"`,
+    );
+    expect(script).toContain(`exec runuser -u ${values('User').join()} -- "$0" "$@"`);
   });
 });
 
