@@ -164,7 +164,9 @@ describe('a worker and a receiver', () => {
 
   it('is alive and not ready while it stops', async () => {
     worker.shutdown();
-    expect(await workerAnswers('/ready')).toMatchObject({ status: 503, parts: { workers: 'not ready' } });
-    expect((await workerAnswers('/live')).status).toBe(200);
+    // Both at once: a worker without work stops soon, and its endpoint with it.
+    const [ready, live] = await Promise.all([workerAnswers('/ready'), workerAnswers('/live')]);
+    expect(ready).toMatchObject({ status: 503, parts: { workers: 'not ready' } });
+    expect(live.status).toBe(200);
   });
 });
