@@ -87,7 +87,7 @@ describe('npm run demo -- --stay', () => {
       for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
       try {
         await eventually(() => output.includes('Everything stays up') || npm.exitCode !== null, { withinMs: 90_000 });
-        expect(output).toMatch(/or type kill \d+ in another shell/);
+        expect(output).toMatch(/: to end it, type kill \d+ in another shell/);
         expect(output).toContain('Staged at s3://staging/inputs: 1 file sent');
         const [, environment = ''] = /^ {2}longhaul +\. (\S+)/m.exec(output) ?? [];
         expect(readFileSync(join(root, environment), 'utf8')).toContain(
