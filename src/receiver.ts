@@ -73,7 +73,8 @@ export async function startReceiver(options: StartReceiverOptions): Promise<Runn
     await readiness.stop();
     throw error;
   });
-  logger.info({ namespace, port: server.port, path }, 'receiver started');
+  const encryptsWith = config.codecKeys?.current ?? null;
+  logger.info({ namespace, port: server.port, path, encryptsWith }, 'receiver started');
   const stopped = server.closed.then(async () => {
     await readiness.stop();
     logger.info('receiver stopped');

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { errorCode } from '../domain/text';
 import type { Archive, Expectation } from '../storage/archive/archive';
+import { diskFailure } from '../storage/archive/disk';
 import { FolderArchive } from '../storage/archive/folder-archive';
 import { ArchiveError } from '../storage/errors';
 import { isInside } from '../storage/local-file';
@@ -86,14 +87,16 @@ export class Destination {
 
   /** Keeps a small text. */
   async keep(to: string, text: Buffer): Promise<void> {
-    await this.#requireInside(to);
-    await this.#writing(() => this.#folder.replace(to, text.toString('utf8')));
+    await this.#writing(async () => {
+      await this.#requireInside(to);
+      await this.#folder.replace(to, text.toString('utf8'));
+    });
   }
 
   /** A link in the folder may lead elsewhere. */
   async #requireInside(name: string): Promise<void> {
     const path = this.#folder.locate(name);
-    const root = await realpath(this.path).catch(ignoreMissing);
+    const root = await this.#real(this.path);
     const place = await this.#nearest(dirname(path));
     if (root === undefined || place === undefined || place === root || isInside(place, root)) return;
     throw new ResultsError('unwritable', `${path} leads out of the folder ${this.path}: a folder in it is a link.`);
@@ -101,9 +104,19 @@ export class Destination {
 
   /** Where the folder really is, or the nearest one above it that is there and not above the destination. */
   async #nearest(folder: string): Promise<string | undefined> {
-    const found = await realpath(folder).catch(ignoreMissing);
+    const found = await this.#real(folder);
     if (found !== undefined || folder === this.path || !isInside(folder, this.path)) return found;
     return await this.#nearest(dirname(folder));
+  }
+
+  /** Undefined where there is nothing. */
+  async #real(path: string): Promise<string | undefined> {
+    try {
+      return await realpath(path);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw diskFailure(error, { where: `the folder ${this.path}`, name: 'a file' });
+    }
   }
 
   async #writing<T>(action: () => Promise<T>): Promise<T> {
@@ -124,8 +137,4 @@ export function toFailure(error: unknown, from: string): unknown {
   if (error.code !== 'NOT_WHOLE') return new ResultsError('unwritable', error.message, { cause: error });
   const words = `${from} is not what its manifest says (${error.message}); it was changed or damaged since.`;
   return new ResultsError('damaged', words, { cause: error });
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (errorCode(error) !== 'ENOENT') throw error;
 }

@@ -90,7 +90,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: notAllowed,
   EPERM: notAllowed,
   ENOTDIR: 'a part of its path is a file; name a folder',
-  EROFS: 'the file system is read-only; mount it writable',
+  EROFS: 'the file system is read-only; mount it writable, or name the folder in ReadWritePaths= of its systemd unit',
 };
 
 /** The error that a failure of the file system becomes: what happened and what to do. */

@@ -29,10 +29,10 @@ describe('longhaul receiver', () => {
         withinMs: 60_000,
         what: 'the receiver to start',
       });
-      const { port, path } = JSON.parse(started?.[0] ?? '') as { port: number; path: string };
-      expect(path).toBe('/callback');
-      expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
-      expect((await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST' })).status).toBe(401);
+      const { port, path, encryptsWith } = JSON.parse(started?.[0] ?? '') as Record<string, unknown>;
+      expect([path, encryptsWith]).toEqual(['/callback', null]);
+      expect((await fetch(`http://127.0.0.1:${String(port)}/health`)).status).toBe(200);
+      expect((await fetch(`http://127.0.0.1:${String(port)}${String(path)}`, { method: 'POST' })).status).toBe(401);
     } finally {
       await receiver.stop();
     }

@@ -53,6 +53,15 @@ describe('longhaul download', () => {
     expect([again.exitCode, again.stdout.text]).toEqual([0, expect.stringMatching(/^0 files fetched/)]);
   });
 
+  it('says in words why a folder cannot be written to', async () => {
+    const key = `d-${randomUUID()}`;
+    await (await longhaul.start({ key, webAppId: 5, inputs: {}, tuning: fastTuning })).result();
+    const refused = await download(key, join(__filename, 'out'));
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr.text).toMatch(/the folder .*download\.test\.ts\/out cannot keep or give a file \(ENOTDIR\)/);
+    expect(refused.stderr.text).not.toMatch(/Unexpected|^ +at /m);
+  });
+
   it('finds what Temporal has forgotten by its create record', async () => {
     const archive = new FolderArchive(stack.archive);
     const key = `forgotten-${randomUUID()}`;

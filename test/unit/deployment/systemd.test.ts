@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadReceiverConfig } from '../../../src/config/callback-config';
 import { loadCodecServerConfig } from '../../../src/config/codec-server-config';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
 import { codeBlocks, markdownPages } from '../../support/markdown';
+import { temporaryFolder } from '../../support/temporary-folder';
 import { composeText, projectRoot } from './compose-file';
 
 const unit = readFileSync(join(projectRoot, 'deploy/systemd/longhaul-worker.service'), 'utf8');
@@ -51,7 +53,7 @@ describe('the unit for systemd', () => {
 
   it('has the settings, the user and the file of settings of the script that runs commands', () => {
     const script = readFileSync(join(projectRoot, 'deploy/systemd/longhaul'), 'utf8');
-    const lines = script.slice(script.indexOf('set -a')).split('\n');
+    const lines = script.slice(script.indexOf('set -ae')).split('\n');
     expect(assignments(lines.filter((line) => /^[A-Z0-9_]+=/.test(line)))).toEqual(assignments(values('Environment')));
     expect(lines).toContain(`. ${values('EnvironmentFile').join()}`);
     expect(lines.find((line) => line.startsWith('exec'))).toBe(
@@ -60,6 +62,28 @@ describe('the unit for systemd', () => {
         .replace(/ worker$/, '')} "$@"`,
     );
     expect(script).toContain(`exec runuser -u ${values('User').join()} -- "$0" "$@"`);
+  });
+
+  it('has a script that runs nothing where a line of the settings cannot be read as the shell reads it', () => {
+    const script = readFileSync(join(projectRoot, 'deploy/systemd/longhaul'), 'utf8');
+    const folder = temporaryFolder();
+    try {
+      const settings = join(folder.path, 'worker.env');
+      const tried = script
+        .slice(script.indexOf('set -ae'))
+        .replace('/etc/longhaul/worker.env', settings)
+        .replace(/^exec .*$/m, 'echo "$LONGHAUL_INPUT_ROOTS"');
+      const run = (line: string) => {
+        writeFileSync(settings, `${line}\n`);
+        return spawnSync('sh', ['-c', tried], { encoding: 'utf8' });
+      };
+      expect(run('LONGHAUL_INPUT_ROOTS="/srv/my photos"').stdout).toBe('/srv/my photos\n');
+      for (const line of ['LONGHAUL_INPUT_ROOTS = /srv/photos', 'LONGHAUL_INPUT_ROOTS=/srv/my photos']) {
+        expect(run(line)).toMatchObject({ status: 127, stdout: '' });
+      }
+    } finally {
+      folder.remove();
+    }
   });
 });
 

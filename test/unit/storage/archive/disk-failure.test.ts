@@ -6,7 +6,7 @@ describe('an archive on a file system that is read-only', () => {
   it('is told with the remedy, which is not another folder: that knows none of the tasks', () => {
     const { message } = diskFailure(readOnly, { where: 'the archive /srv/archive', name: 'r/manifest.json' });
     expect(message).toBe(
-      'the archive /srv/archive cannot keep or give r/manifest.json (EROFS): the file system is read-only; mount it writable',
+      'the archive /srv/archive cannot keep or give r/manifest.json (EROFS): the file system is read-only; mount it writable, or name the folder in ReadWritePaths= of its systemd unit',
     );
   });
 });
