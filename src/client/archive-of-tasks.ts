@@ -1,4 +1,5 @@
 import { Client } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { searchAttributes } from '../contract/search-attributes';
 import { archiveOf, shortArchiveId } from '../contract/worker-identity';
@@ -10,6 +11,8 @@ import { isWorkflowGone } from './workflow-info';
 const maxTasks = 10;
 /** So many pages of a task's history are searched for its create: the uploads of its input files come before. */
 const maxPages = 10;
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 /** That the tasks of a queue were worked on with another archive, and what to do. */
 export interface OtherArchive {
@@ -38,9 +41,10 @@ export async function findOtherArchive(
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND WorkflowType = "task" AND ${searchAttributes.requestId.name} IS NOT NULL`;
   let tried = 0;
   for await (const { workflowId, runId } of listWorkflows(client, query, maxTasks)) {
+    if (++tried > maxTasks) return undefined;
     const used = await archiveOfCreate(client, workflowId, runId);
-    if (used === undefined && ++tried < maxTasks) continue;
-    if (used === undefined || used === replaces || (id !== null && used === shortArchiveId(id))) return undefined;
+    if (used === undefined) continue;
+    if (used === replaces || (id !== null && used === shortArchiveId(id))) return undefined;
     return {
       found: `the tasks of the task queue "${taskQueue}" have another archive (${used}), such as ${workflowId}: their create records are not in this one, so that a key which is started again would be paid twice`,
       remedy: `Correct LONGHAUL_ARCHIVE or mount its disk; if the archive was copied, copy its hidden files, too. If new tasks are to be created with this archive although it knows none of the others, set LONGHAUL_REPLACES_ARCHIVE=${used}.`,
@@ -64,33 +68,35 @@ export async function askForOtherArchive(
  * The archive that has the create record: that of the worker which ran `createTask`. Workflow tasks say nothing, which any
  * worker of the queue takes. Undefined where Temporal no longer has that run, or no such worker is known.
  */
-async function archiveOfCreate(client: Client, workflowId: string, lastRunId: string): Promise<string | undefined> {
-  const namespace = client.options.namespace;
-  const pageOf = async (runId: string, page: { nextPageToken?: Uint8Array; maximumPageSize?: number }) =>
-    await client.workflowService.getWorkflowExecutionHistory({ namespace, execution: { workflowId, runId }, ...page });
+async function archiveOfCreate(client: Client, workflowId: string, runId: string): Promise<string | undefined> {
+  let createId: string | undefined;
   try {
-    const [first] = (await pageOf(lastRunId, { maximumPageSize: 1 })).history?.events ?? [];
-    let runId = first?.workflowExecutionStartedEventAttributes?.firstExecutionRunId ?? lastRunId;
-    let nextPageToken = new Uint8Array();
-    let createId: string | undefined;
-    for (let page = 0; page < maxPages; page++) {
-      const { history, nextPageToken: next } = await pageOf(runId, { nextPageToken });
-      let nextRunId: string | null | undefined;
-      for (const event of history?.events ?? []) {
-        const { activityTaskScheduledEventAttributes: scheduled, activityTaskStartedEventAttributes: started } = event;
-        if (scheduled?.activityType?.name === 'createTask') createId = String(event.eventId);
-        if (started && String(started.scheduledEventId) === createId) return archiveOf(started.identity ?? '');
-        nextRunId = event.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
-      }
-      nextPageToken = new Uint8Array(next);
-      if (next.length > 0) continue;
-      if (!nextRunId) return undefined;
-      runId = nextRunId;
-      createId = undefined;
+    for await (const event of eventsOfTask(client, workflowId, runId)) {
+      const { activityTaskScheduledEventAttributes: scheduled, activityTaskStartedEventAttributes: started } = event;
+      if (scheduled?.activityType?.name === 'createTask') createId = String(event.eventId);
+      if (started && String(started.scheduledEventId) === createId) return archiveOf(started.identity ?? '');
     }
     return undefined;
   } catch (error) {
     if (isWorkflowGone(error, workflowId)) return undefined;
     throw error;
+  }
+}
+
+/** From its first run on, so many pages. A run that continued as new ends with the event that names the next one. */
+async function* eventsOfTask(client: Client, workflowId: string, lastRunId: string): AsyncGenerator<HistoryEvent> {
+  const { namespace } = client.options;
+  const pageOf = (runId: string, page: { nextPageToken?: Uint8Array; maximumPageSize?: number }) =>
+    client.workflowService.getWorkflowExecutionHistory({ namespace, execution: { workflowId, runId }, ...page });
+  const [start] = (await pageOf(lastRunId, { maximumPageSize: 1 })).history?.events ?? [];
+  let runId = start?.workflowExecutionStartedEventAttributes?.firstExecutionRunId ?? '';
+  let nextPageToken: Uint8Array = new Uint8Array();
+  for (let page = 0; page < maxPages && runId !== ''; page++) {
+    const { history, nextPageToken: next } = await pageOf(runId, { nextPageToken });
+    const events = history?.events ?? [];
+    yield* events;
+    nextPageToken = next;
+    if (next.length === 0)
+      runId = events.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? '';
   }
 }

@@ -85,11 +85,9 @@ async function askOne({ services, inTurn, signal }: Asking, account: string, req
     if (error instanceof OutputGoneError) return { says: 'gone' };
     if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { says: 'unknown' };
     // One account that rests or does not answer must not end the comparison of all others.
-    if (error instanceof UnauthorizedError || error instanceof ApiKeyUnavailableError)
-      return { says: 'nothing', words: withoutUrls(error.message), refusedKeyOf: account };
-    if (error instanceof ServiceError || error instanceof PollHeldBackError)
-      return { says: 'nothing', words: withoutUrls(error.message) };
-    throw error;
+    if (!(error instanceof ServiceError || error instanceof PollHeldBackError)) throw error;
+    const isRefused = error instanceof UnauthorizedError || error instanceof ApiKeyUnavailableError;
+    return { says: 'nothing', words: withoutUrls(error.message), ...(isRefused && { refusedKeyOf: account }) };
   }
 }
 

@@ -199,9 +199,7 @@ function visibilityQuery(options: ListTasksOptions): { readonly query: string; r
   const problems: string[] = [];
   const equals = (name: string, value: unknown): string => {
     const text = String(value);
-    if (!/^[A-Za-z0-9._-]{1,80}$/.test(text)) {
-      problems.push(`${name} is ${showValue(value)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
-    }
+    if (!isTaskKey(text)) problems.push(nameProblem(name, value));
     return `"${text}"`;
   };
   const given = (attribute: string, name: keyof ListTasksOptions, value: unknown): string[] =>
@@ -237,10 +235,13 @@ function tagCondition(where: string, tag: string, problems: string[]): string {
   return `${searchAttributes.tags.name} = "${tag}"`;
 }
 
+/** Of a value that no key, id or name could be ({@link isTaskKey}). */
+function nameProblem(name: string, value: unknown): string {
+  return `${name} is ${showValue(value)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`;
+}
+
 function keyCondition(prefix: string, batch: string | undefined, problems: string[]): string {
-  if (!isTaskKey(prefix)) {
-    problems.push(`keyPrefix is ${showValue(prefix)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
-  }
+  if (!isTaskKey(prefix)) problems.push(nameProblem('keyPrefix', prefix));
   return `WorkflowId STARTS_WITH "${batch === undefined ? 'task' : `batch:${batch}`}:${prefix}"`;
 }
 

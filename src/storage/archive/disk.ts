@@ -97,11 +97,13 @@ const reasons: Readonly<Record<string, string>> = {
 export function diskFailure(error: unknown, { where, name }: { where: string; name: string }): ArchiveError {
   if (error instanceof ArchiveError) return error;
   const code = errorCode(error);
-  return new ArchiveError(
-    isFull(error) ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE',
-    isFull(error)
-      ? `${where} has no space left for ${name} (${code}); make room on its disk`
-      : `${where} cannot keep or give ${name} (${code}): ${reasons[code] ?? 'check its disk and its permissions'}`,
-    { cause: safeCause(error) },
-  );
+  const words = isFull(error)
+    ? `${where} has no space left for ${name} (${code}); make room on its disk`
+    : `${where} cannot keep or give ${name} (${code}): ${reasons[code] ?? 'check its disk and its permissions'}`;
+  return diskError(error, words);
+}
+
+/** The same in words of the caller's. */
+export function diskError(error: unknown, words: string): ArchiveError {
+  return new ArchiveError(isFull(error) ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE', words, { cause: safeCause(error) });
 }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3Client } from '../s3/aws-sdk';
-import { ArchiveError, safeCause } from '../errors';
+import { ArchiveError } from '../errors';
 import { hashStream } from '../hash';
 import { lookUpContentType } from '../local-file';
 import { defaultPartPlan, type PartPlan, putFile, putInParts } from '../s3/put-object';
@@ -21,7 +21,7 @@ import {
   compareContent,
   type OpenedArchiveFile,
 } from './archive';
-import { isFull, readFreeBytes } from './disk';
+import { diskError, readFreeBytes } from './disk';
 
 /** Settings of an {@link S3Archive}. */
 export interface S3ArchiveOptions {
@@ -219,8 +219,7 @@ export class S3Archive implements Archive {
       signal?.throwIfAborted();
       if (error instanceof ContentError) throw error.cause;
       const { problem, remedy } = describeSpoolFailure(error, spoolFolder);
-      const words = `${this.locate(name)} cannot be kept: ${problem}; ${remedy}`;
-      throw new ArchiveError(isFull(error) ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE', words, { cause: safeCause(error) });
+      throw diskError(error, `${this.locate(name)} cannot be kept: ${problem}; ${remedy}`);
     }
   }
 

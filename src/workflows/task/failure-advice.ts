@@ -41,10 +41,7 @@ function unfollowed({ workflowId, plan, requestId, createNumber }: FailedTask): 
     return `it may run at the service, and is paid: follow it with longhaul adopt ${shellWord(requestId)}${underItsKey}`;
   }
   const settle = `longhaul reconcile --settle ${shellWord(`${workflowId}/${createNumber}`)}`;
-  const again =
-    plan.batch === null
-      ? `${runAgain(workflowId)} and the same input`
-      : `longhaul batch retry ${shellWord(plan.batch.id)}`;
+  const again = plan.batch === null ? `${runAgain(workflowId)} and the same input` : retryBatch(plan.batch.id);
   return `it may exist at the service, and be paid, if that is not settled yet: find it in the service’s own list. ${settle}=REQUEST_ID notes it in the create record, and prints how it is followed; ${settle}=none notes that nothing was created. After that, ${again} follows or creates it; before, nothing is sent, and it ends in the same way or waits for a person`;
 }
 
@@ -63,11 +60,15 @@ function howAgain({ workflowId, plan, requestId, type }: FailedTask): string {
     const anew = requestId === null ? '' : ', which is paid anew';
     return `${runAgain(workflowId)} starts another one${anew} with the same input, and a corrected input needs another key`;
   }
-  const retry = `longhaul batch retry ${plan.batch.id}`;
+  const retry = retryBatch(plan.batch.id);
   if (requestId === null && unpaidRefusals.some((one) => one === type)) {
     return `Correct the cell and run the file again; or, for the same row, ${retry} --unpaid retries only rows that were not paid`;
   }
   return `${retry} starts every failed row anew, and those that the service had are paid anew`;
+}
+
+function retryBatch(id: string): string {
+  return `longhaul batch retry ${shellWord(id)}`;
 }
 
 function runAgain(workflowId: string): string {

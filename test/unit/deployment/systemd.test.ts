@@ -9,6 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder';
 import { composeText, projectRoot } from './compose-file';
 
 const unit = readFileSync(join(projectRoot, 'deploy/systemd/longhaul-worker.service'), 'utf8');
+const script = readFileSync(join(projectRoot, 'deploy/systemd/longhaul'), 'utf8');
 /** Values of a directive, in the order of the unit. */
 const values = (name: string): string[] =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
@@ -52,7 +53,6 @@ describe('the unit for systemd', () => {
   });
 
   it('has the settings, the user and the file of settings of the script that runs commands', () => {
-    const script = readFileSync(join(projectRoot, 'deploy/systemd/longhaul'), 'utf8');
     const lines = script.slice(script.indexOf('set -ae')).split('\n');
     expect(assignments(lines.filter((line) => /^[A-Z0-9_]+=/.test(line)))).toEqual(assignments(values('Environment')));
     expect(lines).toContain(`. ${values('EnvironmentFile').join()}`);
@@ -65,7 +65,6 @@ describe('the unit for systemd', () => {
   });
 
   it('has a script that runs nothing where a line of the settings cannot be read as the shell reads it', () => {
-    const script = readFileSync(join(projectRoot, 'deploy/systemd/longhaul'), 'utf8');
     const folder = temporaryFolder();
     try {
       const settings = join(folder.path, 'worker.env');
