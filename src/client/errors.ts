@@ -172,6 +172,8 @@ export class DecisionRefusedError extends LonghaulError {
 interface NoWorkerOptions extends ErrorOptions {
   /** Of the workflow; absent where it is not known. */
   readonly taskQueue?: string | undefined;
+  /** Of its payloads; null where they are not encrypted, absent where that is not known. */
+  readonly encryptionKey?: string | null;
 }
 
 /** Thrown when only a worker can answer and none does. The request may still be handled when one comes back. */
@@ -181,11 +183,11 @@ export class NoWorkerError extends LonghaulError {
   /** The task queue on which the workflow waits for a worker; null where it is not known. */
   readonly taskQueue: string | null;
 
-  constructor(workflowId: string, { taskQueue, ...options }: NoWorkerOptions = {}) {
+  constructor(workflowId: string, { taskQueue, encryptionKey, ...options }: NoWorkerOptions = {}) {
     const remedy =
       taskQueue === undefined
         ? 'Start one with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.'
-        : noWorkerRemedy(taskQueue);
+        : noWorkerRemedy(taskQueue, encryptionKey);
     super(`No worker answered for ${workflowId}. ${remedy}`, options);
     this.workflowId = workflowId;
     this.taskQueue = taskQueue ?? null;
@@ -199,9 +201,13 @@ export function taskQueueOption(taskQueue: string): string {
   return isNamed ? ` --task-queue ${taskQueue}` : '';
 }
 
-/** On which task queue a workflow waits for a worker, and the commands for that queue. */
-export function noWorkerRemedy(taskQueue: string): string {
-  return `It waits on the task queue ${showValue(taskQueue)}: ${startWorkerWords(taskQueue)}`;
+/** On which task queue a workflow waits for a worker, and the commands for that queue; what a worker there must have. */
+export function noWorkerRemedy(taskQueue: string, encryptionKey: string | null = null): string {
+  const key =
+    encryptionKey === null
+      ? ''
+      : ` Its payloads are encrypted: workers there need the key ${showValue(encryptionKey)} (LONGHAUL_CODEC_KEYS_FILE).`;
+  return `It waits on the task queue ${showValue(taskQueue)}: ${startWorkerWords(taskQueue)}${key}`;
 }
 
 /** That nothing goes on that waits on this task queue, and the commands for it. */

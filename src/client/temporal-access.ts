@@ -30,7 +30,7 @@ import {
 import { refusedWords } from './connection-diagnosis';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
-import { describeWorkflow, isAboutNamespace, stuckRemedy, type WorkflowInfo } from './workflow-info';
+import { describeWorkflow, type DescribedWorkflow, isAboutNamespace, stuckRemedy } from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
@@ -84,21 +84,23 @@ export async function translating<Answer>(
     return await ask();
   } catch (error) {
     const known = clientError(access, error, workflowId);
-    throw known instanceof NoWorkerError && known.taskQueue === null ? await withTaskQueue(access, known) : known;
+    throw known instanceof NoWorkerError && known.taskQueue === null ? await explainSilence(access, known) : known;
   }
 }
 
 /**
  * With the task queue of its workflow, which need not be that of the client. The SDK has one error for an update that no worker
- * answers and for one that does not reach Temporal: only asking Temporal itself tells an outage.
+ * answers, for one that a stuck workflow does not answer, and for one that does not reach Temporal: only asking Temporal itself
+ * tells them apart.
  */
-async function withTaskQueue(access: TemporalAccess, error: NoWorkerError): Promise<LonghaulError> {
+async function explainSilence(access: TemporalAccess, error: NoWorkerError): Promise<LonghaulError> {
   const { client } = access;
   const { workflowId, cause } = error;
   try {
-    const describe = (): Promise<WorkflowInfo> => describeWorkflow(client, workflowId);
-    const { taskQueue } = await client.withDeadline(Date.now() + describeTimeoutMs, describe);
-    return new NoWorkerError(workflowId, { cause, taskQueue });
+    const describe = (): Promise<DescribedWorkflow> => describeWorkflow(client, workflowId);
+    const { taskQueue, stuck, encryptionKey } = await client.withDeadline(Date.now() + describeTimeoutMs, describe);
+    if (stuck !== null) return new WorkflowStuckError(workflowId, stuck.message, { cause });
+    return new NoWorkerError(workflowId, { cause, taskQueue, encryptionKey });
   } catch (failure) {
     const known = clientError(access, failure);
     return known instanceof TemporalUnreachableError ? known : error;

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { ConfigError } from '../config/config-error';
+import { encryptedEncoding, encryptionMetadata } from '../contract/encryption';
 import { Undecodable } from '../contract/input-bounds';
 import { searchAttributes } from '../contract/search-attributes';
 import { isRecord, parseJson } from '../domain/json';
@@ -50,6 +51,8 @@ export interface DescribedWorkflow extends WorkflowInfo {
   readonly pendingActivities: NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>;
   /** Whether its run was asked to end, a worker or none there that takes it. */
   readonly isCancelRequested: boolean;
+  /** The id of the key that its payloads are encrypted with; null: they are not. */
+  readonly encryptionKey: string | null;
 }
 
 /**
@@ -67,7 +70,14 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
     memo: new Map(decoded),
     pendingActivities: raw.pendingActivities ?? [],
     isCancelRequested: raw.workflowExtendedInfo?.cancelRequested ?? false,
+    encryptionKey: encryptionKeyOf(memo.map(([, payload]) => payload)),
   };
+}
+
+/** A client encrypts all that it starts a workflow with, so each payload of the memo tells. */
+function encryptionKeyOf([payload]: readonly Payload[]): string | null {
+  const text = (name: string): string => Buffer.from(payload?.metadata?.[name] ?? []).toString();
+  return text('encoding') === encryptedEncoding ? text(encryptionMetadata.keyId) : null;
 }
 
 async function describe(

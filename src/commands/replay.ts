@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { connectTemporal } from '../client/connect-temporal';
 import { toClientError } from '../client/temporal-access';
 import { loadClientConfig } from '../config/client-config';
+import { packageVersion } from '../config/package-version';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { boundedText, printableLine } from '../domain/text';
 import { redact } from '../domain/redact';
@@ -87,7 +88,7 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
     await connection.close();
     await closeRuntime();
   }
-  if (json) printJson(context, { isOk: counts.failed === 0, ...counts, failures });
+  if (json) printJson(context, { version: packageVersion(), isOk: counts.failed === 0, ...counts, failures });
   else context.stdout.write(toText(counts, failures));
   if (counts.failed > 0) context.exitWith(exitCodes.needsPerson);
 }
@@ -102,9 +103,10 @@ function toText(
   if (failed > lines.length) lines.push(`… and ${failed - lines.length} more`);
   const verdict =
     failed === 0
-      ? 'this build goes on with all of them.'
-      : `this build cannot go on with ${failed} of them: do not roll it out (docs/guides/versions.md).`;
-  return [...lines, `Replayed ${open} open and ${closed} ended ones: ${verdict}\n`].join('\n');
+      ? 'it goes on with all of them.'
+      : `it cannot go on with ${failed} of them: do not roll it out (docs/guides/versions.md).`;
+  const what = `Replayed ${open} open and ${closed} ended ones with longhaul ${packageVersion()}`;
+  return [...lines, `${what}: ${verdict}\n`].join('\n');
 }
 
 function parseCount(text: string): number {

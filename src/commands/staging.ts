@@ -8,6 +8,7 @@ import type { InputValue } from '../contract/task-input';
 import { errorCode, formatBytes, formatCount, formatCountOf } from '../domain/text';
 import { isUri } from '../domain/uri';
 import {
+  findFolderProblem,
   type PreparedRowFile,
   prepareRows,
   type PrepareRowsOptions,
@@ -60,6 +61,15 @@ function stagedText(location: string, { sent, sentBytes, found }: StagedCount, m
   return `Staged at ${location}: ${formatCountOf(sent, 'file')} sent, ${formatBytes(sentBytes)}${before}${more}\n`;
 }
 
+/** Why {@link prepareForWorkers} could not write the rows, of what can be told without writing; undefined: nothing speaks against it. */
+export async function findPlaceProblem({ env }: CommandContext, rowFile: string): Promise<string | undefined> {
+  return loadClientConfig(env).config.staging === null ? await findFolderProblem(folderBeside(rowFile)) : undefined;
+}
+
+function folderBeside(rowFile: string): string {
+  return path.join(path.dirname(rowFile), '.longhaul');
+}
+
 /**
  * Prepares rows where the workers read them: with `LONGHAUL_STAGING` there, and the files that they name with them;
  * else beside the row file, which the workers must be able to read anyway. Nothing is staged for rows that are refused.
@@ -71,9 +81,7 @@ export async function prepareForWorkers(
   options: Omit<PrepareRowsOptions, 'folder' | 'staging'>,
 ): Promise<PreparedRowFile> {
   const place = loadClientConfig(env).config.staging;
-  if (place === null) {
-    return await prepareRows(outcomes, { ...options, folder: path.join(path.dirname(rowFile), '.longhaul') });
-  }
+  if (place === null) return await prepareRows(outcomes, { ...options, folder: folderBeside(rowFile) });
   const folder = await mkdtemp(path.join(tmpdir(), 'longhaul-rows-'));
   try {
     const prepared = await prepareRows(outcomes, { ...options, folder });

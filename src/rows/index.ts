@@ -21,7 +21,7 @@ export type { EmptyCells, FixedField, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemAdvice, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
 export { looksLikeMediaFile } from './prepare-row';
-export { prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';
+export { findFolderProblem, prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';
 export { givenKey } from './row-key';
 export { RowsDigest } from './prepared-rows';
 export { findRowsRunBefore, type RowRunBefore } from './rows-run-before';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RowsReference } from '../contract/batch/batch-input';
@@ -144,7 +145,23 @@ async function inFolder<Result>(folder: string, act: () => Promise<Result>): Pro
   try {
     return await act();
   } catch (error) {
-    const problem = `The prepared rows cannot be written to ${JSON.stringify(folder)} (${errorCode(error)}); make the folder writable and give it room, or copy the row file to another one.`;
-    throw new RowFileError([problem], { cause: error });
+    throw new RowFileError([notWritable(folder, error)], { cause: error });
+  }
+}
+
+function notWritable(folder: string, error: unknown): string {
+  return `The prepared rows cannot be written to ${JSON.stringify(folder)} (${errorCode(error)}); make the folder writable and give it room, or copy the row file to another one.`;
+}
+
+/** Why this process may not write prepared rows to the folder, or make it; undefined: it may. Writes nothing. */
+export async function findFolderProblem(folder: string): Promise<string | undefined> {
+  try {
+    await access(`${folder}/.`, constants.W_OK).catch(async (error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') throw error;
+      await access(path.dirname(folder), constants.W_OK);
+    });
+    return undefined;
+  } catch (error) {
+    return notWritable(folder, error);
   }
 }

@@ -114,6 +114,22 @@ describe('a task of workers that encrypt', () => {
   });
 });
 
+describe('a task that an encrypting client started', () => {
+  it('names the key that workers need while none answers, also to a client without keys', async () => {
+    const taskQueue = `nobody-${randomUUID()}`;
+    const longhaul = new Longhaul({ client: encryptingClient(), taskQueue });
+    const task = await longhaul.start(small);
+    const needed = /No worker answered.* encrypted: workers there need the key "k{80}" \(LONGHAUL_CODEC_KEYS_FILE\)/;
+    try {
+      const plain = new Longhaul({ client: environment.client, taskQueue });
+      expect((await plain.task(task.workflowId).status()).note).toMatch(needed);
+      await expect(task.abandon()).rejects.toThrow(needed);
+    } finally {
+      await environment.client.workflow.getHandle(task.workflowId).terminate('the test is over');
+    }
+  });
+});
+
 describe('the largest inputs and the widest names', () => {
   it('fit encrypted, too, with their summary and details and by continue-as-new', async () => {
     const service = new FakeService({

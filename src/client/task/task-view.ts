@@ -189,7 +189,7 @@ function toIso(ms: number | undefined): string | null {
 }
 
 function note(
-  { execution, stuck, taskQueue, isCancelRequested }: DescribedWorkflow,
+  { execution, stuck, taskQueue, isCancelRequested, encryptionKey }: DescribedWorkflow,
   isOver: boolean,
   known: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'> & { readonly isAnswered: boolean },
 ): string | null {
@@ -198,7 +198,7 @@ function note(
   // Of a task that is over, Temporal has all that matters.
   if (isOver) return null;
   const stop = isCancelRequested ? ' It was asked to stop, which a worker does as soon as one is there.' : '';
-  return `No worker answered, so the task makes no progress now; this is what Temporal itself knows.${stop} ${noWorkerRemedy(taskQueue)}`;
+  return `No worker answered, so the task makes no progress now; this is what Temporal itself knows.${stop} ${noWorkerRemedy(taskQueue, encryptionKey)}`;
 }
 
 /** The begin of a sentence about a workflow that was cut off. */

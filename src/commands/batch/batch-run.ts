@@ -23,7 +23,7 @@ import {
 } from './row-file-options';
 import { estimateFrom, type FileEstimate, formatEstimate, readKnownRows, toEstimate } from './file-estimate';
 import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
-import { prepareForWorkers } from '../staging';
+import { findPlaceProblem, prepareForWorkers } from '../staging';
 import { RecordLookup } from './record-lookup';
 import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './row-problems';
 import { rowsReportFacts, rowsReportText } from './rows-report';
@@ -117,6 +117,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     const report = await withProblemsFile(problems, check.sinks, (sinks) => checkRows(readBatchRows(toRead), sinks));
     const { isRefused } = await reportChecked(report, context.stdout);
     if (report.badRows > 0 || report.goodRows === 0 || isRefused) context.exitWith(exitCodes.badInput);
+    await warnOfPlace(context, file, emit);
     return;
   }
   context.stderr.write(`Checking ${file} …\n`);
@@ -152,6 +153,14 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     if (options.detach === true) await leaveDetached(context, batch, options);
     else await followBatchToTheEnd(context, batch, { emit, isJson, ...(first !== undefined && { onResult }) });
   });
+}
+
+/** Of the place where a run would prepare the rows. The file may be checked where it is not run: that is no error. */
+async function warnOfPlace(context: CommandContext, rowFile: string, emit: EmitEvent): Promise<void> {
+  const message = await findPlaceProblem(context, path.resolve(context.cwd, rowFile));
+  if (message === undefined) return;
+  emit('warning', { message });
+  context.stderr.write(`warning: a run would refuse this: ${message}\n`);
 }
 
 async function leaveDetached(

@@ -70,7 +70,7 @@ describe('the unit for systemd', () => {
       const settings = join(folder.path, 'worker.env');
       const tried = script
         .slice(script.indexOf('set -ae'))
-        .replace('/etc/longhaul/worker.env', settings)
+        .replaceAll('/etc/longhaul/worker.env', settings)
         .replace(/^exec .*$/m, 'echo "$LONGHAUL_INPUT_ROOTS"');
       const run = (line: string) => {
         writeFileSync(settings, `${line}\n`);
@@ -80,6 +80,10 @@ describe('the unit for systemd', () => {
       for (const line of ['LONGHAUL_INPUT_ROOTS = /srv/photos', 'LONGHAUL_INPUT_ROOTS=/srv/my photos']) {
         expect(run(line)).toMatchObject({ status: 127, stdout: '' });
       }
+      expect(run('LONGHAUL_INPUT_ROOTS=/srv/photos\r')).toMatchObject({
+        ...{ status: 2, stdout: '' },
+        stderr: expect.stringContaining(`has line ends of Windows: sed -i 's/\\r$//' ${settings}`) as string,
+      });
     } finally {
       folder.remove();
     }

@@ -4,7 +4,7 @@ import { readHeldUp, retryingActivities, taskView, type TaskViewSources } from '
 const description: TaskViewSources['description'] = {
   ...{ workflowId: 'task:order-17', runId: 'r', taskQueue: 'longhual', execution: 'RUNNING', stuck: null, paused: [] },
   ...{ startedAt: new Date(0), closedAt: null, attributes: new Map(), tags: [], undecodable: [] },
-  ...{ memo: new Map(), pendingActivities: [], isCancelRequested: false },
+  ...{ memo: new Map(), pendingActivities: [], isCancelRequested: false, encryptionKey: null },
 };
 const pending = { transfers: [], retrying: [], watched: null, refusedCreates: 0 };
 

@@ -38,6 +38,21 @@ describe('a dry run', () => {
     expect(existsSync(join(folder.path, '.longhaul'))).toBe(false);
   });
 
+  it('warns where the run could not write the rows for the workers, and is no error: it may run elsewhere', async () => {
+    const rows = join(folder.path, 'taken', 'rows.csv');
+    mkdirSync(join(folder.path, 'taken'));
+    writeFileSync(rows, 'key\na\n');
+    writeFileSync(join(folder.path, 'taken', '.longhaul'), 'no folder');
+
+    const { stderr, exitCode } = await batchRun(rows, '--app', '1', '--dry-run');
+    expect(exitCode).toBe(0);
+    expect(stderr.text).toMatch(
+      /^warning: a run would refuse this: The prepared rows cannot be written to ".*" \(ENOTDIR\)/,
+    );
+    const warning = events(await batchRun(rows, '--app', '1', '--dry-run', '--json')).at(-1);
+    expect(warning).toMatchObject({ event: 'warning', message: expect.stringContaining('.longhaul') as string });
+  });
+
   it('is not needed to prepare rows for another Temporal client, which starts them with what is printed', async () => {
     const rows = file('prepared.csv', 'key,1:LoadImage.image\na,@photos/cat.jpg\nb,@photos/none.jpg\n');
     const args = [rows, '--app', '1', '--concurrency', '3', '--prepare'];

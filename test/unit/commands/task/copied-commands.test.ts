@@ -29,7 +29,7 @@ function cutOffWords(): string {
       attributes: new Map([['LonghaulRequestId', hostile]]),
       tags: [],
     },
-    ...{ undecodable: [], memo: new Map(), pendingActivities: [], isCancelRequested: false },
+    ...{ undecodable: [], memo: new Map(), pendingActivities: [], isCancelRequested: false, encryptionKey: null },
     execution: 'TERMINATED',
   } as const;
   const pending = { transfers: [], retrying: [], watched: null, refusedCreates: 0 };
