@@ -30,7 +30,7 @@ async function obstacle(task: TaskHandle, verb: StopVerbCommand['verb']): Promis
   if (view.isOver) return '';
   if (view.stuck !== null) return `${view.stuck.message}\n`;
   if (verb === 'stop' || view.status !== 'CreateUncertain') return view.note === null ? '' : `${view.note}\n`;
-  return `It is not known whether the service created the task, so the request waits until that is decided:\n${choiceLines(view)}`;
+  return `It is not known whether the service created the task, so the request waits until that is decided:\n${choiceLines(view)}It cannot be withdrawn. To keep a task that exists: decide --abandon, and then the status says how to follow it.\n`;
 }
 
 /**

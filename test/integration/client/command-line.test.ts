@@ -129,6 +129,7 @@ describe('longhaul run', () => {
     expect(parked.stdout.text).toMatch(/CreateUncertain/);
     expect(interrupted.stderr.text).toContain('so the request waits until that is decided');
     expect(interrupted.stderr.text).toContain(`longhaul resolve ${key} --recreate`);
+    expect(interrupted.stderr.text).toContain('cannot be withdrawn. To keep a task that exists: decide --abandon');
     expect(wrong).toMatchObject({ exitCode: 2 });
     expect(wrong.stderr.text).toMatch(/does not apply/);
     expect(jsonOf(adopted)).toMatchObject({ words: expect.stringContaining('r-known') as string });
