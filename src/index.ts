@@ -9,7 +9,8 @@ export { Longhaul } from './client/longhaul';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
 export type { WaitOptions } from './client/base-handle';
 export type { TaskHandle } from './client/task/task-handle';
-export type { BatchHandle, BatchView } from './client/batch/batch-handle';
+export type { BatchHandle } from './client/batch/batch-handle';
+export type { BatchView } from './client/batch/batch-view';
 export type { BatchSetting } from './client/batch/batch-settings';
 export type { StartedBatch } from './client/batch/start-batch';
 export type { AdoptTaskOptions, TaskStartOptions, TraceOptions } from './client/start-check';
@@ -26,11 +27,13 @@ export type {
   OutputReadOptions,
   TaskOutput,
 } from './client/task/task-files';
-export type { TaskView, UndeliveredWebhook } from './client/task/task-view';
-export type { HeldUp, RetryingActivity } from './client/task/task-view';
+export type { TaskView } from './client/task/task-view';
+export type { UndeliveredWebhook } from './client/task/task-webhooks';
+export type { HeldUp, RetryingActivity } from './client/task/pending-work';
 export type { StuckWorkflow } from './client/workflow-info';
 export type { ListBatchesOptions, ListedBatch } from './client/batch/list-batches';
-export type { ListedTask, ListTasksOptions } from './client/task/list-tasks';
+export type { ListedTask } from './client/task/list-tasks';
+export type { ListTasksOptions } from './client/task/task-filter';
 
 export {
   DecisionRefusedError,

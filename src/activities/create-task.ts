@@ -146,13 +146,12 @@ class CreateAttempt {
   /** Throws unless it is the turn of this create. */
   async #admit(): Promise<{ readonly service: ServiceClient; readonly limiter: CreateLimiter }> {
     const dependencies = this.#dependencies;
-    const input = this.#input;
     let service: ServiceClient;
     let limiter: CreateLimiter;
     try {
-      requireAllowed(dependencies.allowed, input.choices);
-      service = getService(dependencies, input.account);
-      limiter = getLimits(dependencies, input.account).creates;
+      requireAllowed(dependencies.allowed, this.#input.choices);
+      service = getService(dependencies, this.#input.account);
+      limiter = getLimits(dependencies, this.#input.account).creates;
     } catch (error) {
       throw this.#toFailure(error);
     }
@@ -162,7 +161,7 @@ class CreateAttempt {
     }
     const heldBack = await limiter.acquire();
     if (heldBack === undefined) return { service, limiter };
-    const words = `The create waits for its turn in the account "${input.account}": ${heldBack.reason}`;
+    const words = `The create waits for its turn in the account "${this.#input.account}": ${heldBack.reason}`;
     throw notNow(heldBack.isInTurn ? waitsForTurn : failureTypes.ServiceUnavailable, words, heldBack.waitMs);
   }
 

@@ -30,6 +30,15 @@ export interface EndedTask extends TaskTimestamps {
   readonly errorMessage?: string;
 }
 
+/** The reply of a synchronous create, whose body the specification does not show (section 4.1). */
+export interface SyncTaskReply {
+  readonly httpStatus: number;
+  /** The body as it came; it may hold links. */
+  readonly body: string;
+  /** The task, which has ended, where the body or the data of its envelope says so in the words of section 6. */
+  readonly task: EndedTask | null;
+}
+
 /** What a callback says (specification, section 6): a task that is over. The same one may come several times. */
 export interface TaskCallback extends EndedTask {
   readonly requestId: string;

@@ -11,7 +11,7 @@
 
 /** The client: all nine endpoints (section 4), all three modes of create (section 1). */
 export { ServiceClient } from './service-client';
-export type { SyncTaskReply } from './service-client';
+export type { SyncTaskReply } from './ended-task';
 export type {
   CallOptions,
   CreateTaskAsyncOptions,

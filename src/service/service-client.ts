@@ -33,7 +33,7 @@ import {
   parseData,
   unwrapped,
 } from './envelope';
-import { type EndedTask, readSyncTask } from './ended-task';
+import { readSyncTask, type SyncTaskReply } from './ended-task';
 import { ApiKeyUnavailableError, ServiceClosedError } from './errors';
 import type { ExchangeLimits } from './exchange';
 import type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
@@ -294,13 +294,4 @@ export class ServiceClient {
   #limits({ signal, timeoutMs }: CallOptions, defaultMs: number): ExchangeLimits {
     return { timeoutMs: timeoutMs ?? defaultMs, ...(signal !== undefined && { signal }) };
   }
-}
-
-/** The reply of a synchronous create, whose body the specification does not show (section 4.1). */
-export interface SyncTaskReply {
-  readonly httpStatus: number;
-  /** The body as it came; it may hold links. */
-  readonly body: string;
-  /** The task, which has ended, where the body or the data of its envelope says so in the words of section 6. */
-  readonly task: EndedTask | null;
 }

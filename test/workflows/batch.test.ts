@@ -1,4 +1,4 @@
-import { retryingActivities } from '../../src/client/task/task-view';
+import { retryingActivities } from '../../src/client/task/pending-work';
 import {
   drainUpdate,
   pauseUpdate,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { heartbeat } from '@temporalio/activity';
 import { refusedForNow } from '../../src/activities/to-application-failure';
-import { readHeldUp, retryingActivities } from '../../src/client/task/task-view';
+import { readHeldUp, retryingActivities } from '../../src/client/task/pending-work';
 import { toMs } from '../../src/client/workflow-info';
 import { statusQuery } from '../../src/contract/task-messages';
 import type { CreateNotSent, CreateOutcome, CreateRejected } from '../../src/domain/create-outcome';

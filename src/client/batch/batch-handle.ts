@@ -1,4 +1,4 @@
-import { type WorkflowExecutionStatusName, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import {
   type BatchProgress,
@@ -27,42 +27,13 @@ import {
   UnknownTaskError,
 } from '../errors';
 import { isClosed } from '../existing-run';
-import { countTasks } from '../task/list-tasks';
 import { isBatchProgress, isBatchResult } from '../replies';
+import { type BatchView, RowCounter } from './batch-view';
 import { isBatchInput, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
-import { retryingActivities, type RetryingActivity } from '../task/task-view';
+import { retryingActivities } from '../task/pending-work';
 import { type TemporalAccess, translating } from '../temporal-access';
 import { stoppedResultOrThrow } from '../workflow-ending';
-import { type DescribedWorkflow, readStartArgument, type StuckWorkflow } from '../workflow-info';
-
-/** A batch as it stands. */
-export interface BatchView extends RowCounts {
-  readonly workflowId: string;
-  readonly batchId: string;
-  /** Temporal's state of the workflow. */
-  readonly execution: WorkflowExecutionStatusName;
-  readonly isOver: boolean;
-  /** ISO-8601. */
-  readonly startedAt: string;
-  /** ISO-8601; null while it runs. */
-  readonly endedAt: string | null;
-  /** The row file as it was named; null when it is not known. */
-  readonly source: string | null;
-  /** The task queue on which it runs: where a worker is missing when `progress` is null. */
-  readonly taskQueue: string;
-  /** Null when no worker answers. */
-  readonly progress: BatchProgress | null;
-  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
-  readonly stuck: StuckWorkflow | null;
-  /** Steps of the batch that failed and are tried again. */
-  readonly retrying: readonly RetryingActivity[];
-  /** Its page in the Web UI; null when the address of the Web UI is not configured. */
-  readonly url: string | null;
-  /** A later run that was refused before it started a row, so that this view is of the run before it; null: none. */
-  readonly refused: { readonly runId: string; readonly at: string | null; readonly reason: string } | null;
-  /** Why the run that is shown failed, `RowsChanged` say; null when it did not. */
-  readonly failure: { readonly type: string; readonly message: string } | null;
-}
+import { type DescribedWorkflow, readStartArgument } from '../workflow-info';
 
 type BatchWorkflow = () => Promise<BatchResult>;
 
@@ -306,38 +277,4 @@ function wrongSetting(name: string, value: unknown, remedy: string): InputInvali
 function budgetWords(id: string, { budget }: BatchInput): string {
   if (budget == null) return '';
   return ` It has the budget that it was started with, ${budget}, of which what was paid before is spent: raise it with "longhaul batch set-budget ${id} AMOUNT", or run the file again with --retry-failed and another --budget.`;
-}
-
-/** Counts of a batch's rows that only Temporal's visibility has; seconds old at most. */
-export interface RowCounts {
-  /** Rows whose tasks wait for a person's decision. */
-  readonly needPerson: number;
-  /** Rows whose tasks upload their input files. */
-  readonly uploading: number;
-}
-
-/** Servers limit such queries per second for a whole namespace. */
-const countEveryMs = 3_000;
-
-/** Counts a batch's rows by state, at most once every few seconds. */
-export class RowCounter {
-  readonly #access: TemporalAccess;
-  readonly #batch: string;
-  #last: { readonly counts: RowCounts; readonly atMs: number } | undefined;
-
-  constructor(access: TemporalAccess, batch: string) {
-    this.#access = access;
-    this.#batch = batch;
-  }
-
-  async read(): Promise<RowCounts> {
-    if (this.#last !== undefined && Date.now() - this.#last.atMs < countEveryMs) return this.#last.counts;
-    const batch = this.#batch;
-    const counts = {
-      needPerson: await countTasks(this.#access, { batch, needsPerson: true }),
-      uploading: await countTasks(this.#access, { batch, status: 'PreparingInputs', running: true }),
-    };
-    this.#last = { counts, atMs: Date.now() };
-    return counts;
-  }
 }

@@ -21,7 +21,7 @@ import { type KnownRun, knownRun, planRetry, readEnding } from '../existing-run'
 import type { StartAttempt } from '../start-check';
 import { didNothing, type ExistingRun, startOrAttach } from '../task/start-task';
 import { askTemporal, type TemporalAccess } from '../temporal-access';
-import { readHeldUp } from '../task/task-view';
+import { readHeldUp } from '../task/pending-work';
 import { listWorkflows } from '../list-workflows';
 import { type DescribedWorkflow, describeWorkflow } from '../workflow-info';
 

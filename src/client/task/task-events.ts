@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TransferProgress } from '../../contract/activities';
 import type { LonghaulStatus, ServiceStatus } from '../../domain/task-state';
 import { ClientClosedError, TemporalBusyError, TemporalUnreachableError } from '../connection-errors';
-import type { RetryingActivity, TaskView } from './task-view';
+import type { RetryingActivity } from './pending-work';
+import type { TaskView } from './task-view';
 
 /** Options of `events`. */
 export interface TaskEventsOptions {

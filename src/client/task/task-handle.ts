@@ -24,7 +24,8 @@ import { inputInHistory, type TaskOrigin } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
 import { undeliveredWebhooks } from './task-webhooks';
-import { type HeldUp, knownRequestId, pendingWork, readHeldUp, type TaskView, taskView } from './task-view';
+import { type HeldUp, pendingWork, readHeldUp } from './pending-work';
+import { knownRequestId, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
 import { canceledResultOrThrow } from '../workflow-ending';
 

@@ -1,24 +1,17 @@
-import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
-import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../../contract/activities';
-import { waitsForTurn, workerStopping } from '../../contract/failure-types';
+import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import type { TransferProgress } from '../../contract/activities';
 import { searchAttributes } from '../../contract/search-attributes';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
 import { adoptionKey, batchOfRow, taskKeyOf, taskWorkflowId } from '../../contract/workflow-ids';
-import { isRecord } from '../../domain/json';
 import { shellWord } from '../../domain/shell-word';
-import type { LonghaulStatus, ServiceStatus, WatchedTask } from '../../domain/task-state';
+import type { LonghaulStatus, ServiceStatus } from '../../domain/task-state';
 import { formatMoment } from '../../domain/time';
 import { noWorkerRemedy } from '../errors';
 import { isClosed } from '../existing-run';
 import { unfollowedTask } from '../workflow-ending';
-import {
-  decodedFailureMessage,
-  decodedPayload,
-  type DescribedWorkflow,
-  type StuckWorkflow,
-  toMs,
-} from '../workflow-info';
+import type { DescribedWorkflow, StuckWorkflow } from '../workflow-info';
+import type { PendingWork, RetryingActivity } from './pending-work';
+import type { UndeliveredWebhook } from './task-webhooks';
 
 /**
  * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What is not known is null. This
@@ -211,178 +204,4 @@ function afterCutOff({ status, requestId, adoptedBy }: Pick<TaskView, 'status' |
   if (adoptedBy !== null) return `and ${adoptedBy} took its task over.`;
   if (status !== 'CreateUncertain' || requestId !== null) return unfollowedTask;
   return 'and it was not known whether it had created a task: its create record says whether that was settled since, which Temporal does not know.';
-}
-
-/** An activity that is tried again: it failed, waits for its turn, or is paused. */
-export interface RetryingActivity {
-  readonly activity: string;
-  /** The attempt that runs or comes next, from 1. */
-  readonly attempt: number;
-  /** What the last attempt complained of; empty when it is paused before an attempt has failed. */
-  readonly lastFailure: string;
-  /** ISO-8601: when it is tried again; null while it is being tried or paused. */
-  readonly nextAttemptAt: string | null;
-  /** Whether an operator paused it: it is not tried before Unpause, in the Web UI's Pending Activities. */
-  readonly isPaused: boolean;
-  /** Whether nothing is wrong: a create within its account's limits is sent once those before it were. */
-  readonly waitsForTurn: boolean;
-}
-
-/** What keeps a task from going on now. */
-export interface HeldUp {
-  /** The step that it cannot take. */
-  readonly activity: string;
-  /** ISO-8601: since when it wants to. */
-  readonly since: string;
-  /** What its last attempt complained of. */
-  readonly words: string;
-}
-
-/** A webhook that tells an end of the task, and that its receiver has not taken. */
-export interface UndeliveredWebhook {
-  /** The workflow that delivers it. */
-  readonly workflowId: string;
-  /** The header `webhook-id` of all its attempts. */
-  readonly id: string;
-  /** Whether it is sent no more; otherwise it is tried again. */
-  readonly isGivenUp: boolean;
-  /** ISO-8601: since when it is sent. */
-  readonly startedAt: string;
-  /** Why the last attempt failed; null while the first is on its way. */
-  readonly lastFailure: string | null;
-  /** ISO-8601: when it is tried again; null while it is being sent, and when it is given up. */
-  readonly nextAttemptAt: string | null;
-}
-
-/** The state of a task's activities, which the workflow itself does not have. */
-export interface PendingWork {
-  /** Uploads and downloads in flight. */
-  readonly transfers: readonly TransferProgress[];
-  readonly retrying: readonly RetryingActivity[];
-  /** The state that the worker watching the task by activity reported; null without one. */
-  readonly watched: WatchedTask | null;
-  /** How many creates the service has refused for now in the attempts of the pending one. */
-  readonly refusedCreates: number;
-  /** ISO-8601: until when the pending create waits for the answer to an earlier one. @default null: it does not */
-  readonly earlierCreateUntil?: string | null;
-}
-
-type PendingActivities = DescribedWorkflow['pendingActivities'];
-
-/** Reads the pending activities of a workflow: heartbeats of transfers and watches, and attempts that failed. */
-export async function pendingWork(client: Client, pending: PendingActivities): Promise<PendingWork> {
-  const heartbeats = await heartbeatsOf(client, pending);
-  const ofRunning = await heartbeatsOf(
-    client,
-    pending.filter(({ state }) => state === started),
-  );
-  return {
-    transfers: heartbeats.filter(isTransfer),
-    retrying: await retryingActivities(client, pending),
-    watched: heartbeats.find(isWatch)?.known ?? null,
-    refusedCreates: heartbeats.find(isRefusedCreate)?.refused ?? 0,
-    earlierCreateUntil: ofRunning.find(isWaitingCreate)?.waitsUntil ?? null,
-  };
-}
-
-async function heartbeatsOf(client: Client, pending: PendingActivities): Promise<readonly unknown[]> {
-  const payloads = pending.flatMap((activity) => activity.heartbeatDetails?.payloads ?? []);
-  return await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
-}
-
-/** The activities that are tried again. */
-export function retryingActivities(client: Client, pending: PendingActivities): Promise<readonly RetryingActivity[]> {
-  return Promise.all(pending.filter(isRetried).map((one) => retrying(client, one)));
-}
-
-/**
- * What keeps a task from going on now: the activity that failed and is to be tried again, or that an operator paused.
- */
-export async function readHeldUp(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
-  const held = pending.find(isHeldUp);
-  if (held === undefined) return undefined;
-  const { activity, lastFailure, isPaused } = await retrying(client, held);
-  const paused = isPaused ? 'paused by an operator' : '';
-  return { activity, since: firstScheduledAt(held), words: [paused, lastFailure].filter(Boolean).join('; ') };
-}
-
-/** One that is being tried is not, except a create, which may wait within an attempt; nor is one whose turn comes. */
-function isHeldUp(activity: PendingActivities[number]): boolean {
-  const { activityType, state, lastFailure, paused } = activity;
-  if (paused === true) return true;
-  const isTried = state === started && activityType?.name !== 'createTask';
-  return isRetried(activity) && !isTried && typeOf(lastFailure) !== waitsForTurn;
-}
-
-const started = temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED;
-
-/** ISO-8601: when its workflow scheduled it. Temporal has that of the next attempt, and until when it may be tried. */
-function firstScheduledAt({ expirationTime, activityOptions, scheduledTime }: PendingActivities[number]): string {
-  const untilMs = toMs(expirationTime);
-  const withinMs = toMs(activityOptions?.scheduleToCloseTimeout) ?? 0;
-  const scheduledMs = toMs(scheduledTime) ?? Date.now();
-  const firstMs = untilMs === null || withinMs === 0 ? scheduledMs : Math.min(untilMs - withinMs, scheduledMs);
-  return new Date(firstMs).toISOString();
-}
-
-/** Whether it failed before, or is paused. */
-function isRetried({ attempt, lastFailure, paused }: PendingActivities[number]): boolean {
-  return paused === true || ((attempt ?? 1) > 1 && lastFailure != null && !isHandedOver(lastFailure));
-}
-
-type Failure = PendingActivities[number]['lastFailure'];
-
-function typeOf(failure: Failure): string | null | undefined {
-  return failure?.applicationFailureInfo?.type;
-}
-
-/** Ends of an attempt that did not fail: its worker shut down, or an operator paused or reset the activity (of the SDK). */
-const handedOver: readonly unknown[] = [workerStopping, 'ActivityPause', 'ActivityReset'];
-
-function isHandedOver(failure: Failure): boolean {
-  return handedOver.includes(typeOf(failure));
-}
-
-async function retrying(client: Client, activity: PendingActivities[number]): Promise<RetryingActivity> {
-  const { activityType, attempt, lastFailure, nextAttemptScheduleTime, paused } = activity;
-  const seconds = nextAttemptScheduleTime?.seconds;
-  const nextAt = seconds == null ? undefined : new Date(Number(seconds) * 1_000);
-  return {
-    activity: activityType?.name ?? '',
-    attempt: attempt ?? 1,
-    lastFailure: isHandedOver(lastFailure) ? '' : await decodedFailureMessage(client, lastFailure ?? {}),
-    nextAttemptAt: nextAt === undefined || nextAt.getTime() === 0 || paused === true ? null : nextAt.toISOString(),
-    isPaused: paused === true,
-    waitsForTurn: typeOf(lastFailure) === waitsForTurn,
-  };
-}
-
-function isWatch(details: unknown): details is WatchHeartbeat {
-  return isRecord(details) && typeof details['watched'] === 'string' && isWatchedTask(details['known']);
-}
-
-function isRefusedCreate(details: unknown): details is CreateHeartbeat {
-  return isRecord(details) && typeof details['archiveId'] === 'string' && typeof details['refused'] === 'number';
-}
-
-function isWaitingCreate(details: unknown): details is CreateHeartbeat & { readonly waitsUntil: string } {
-  if (!isRecord(details) || typeof details['archiveId'] !== 'string') return false;
-  return typeof details['waitsUntil'] === 'string' && !Number.isNaN(Date.parse(details['waitsUntil']));
-}
-
-/** As far as a view shows it. */
-function isWatchedTask(known: unknown): known is WatchedTask {
-  if (!isRecord(known)) return false;
-  const { serviceStatus, queuePosition, polls, failedPolls, problem } = known;
-  const areTexts = [serviceStatus, problem].every((one) => one === null || typeof one === 'string');
-  const areCounts = [polls, failedPolls].every((one) => typeof one === 'number');
-  return areTexts && areCounts && (queuePosition === null || typeof queuePosition === 'number');
-}
-
-function isTransfer(details: unknown): details is TransferProgress {
-  if (typeof details !== 'object' || details === null) return false;
-  const { transfer, name, bytes, totalBytes } = details as Partial<Record<keyof TransferProgress, unknown>>;
-  const isKind = transfer === 'upload' || transfer === 'archive';
-  const hasTotal = totalBytes === null || typeof totalBytes === 'number';
-  return isKind && typeof name === 'string' && typeof bytes === 'number' && hasTotal;
 }

@@ -3,7 +3,23 @@ import { webhookPrefix, webhookWorkflow } from '../../contract/webhook';
 import { isClosed } from '../existing-run';
 import { listWorkflows } from '../list-workflows';
 import { describeWorkflow, type WorkflowInfo } from '../workflow-info';
-import { retryingActivities, type UndeliveredWebhook } from './task-view';
+import { retryingActivities } from './pending-work';
+
+/** A webhook that tells an end of the task, and that its receiver has not taken. */
+export interface UndeliveredWebhook {
+  /** The workflow that delivers it. */
+  readonly workflowId: string;
+  /** The header `webhook-id` of all its attempts. */
+  readonly id: string;
+  /** Whether it is sent no more; otherwise it is tried again. */
+  readonly isGivenUp: boolean;
+  /** ISO-8601: since when it is sent. */
+  readonly startedAt: string;
+  /** Why the last attempt failed; null while the first is on its way. */
+  readonly lastFailure: string | null;
+  /** ISO-8601: when it is tried again; null while it is being sent, and when it is given up. */
+  readonly nextAttemptAt: string | null;
+}
 
 /** Each end of a task has one: a task that is started again and again has more than one list shows. */
 const maxListed = 20;

@@ -1,4 +1,4 @@
-import type { BatchView } from '../../client/batch/batch-handle';
+import type { BatchView } from '../../client/batch/batch-view';
 import { formatHeldUp } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { expectedEnd, mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';

@@ -1,10 +1,8 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
-import type { BatchSetting } from '../../client/batch/batch-settings';
-import { InputChangedError, InputInvalidError } from '../../client/errors';
+import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import type { BatchInput } from '../../contract/batch/batch-input';
 import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/parse-batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
@@ -12,6 +10,7 @@ import { type CommandContext, type ConnectionOptions, type Output, withLonghaul 
 import { exitCodes } from '../exit-code';
 import { warnOfMissingWorkers } from '../worker-warning';
 import { taskQueueOption, wholeNumber } from '../shared-options';
+import { reportStart, startOrFollow } from './batch-start';
 import { type BatchSettingOptions, type BatchSettings, readBatchSettings } from './batch-settings';
 import {
   addRowFileOptions,
@@ -243,64 +242,4 @@ function checkedFirst(text: string | undefined): number | undefined {
   const rows = wholeNumber(text);
   if (Number.isSafeInteger(rows) && rows >= 1) return rows;
   throw new InputInvalidError([`--first is ${JSON.stringify(text)}; give a whole number from 1.`], 'batch');
-}
-
-/** The part of a handle that is used here. */
-type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url'>;
-
-/**
- * Starts the batch, or attaches to it.
- *
- * Throws {@link InputInvalidError} when the batch that runs has other rows: its result would be taken for that of these.
- *
- * @internal exported for tests
- */
-export async function startOrFollow<Handle>(
-  longhaul: {
-    readonly startBatch: (input: BatchInput) => Promise<Handle>;
-    readonly batch: (id: string) => Pick<BatchHandle, 'workflowId' | 'url'>;
-  },
-  input: BatchInput,
-  emit: EmitEvent,
-): Promise<Handle> {
-  try {
-    return await longhaul.startBatch(input);
-  } catch (error) {
-    if (!(error instanceof InputChangedError)) throw error;
-    const { workflowId, url } = longhaul.batch(input.id);
-    emit('attached', { workflowId, url, hasTheseRows: false });
-    const how = `(--id gives it an id; to wait: longhaul batch status ${input.id} --follow)`;
-    throw new InputInvalidError([`${error.message} ${how}`], 'batch');
-  }
-}
-
-/**
- * Prints whether the batch was started or attached to.
- *
- * @internal exported for tests
- */
-export function reportStart(
-  { stderr }: CommandContext,
-  batch: StartedHandle,
-  input: BatchInput,
-  emit: EmitEvent,
-): void {
-  const { workflowId, started, url } = batch;
-  const { origin = 'started', withoutEffect = [] } = started ?? {};
-  emit(origin, { workflowId, url, hasTheseRows: true, withoutEffect });
-  stderr.write(`${origin === 'started' ? 'Started' : 'Following, for it runs already:'} ${workflowId}\n`);
-  if (url !== null) stderr.write(`  ${url}\n`);
-  const options = withoutEffect.map((name) => withRemedy(name, input));
-  if (options.length > 0) stderr.write(`  Without effect on a batch that runs: ${options.join(', ')}.\n`);
-}
-
-/** An option that a batch takes only when it starts, with what to do instead. */
-function withRemedy(name: BatchSetting, { id, concurrency, budget }: BatchInput): string {
-  const changes: Partial<Record<BatchSetting, string>> = {
-    retryFailed: `longhaul batch retry ${id}`,
-    concurrency: `longhaul batch set-concurrency ${id} ${concurrency ?? ''}`,
-    budget: `longhaul batch set-budget ${id} ${budget ?? ''}`,
-  };
-  const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return `--${option} (${changes[name] ?? 'run it again when it is over'})`;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { BatchHandle, BatchView } from '../../client/batch/batch-handle';
+import type { BatchHandle } from '../../client/batch/batch-handle';
+import type { BatchView } from '../../client/batch/batch-view';
 import { DecisionRefusedError, InputInvalidError, LonghaulError, noWorkerRemedy } from '../../client/errors';
 import { mayExistUnfollowed } from '../../contract/failure-types';
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BatchHandle, BatchView } from '../../client/batch/batch-handle';
+import type { BatchHandle } from '../../client/batch/batch-handle';
+import type { BatchView } from '../../client/batch/batch-view';
 import { NoWorkerError, WorkflowStuckError } from '../../client/errors';
 import { TemporalBusyError, TemporalUnreachableError } from '../../client/connection-errors';
 import type { BatchResult } from '../../contract/batch/batch-messages';

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Longhaul } from '../../client/longhaul';
-import type { ListedTask, ListTasksOptions } from '../../client/task/list-tasks';
-import type { HeldUp } from '../../client/task/task-view';
+import type { ListedTask } from '../../client/task/list-tasks';
+import type { HeldUp } from '../../client/task/pending-work';
+import type { ListTasksOptions } from '../../client/task/task-filter';
 import { formatCount, printableLine } from '../../domain/text';
 import { formatMoment } from '../../domain/time';
 

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
-import { checkListOptions, type ListedTask, type ListTasksOptions } from '../../client/task/list-tasks';
+import type { ListedTask } from '../../client/task/list-tasks';
+import { checkListOptions, type ListTasksOptions } from '../../client/task/task-filter';
 import type { FailureType } from '../../contract/failure-types';
 import { type LonghaulStatus, statesThatWait } from '../../domain/task-state';
 import { printableLine } from '../../domain/text';

@@ -1,4 +1,6 @@
-import type { RetryingActivity, TaskView, UndeliveredWebhook } from '../../client/task/task-view';
+import type { RetryingActivity } from '../../client/task/pending-work';
+import type { TaskView } from '../../client/task/task-view';
+import type { UndeliveredWebhook } from '../../client/task/task-webhooks';
 import type { TransferProgress } from '../../contract/activities';
 import { operatorChoices } from '../../contract/operator-choices';
 import type { TaskResult, Timestamps } from '../../contract/task-result';

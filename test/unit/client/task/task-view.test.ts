@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
-import { readHeldUp, retryingActivities, taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
+import { readHeldUp, retryingActivities } from '../../../../src/client/task/pending-work';
+import { taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
 
 const description: TaskViewSources['description'] = {
   ...{ workflowId: 'task:order-17', runId: 'r', taskQueue: 'longhual', execution: 'RUNNING', stuck: null, paused: [] },

@@ -1,4 +1,5 @@
-import type { BatchHandle, BatchView } from '../../../../src/client/batch/batch-handle';
+import type { BatchHandle } from '../../../../src/client/batch/batch-handle';
+import type { BatchView } from '../../../../src/client/batch/batch-view';
 import { listText, readCounts, type ShownBatch } from '../../../../src/commands/batch/batch-list';
 
 const nowMs = Date.parse('2026-01-02T04:00:00.000Z');

@@ -1,4 +1,4 @@
-import type { BatchView } from '../../../../src/client/batch/batch-handle';
+import type { BatchView } from '../../../../src/client/batch/batch-view';
 import { batchStatusText } from '../../../../src/commands/batch/batch-status';
 import { progressOf, resultOf, startedAt } from './batch-under-test';
 

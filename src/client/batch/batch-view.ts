@@ -1,0 +1,69 @@
+import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import type { BatchProgress } from '../../contract/batch/batch-messages';
+import { countTasks } from '../task/list-tasks';
+import type { RetryingActivity } from '../task/pending-work';
+import type { TemporalAccess } from '../temporal-access';
+import type { StuckWorkflow } from '../workflow-info';
+
+/** A batch as it stands. */
+export interface BatchView extends RowCounts {
+  readonly workflowId: string;
+  readonly batchId: string;
+  /** Temporal's state of the workflow. */
+  readonly execution: WorkflowExecutionStatusName;
+  readonly isOver: boolean;
+  /** ISO-8601. */
+  readonly startedAt: string;
+  /** ISO-8601; null while it runs. */
+  readonly endedAt: string | null;
+  /** The row file as it was named; null when it is not known. */
+  readonly source: string | null;
+  /** The task queue on which it runs: where a worker is missing when `progress` is null. */
+  readonly taskQueue: string;
+  /** Null when no worker answers. */
+  readonly progress: BatchProgress | null;
+  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  readonly stuck: StuckWorkflow | null;
+  /** Steps of the batch that failed and are tried again. */
+  readonly retrying: readonly RetryingActivity[];
+  /** Its page in the Web UI; null when the address of the Web UI is not configured. */
+  readonly url: string | null;
+  /** A later run that was refused before it started a row, so that this view is of the run before it; null: none. */
+  readonly refused: { readonly runId: string; readonly at: string | null; readonly reason: string } | null;
+  /** Why the run that is shown failed, `RowsChanged` say; null when it did not. */
+  readonly failure: { readonly type: string; readonly message: string } | null;
+}
+
+/** Counts of a batch's rows that only Temporal's visibility has; seconds old at most. */
+export interface RowCounts {
+  /** Rows whose tasks wait for a person's decision. */
+  readonly needPerson: number;
+  /** Rows whose tasks upload their input files. */
+  readonly uploading: number;
+}
+
+/** Servers limit such queries per second for a whole namespace. */
+const countEveryMs = 3_000;
+
+/** Counts a batch's rows by state, at most once every few seconds. */
+export class RowCounter {
+  readonly #access: TemporalAccess;
+  readonly #batch: string;
+  #last: { readonly counts: RowCounts; readonly atMs: number } | undefined;
+
+  constructor(access: TemporalAccess, batch: string) {
+    this.#access = access;
+    this.#batch = batch;
+  }
+
+  async read(): Promise<RowCounts> {
+    if (this.#last !== undefined && Date.now() - this.#last.atMs < countEveryMs) return this.#last.counts;
+    const batch = this.#batch;
+    const counts = {
+      needPerson: await countTasks(this.#access, { batch, needsPerson: true }),
+      uploading: await countTasks(this.#access, { batch, status: 'PreparingInputs', running: true }),
+    };
+    this.#last = { counts, atMs: Date.now() };
+    return counts;
+  }
+}
