@@ -44,8 +44,10 @@ const corsHeaders: OutgoingHttpHeaders = {
   'access-control-max-age': '600',
 };
 const maxNamespaceLength = 100;
-/** A page of a history has far fewer; each costs memory before it is looked at. */
+/** A page of a history has far fewer; each costs memory, and time in which nothing else is answered, before it is looked at. */
 const maxPayloads = 10_000;
+/** Of all payloads together: each of Temporal's and of this codec has one to three. */
+const maxMetadata = 5 * maxPayloads;
 
 /** Payloads as the protocol has them: bytes are in base64. */
 const base64 = z.string().transform((text) => Buffer.from(text, 'base64'));
@@ -108,8 +110,8 @@ export class CodecHandler {
     const body = await readBody(request, maxBodyBytes);
     if (body === undefined) return { httpStatus: 413, headers: {}, outcome: 'too large', namespace };
     const json = parseJson(body.toString('utf8'));
-    if (isRecord(json) && Array.isArray(json['payloads']) && json['payloads'].length > maxPayloads) {
-      return { httpStatus: 413, headers: {}, outcome: 'too many payloads', namespace };
+    if (hasTooMany(json)) {
+      return { httpStatus: 413, headers: {}, outcome: 'too much in it', namespace };
     }
     const parsed = requestBody.safeParse(json);
     if (!parsed.success) return { httpStatus: 400, headers: {}, outcome: 'malformed', namespace };
@@ -129,6 +131,18 @@ export class CodecHandler {
       ...(reason !== undefined && { unreadable: { payloads: reasons.length, reason } }),
     };
   }
+}
+
+function hasTooMany(json: unknown): boolean {
+  const payloads: unknown = isRecord(json) ? json['payloads'] : undefined;
+  if (!Array.isArray(payloads)) return false;
+  if (payloads.length > maxPayloads) return true;
+  let metadata = 0;
+  for (const one of payloads as readonly unknown[]) {
+    const given = isRecord(one) ? one['metadata'] : undefined;
+    if (isRecord(given)) metadata += Object.keys(given).length;
+  }
+  return metadata > maxMetadata;
 }
 
 /** One payload that cannot be read must not hide the others of a page. */

@@ -13,7 +13,7 @@ const cipher = new PayloadCipher(keys);
 const tokens = ['token-of-today-16', 'token-of-tomorrow'] as const;
 const webUi = 'https://temporal.example';
 const prompt = 'a letter to the mayor';
-const maxBodyBytes = 100_000;
+const maxBodyBytes = 1_000_000;
 
 interface Sent {
   readonly method?: 'GET' | 'OPTIONS' | 'POST' | 'PUT';
@@ -170,6 +170,14 @@ describe('a request that a codec server refuses', () => {
     const reply = await ask(sent);
     expect(reply.status).toBe(status);
     expect(reply.body).toBe('');
+  });
+
+  it('has too much metadata, although it is small', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 50_001 }, (_, index) => [index.toString(36), '']));
+    const body = JSON.stringify({ payloads: [{ metadata }] });
+    expect(body.length).toBeLessThan(maxBodyBytes);
+    expect(await (await start())({ body })).toMatchObject({ status: 413, body: '' });
+    expect(log.join('')).toContain('too much in it');
   });
 
   it('comes from a page of another origin, whatever else is right, and no browser may read the answer', async () => {
