@@ -166,18 +166,18 @@ class CreateAttempt {
   }
 
   /**
-   * Reserves in the account's daily budget what the task is expected to cost, if the account has one. Where it is used up,
-   * what its create record has of an earlier create is returned: that needs no budget, and its results may expire.
+   * Reserves in the account's daily budget what the task is expected to cost, if the account has one. Where it is used up or
+   * of no use, what its create record has of an earlier create is returned: that needs no budget, and its results may expire.
    */
   async #reserve(): Promise<CreateOutcome | undefined> {
     const problem = this.#dependencies.dailyBudgets?.problem(this.#input);
-    if (problem !== undefined) {
-      throw ApplicationFailure.nonRetryable(`Nothing was created: ${problem}`, failureTypes.BudgetUnusable);
-    }
-    const refusal = await this.#reservation.make();
-    if (refusal === undefined) return undefined;
+    const refusal = problem === undefined ? await this.#reservation.make() : undefined;
+    if (problem === undefined && refusal === undefined) return undefined;
     const before = await this.#record.find(inFlightMs());
     if (before !== undefined) return before;
+    if (refusal === undefined) {
+      throw ApplicationFailure.nonRetryable(`Nothing was created: ${problem}`, failureTypes.BudgetUnusable);
+    }
     throw notNow(failureTypes.DailyBudgetReached, refusal.words, refusal.waitMs);
   }
 

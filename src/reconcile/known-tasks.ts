@@ -6,6 +6,8 @@ import type { CreateRecord } from '../formats/create-record';
 /** A create record as the archive has it. */
 export interface RecordedCreate extends Pick<CreateRecord, 'workflowId' | 'createNumber' | 'requestId'> {
   readonly sentAtMs: number | null;
+  /** Null in a record of an earlier version. */
+  readonly account: string | null;
 }
 
 /** A manifest, and how the files that it names are. */
@@ -86,7 +88,7 @@ export class KnownTasks {
   }
 
   addRecord(record: RecordedCreate): void {
-    const { workflowId, sentAtMs, requestId } = record;
+    const { workflowId, sentAtMs, requestId, account } = record;
     this.addOldRecord(record);
     if (sentAtMs !== null && sentAtMs < this.#scope.sinceMs) return;
     const hasJustBegun = !this.#runs.has(workflowId) && (sentAtMs ?? 0) >= this.#scope.listedAtMs - justBegunMs;
@@ -96,6 +98,7 @@ export class KnownTasks {
     }
     const task = this.#recorded(requestId);
     task.workflowId ??= workflowId;
+    task.account ??= account;
     if (hasJustBegun) task.follower ??= { workflowId, status: 'Queuing' };
   }
 

@@ -104,13 +104,14 @@ async function readRecord(archive: Archive, name: string): Promise<RecordedCreat
   if (folder === undefined) return undefined;
   const content = await archive.read(name);
   if (content === undefined) return undefined;
-  const { workflowId = decoded(folder), sentAt = '', requestId } = parseCreateRecord(content);
+  const { workflowId = decoded(folder), sentAt = '', requestId, account = null } = parseCreateRecord(content);
   const sentAtMs = Date.parse(sentAt);
   return {
     workflowId,
     createNumber: Number(number),
     sentAtMs: Number.isNaN(sentAtMs) ? null : sentAtMs,
     requestId: isRequestId(requestId) ? requestId : null,
+    account,
   };
 }
 

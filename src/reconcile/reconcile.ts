@@ -15,6 +15,7 @@ import {
   type TaskFacts,
   type Verdict,
 } from '../domain/reconcile';
+import { parseCreateRecord } from '../formats/create-record';
 import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import { askAboutTask, askService, type InTurn } from './ask-service';
@@ -94,7 +95,9 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   }
   onProgress(`Temporal: ${workflows} workflows`);
 
-  await settle(parts, options.settlements, workflowsOf, (requestId) => askAboutTask(services, requestId, account));
+  await settle(parts, options.settlements, workflowsOf, (requestId, recorded) =>
+    askAboutTask(services, requestId, account ?? recorded),
+  );
   let counted = 'no create record and no manifest; is LONGHAUL_ARCHIVE right?';
   await readArchive(archive, known, {
     verify: options.verify,
@@ -222,8 +225,12 @@ export interface Settlement {
   readonly requestId: string | null;
 }
 
-/** What the service says of a request id. */
-export type AskAboutTask = (requestId: string) => Promise<ServiceFacts>;
+/**
+ * What the service says of a request id.
+ *
+ * @param account - of the create, by its record; null in one of an earlier version.
+ */
+export type AskAboutTask = (requestId: string, account: string | null) => Promise<ServiceFacts>;
 
 /**
  * Writes the answer into the create record: the request id, or, when nothing was created, its withdrawal, so that the
@@ -239,14 +246,15 @@ async function settleRecord(
 ): Promise<string | undefined> {
   const content = await archive.read(createRecordName(workflowId, createNumber));
   if (content === undefined) return `There is no record of create ${createNumber} of ${workflowId} in this archive.`;
+  const { account = null } = parseCreateRecord(content);
   const record = new CreateRecordFile(archive, workflowId, createNumber);
   const created = await record.find();
   const known = created?.outcome === 'accepted' ? created.requestId : undefined;
   if (known === requestId) return undefined;
-  if (known !== undefined && (await ask(known)).says !== 'unknown') {
+  if (known !== undefined && (await ask(known, account)).says !== 'unknown') {
     return `Create ${createNumber} of ${workflowId} made the task ${known}; that stands.`;
   }
-  const problem = requestId === null ? undefined : problemWith(requestId, await ask(requestId));
+  const problem = requestId === null ? undefined : problemWith(requestId, await ask(requestId, account));
   if (problem !== undefined) return problem;
   await (requestId === null ? record.release() : record.addRequestId(requestId, known));
   return undefined;

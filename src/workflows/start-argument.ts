@@ -15,7 +15,9 @@ export interface StartArgument {
 /**
  * Takes the argument of a run apart. Any client may start a workflow with any argument, `continueAsNewState` too: a forged state could
  * name a task that is not this one's, or block the workflow. It is believed only in a run that continues a previous one,
- * where the previous run of this very workflow wrote it. Temporal alone says which run that is.
+ * where the previous run of this very workflow wrote it. Temporal alone says which run that is. One that Temporal's retries
+ * made has the argument of the run before it, which may be that of the start: it begins anew, and create records tell it
+ * what was paid.
  */
 export function readStartArgument(argument: unknown): StartArgument {
   const { continuedFromExecutionRunId, cronSchedule } = workflowInfo();
@@ -28,6 +30,7 @@ export function readStartArgument(argument: unknown): StartArgument {
   if (!isRecord(argument) || !Object.hasOwn(argument, 'continueAsNewState'))
     return { input: argument, continueAsNewState: undefined, problems };
   const { continueAsNewState, ...input } = argument;
+  if (isRetriedRun() && patched('a-retried-run-begins-anew')) return { input, continueAsNewState: undefined, problems };
   if (continuedFromExecutionRunId === undefined || !isRecord(continueAsNewState)) {
     problems.push(
       `continueAsNewState is ${showValue(continueAsNewState)}; only a run that continues a previous one has it. Start the workflow without it.`,
@@ -45,6 +48,11 @@ export function readStartArgument(argument: unknown): StartArgument {
 export function refusedFields(start: StartArgument, problems: readonly string[]): readonly string[] {
   const isFirstRun = start.continueAsNewState === undefined;
   return isFirstRun && problems.length > 0 && patched('unknown-fields-are-refused') ? problems : [];
+}
+
+/** Whether a retry policy that another client gave the workflow made this run, and no continue-as-new. */
+export function isRetriedRun(): boolean {
+  return workflowInfo().attempt > 1;
 }
 
 /** A second run by a schedule looks as if it continued the first, with the argument of that. */

@@ -114,6 +114,8 @@ function transferName({ transfer, name }: TransferProgress): string {
 const patienceMs = 300_000;
 /** Temporal describes a workflow as running for a moment after its result is there. */
 const endedPauseMs = 100;
+/** The pause before the result is waited for once more. */
+const waitAgainMs = 1_000;
 /** After so long without a change, the pauses begin to grow. */
 const livelyMs = 10_000;
 
@@ -161,11 +163,15 @@ async function readView(
   try {
     return await task.status(signal === undefined ? {} : { signal });
   } catch (error) {
-    const isClosed = error instanceof ClientClosedError;
-    const isOutage = error instanceof TemporalUnreachableError || error instanceof TemporalBusyError;
-    if (isClosed || !isOutage || Date.now() - answeredMs >= patienceMs) throw error;
+    if (!isOutage(error) || Date.now() - answeredMs >= patienceMs) throw error;
     return undefined;
   }
+}
+
+/** Whether Temporal may answer again soon: a client that was closed does not. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof ClientClosedError) return false;
+  return error instanceof TemporalUnreachableError || error instanceof TemporalBusyError;
 }
 
 /** What counts as a change: not how often the service was asked. */
@@ -179,11 +185,22 @@ class EndWatch {
   #cut: AbortController | undefined;
 
   constructor(task: FollowedTask, signal: AbortSignal) {
-    const settled = (): void => {
-      this.#hasEnded = true;
-      this.#cut?.abort();
-    };
-    task.result({ signal }).then(settled, settled);
+    void this.#wait(task, signal);
+  }
+
+  /** Never throws. An outage that ends the wait for the result is no end of the task: it is waited for once more. */
+  async #wait(task: FollowedTask, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await task.result({ signal });
+        break;
+      } catch (error) {
+        if (!isOutage(error)) break;
+        await delay(waitAgainMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    this.#hasEnded = true;
+    this.#cut?.abort();
   }
 
   /** After the end it is short: Temporal shows it in a moment. */

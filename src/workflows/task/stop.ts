@@ -1,13 +1,17 @@
-import { log } from '@temporalio/workflow';
+import { log, patched } from '@temporalio/workflow';
 import { formatDuration } from '../../domain/time';
 import type { DeadlineName } from '../../domain/task-state';
-import { afterVerb, nextVerb, type VerbAnswer, type VerbToSend } from '../../domain/stop-request';
+import { afterVerb, nextVerb, type StopRequest, type VerbAnswer, type VerbToSend } from '../../domain/stop-request';
 import { activities, verbOptions } from '../activity-proxies';
 import { formatBreach } from './deadlines';
 import { failureMessage, taskFailure } from '../failures';
 import type { TaskRun } from './task-run';
 
-type StoppedTask = Pick<TaskRun, 'plan' | 'state' | 'requestId' | 'stops' | 'askToStop'>;
+type StoppedTask = Pick<TaskRun, 'plan' | 'state' | 'requestId' | 'stops' | 'askToStop' | 'serviceStatus'>;
+
+/** A stop that is sent only after its time gets so long, at most, for each of so many sends. */
+const lateAnswerMs = 15_000;
+const lateSends = 2;
 
 /** Asks for a stop when a deadline has passed, and gives up on one that the service does not confirm in time. */
 export function superviseStop(run: StoppedTask, deadline: DeadlineName | undefined): void {
@@ -19,7 +23,7 @@ export function superviseStop(run: StoppedTask, deadline: DeadlineName | undefin
     run.askToStop('stop');
     return;
   }
-  if (Date.now() - stop.askedAtMs < plan.tuning.stopGraceMs) return;
+  if (Date.now() - stop.askedAtMs < plan.tuning.stopGraceMs || isSentLate(run, stop)) return;
   const waited = formatDuration(plan.tuning.stopGraceMs);
   throw taskFailure(
     'StopUnconfirmed',
@@ -27,6 +31,19 @@ export function superviseStop(run: StoppedTask, deadline: DeadlineName | undefin
       `${stop.words} It may still run and be paid.`,
     { requestId: run.requestId, serviceStatus: state.serviceStatus },
   );
+}
+
+/**
+ * Whether a stop whose time is over is about to be sent for the first time, or was just now: while no worker ran, nothing
+ * could be sent, and the state that is read first may be the first in which a verb applies.
+ */
+function isSentLate({ plan, serviceStatus }: StoppedTask, stop: StopRequest): boolean {
+  const { sends, lastSentAtMs } = stop;
+  const nowMs = Date.now();
+  const isDue = sends === 0 && nextVerb([stop], serviceStatus, nowMs) !== undefined;
+  const withinMs = Math.min(lateAnswerMs, plan.tuning.stopGraceMs);
+  const isFresh = sends <= lateSends && lastSentAtMs !== null && nowMs - lastSentAtMs < withinMs;
+  return (isDue || isFresh) && patched('a-stop-is-sent-before-it-is-given-up');
 }
 
 /** Sends the verb that a request to end the task needs in the state just read; the watch then reads again. */

@@ -13,7 +13,7 @@ import { StopRequests } from './stop-requests';
 import { PendingDecision, incompleteDecisions, uncertainDecisions } from './decisions';
 import { taskFailure } from '../failures';
 import { CandidateRequestIds } from './candidate-request-ids';
-import { readStartArgument, refusedFields } from '../start-argument';
+import { isRetriedRun, readStartArgument, refusedFields } from '../start-argument';
 
 /** Input of one run: the task's input, and what a previous run handed over. */
 export type TaskRunInput = TaskInput & { readonly continueAsNewState?: ContinueAsNewState };
@@ -175,7 +175,7 @@ export class TaskRun {
 /** A task that was paid goes on where it is: it has continued as new. */
 function placeProblems(plan: TaskPlan): readonly string[] {
   const { workflowId, continuedFromExecutionRunId } = workflowInfo();
-  if (continuedFromExecutionRunId !== undefined) return [];
+  if (continuedFromExecutionRunId !== undefined && !isRetriedRun()) return [];
   return taskPlaceProblems(plan, workflowId);
 }
 

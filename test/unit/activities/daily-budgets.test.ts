@@ -116,6 +116,14 @@ describe('a create of an account with a daily budget', () => {
     expect(sent).toBe(0);
   });
 
+  it('that was sent before its app lost its price is found without one, and what is paid goes on', async () => {
+    const withoutBudget = new DailyBudgets({ limits: new Map(), prices: undefined, days });
+    await create([202], { webAppId: 8, dailyBudgets: withoutBudget });
+    const { outcome, sent, limiter } = await create([202], { webAppId: 8 });
+    expect(outcome).toMatchObject({ outcome: 'accepted', requestId: `r-${number}` });
+    expect([sent, limiter.unanswered]).toEqual([0, 0]);
+  });
+
   it('counts on the day that Temporal’s clock tells, whatever that of its worker', async () => {
     const tomorrowMs = Date.now() + 24 * 3_600_000;
     const { failure, sent } = await create(

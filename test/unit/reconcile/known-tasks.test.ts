@@ -30,7 +30,14 @@ function workflow(more: Partial<ListedTask> = {}): ListedTask {
 }
 
 function record(more: Partial<RecordedCreate> = {}): RecordedCreate {
-  return { workflowId: 'task:a', createNumber: 1, sentAtMs: nowMs - 3_600_000, requestId: 'r-1', ...more };
+  return {
+    workflowId: 'task:a',
+    createNumber: 1,
+    sentAtMs: nowMs - 3_600_000,
+    requestId: 'r-1',
+    account: null,
+    ...more,
+  };
 }
 
 describe('what is known of a task', () => {

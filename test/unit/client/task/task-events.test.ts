@@ -167,6 +167,26 @@ describe('the events of a task', () => {
     await expect(kindsOf(new ScriptedTask([new UnknownTaskError('task:a', 'default')]))).rejects.toThrow(/task:a/);
   });
 
+  it('keep their pauses when an outage ends the wait for the result, and are cut short by the end all the same', async () => {
+    class OutageTask extends ScriptedTask {
+      waits = 0;
+
+      override result(options: { readonly signal?: AbortSignal }): Promise<unknown> {
+        this.waits += 1;
+        if (this.waits === 1) return Promise.reject(new TemporalUnreachableError('temporal.example:7233', 'refused'));
+        setImmediate(() => {
+          this.end();
+        });
+        return super.result(options);
+      }
+    }
+    const task = new OutageTask([view, ended]);
+    const kinds: string[] = [];
+    for await (const { kind } of taskEvents(task, { everyMs: 600_000 })) kinds.push(kind);
+    expect(kinds).toEqual(['state', 'state', 'end']);
+    expect([task.waits, task.asked]).toEqual([2, 2]);
+  });
+
   it('end with the error of a closed client, for which no patience helps', async () => {
     const task = new ScriptedTask([view, new ClientClosedError('temporal.example:7233')]);
     await expect(kindsOf(task)).rejects.toThrow(/connection is closed/);
