@@ -2,6 +2,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { quietRuntime } from '../support/quiet-runtime';
 import {
   historiesOfEarlierVersions,
+  historyOfRetriedRun,
   machineWordsIn,
   readHistory,
   type RecordedHistory,
@@ -30,7 +31,8 @@ function renamed(history: RecordedHistory, from: string, to: string): RecordedHi
 describe('the recorded histories of the task workflow', () => {
   it('are there for every story, with each run of those that continued as new', () => {
     const stories = new Set(recordedNames().map((name) => name.replace(/-\d+$/, '')));
-    const expected = [...allTaskStories.map(({ name }) => name), ...historiesOfEarlierVersions.task];
+    const others = [...historiesOfEarlierVersions.task, historyOfRetriedRun];
+    const expected = [...allTaskStories.map(({ name }) => name), ...others];
     expect([...stories].sort()).toEqual(expected.sort());
     expect(recordedNames()).toEqual(expect.arrayContaining(['continued-as-new-1', 'continued-as-new-2']));
   });

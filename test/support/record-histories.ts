@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NativeConnection } from '@temporalio/worker';
 import { accountDayWorkflowId, spendUpdate } from '../../src/contract/account-day';
 import type { SweepResult } from '../../src/contract/sweep';
 import { type DayOperation, utcDay } from '../../src/domain/day-operations';
@@ -9,10 +11,12 @@ import { type BatchStory, batchStories } from './batch-stories';
 import { eventually } from './eventually';
 import { FakeService } from './fake-activities';
 import { FakeBatch } from './fake-batch';
-import { historyFolder, recordedNames, type RecordedWorkflow, toText } from './recorded-history';
+import { historyFolder, historyOfRetriedRun, recordedNames, type RecordedWorkflow, toText } from './recorded-history';
 import { runChainOf } from './run-chain';
-import { executionOf, type StartedTask, TaskEnvironment, testWorkflowId } from './task-environment';
+import { executionOf, fastTuning, type StartedTask, TaskEnvironment, testWorkflowId } from './task-environment';
 import type { TaskStory } from './task-story';
+import { TaskWorkers } from './task-workers';
+import { temporalAddress } from './temporal-connection';
 import { allTaskStories } from './waiting-stories';
 
 /**
@@ -27,6 +31,8 @@ async function recordHistories(): Promise<void> {
     await environment.open();
     try {
       for (const story of missing('task', allTaskStories)) await recordTask(environment, story);
+      for (const { name } of missing('task', [{ name: historyOfRetriedRun }]))
+        await recordRetriedRun(environment, name);
       for (const story of missing('batch', batchStories)) await recordBatch(environment, story);
       for (const { name } of missing('account-day', [{ name: 'spent' }])) await recordDay(environment, name);
       for (const { name } of missing('sweep', [{ name: 'found' }])) await recordSweep(environment, name);
@@ -60,6 +66,29 @@ async function recordTask(environment: TaskEnvironment, story: TaskStory): Promi
     expectEnding(story, await executionOf(task));
     await write(environment, 'task', story.name, task);
   });
+}
+
+/** Its first run is over before a worker takes it up, and what it was started with claims a state. */
+async function recordRetriedRun(environment: TaskEnvironment, name: string): Promise<void> {
+  const taskQueue = `test-${randomUUID()}`;
+  const workflowId = `task:recorded-${name}`;
+  const { client } = environment;
+  const { firstExecutionRunId } = await client.workflow.start('task', {
+    ...{ taskQueue, workflowId, workflowRunTimeout: '2 s', retry: { initialInterval: '1 s' } },
+    args: [{ webAppId: 7, inputs: {}, tuning: fastTuning, continueAsNewState: { requestId: 'of-another' } }],
+  });
+  const task = client.workflow.getHandle(workflowId);
+  const isRetried = async (): Promise<boolean> => (await task.describe()).runId !== firstExecutionRunId;
+  await eventually(isRetried, { what: 'the second run' });
+  const native = await NativeConnection.connect({ address: temporalAddress() });
+  const workers = await TaskWorkers.start(native, taskQueue, new FakeService().activities);
+  try {
+    expectEnding({ name, execution: 'COMPLETED' }, await executionOf(task));
+    await write(environment, 'task', name, { workflowId, firstExecutionRunId: (await task.describe()).runId });
+  } finally {
+    await workers.stop();
+    await native.close();
+  }
 }
 
 async function recordBatch(environment: TaskEnvironment, story: BatchStory): Promise<void> {

@@ -156,6 +156,20 @@ export const taskStories: readonly TaskStory[] = [
     execution: 'CANCELLED',
     verbs: ['interrupt'],
   }),
+  story('stop-sent-late', {
+    input: { tuning: { ...fastTuning, poll: { minMs: 5_000, maxMs: 5_000 }, stopGraceMs: 500 } },
+    begin: (service) => {
+      service.script = [seen('Preparing')];
+      return async (task) => {
+        await whenStatusIs(task, 'Preparing');
+        await task.cancel();
+        await whenStatusIs(task, 'Stopping');
+        service.script = [seen('Running')];
+      };
+    },
+    execution: 'CANCELLED',
+    verbs: ['interrupt'],
+  }),
   story('cancel-while-queuing', {
     begin: (service) => {
       service.script = [seen('Queuing')];

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker';
 import type { TaskInput } from '../../src/contract/task-input';
 import type { TaskResult } from '../../src/contract/task-result';
+import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
 import { executionOf, fastTuning, stopRequestOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { TaskWorkers } from '../support/task-workers';
@@ -26,9 +26,10 @@ describe.each(watchWays)('a stop whose time passed while no worker ran, watched 
     try {
       await whenSeenAs(task, watch, 'Preparing');
       await task.cancel();
+      const askedAtMs = Date.now();
       await whenStatusIs(task, 'Stopping');
       await workers.stop();
-      await delay(stopGraceMs);
+      await eventually(() => Date.now() - askedAtMs > stopGraceMs, { what: 'the time of the stop to be over' });
       service.script = [seen('Running')];
       workers = await TaskWorkers.start(connection, taskQueue, service.activities);
       return { execution: await executionOf(task), stop: await stopRequestOf(task, 'stop') };

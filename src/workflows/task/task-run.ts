@@ -1,4 +1,4 @@
-import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { log, patched, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import { parseTaskInput } from '../../contract/parse-task-input';
@@ -176,7 +176,8 @@ export class TaskRun {
 function placeProblems(plan: TaskPlan): readonly string[] {
   const { workflowId, continuedFromExecutionRunId } = workflowInfo();
   if (continuedFromExecutionRunId !== undefined && !isRetriedRun()) return [];
-  return taskPlaceProblems(plan, workflowId);
+  const problems = taskPlaceProblems(plan, workflowId);
+  return problems.length === 0 || !isRetriedRun() || patched('a-retried-run-begins-anew') ? problems : [];
 }
 
 function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {
