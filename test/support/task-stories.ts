@@ -3,7 +3,6 @@ import {
   abandonUpdate,
   adoptUpdate,
   callbackSignal,
-  cancelSignal,
   interruptSignal,
   rearchiveUpdate,
   recreateUpdate,
@@ -131,74 +130,6 @@ export const taskStories: readonly TaskStory[] = [
       return idle;
     },
     creates: 2,
-  }),
-  story('stop-during-upload', {
-    begin: (service) => {
-      service.onUpload = untilCancelled;
-      return async (task) => {
-        await eventually(() => service.calls.uploads.length > 0);
-        await task.cancel();
-      };
-    },
-    execution: 'CANCELLED',
-    creates: 0,
-  }),
-  story('stop-while-preparing', {
-    begin: (service) => {
-      service.script = [seen('Preparing')];
-      return async (task) => {
-        await whenStatusIs(task, 'Preparing');
-        await task.cancel();
-        await whenStatusIs(task, 'Stopping');
-        service.script = [seen('Running')];
-      };
-    },
-    execution: 'CANCELLED',
-    verbs: ['interrupt'],
-  }),
-  story('stop-sent-late', {
-    input: { tuning: { ...fastTuning, poll: { minMs: 5_000, maxMs: 5_000 }, stopGraceMs: 500 } },
-    begin: (service) => {
-      service.script = [seen('Preparing')];
-      return async (task) => {
-        await whenStatusIs(task, 'Preparing');
-        await task.cancel();
-        await whenStatusIs(task, 'Stopping');
-        service.script = [seen('Running')];
-      };
-    },
-    execution: 'CANCELLED',
-    verbs: ['interrupt'],
-  }),
-  story('cancel-while-queuing', {
-    begin: (service) => {
-      service.script = [seen('Queuing')];
-      return async (task) => {
-        await whenStatusIs(task, 'Queuing');
-        await task.signal(cancelSignal);
-      };
-    },
-    verbs: ['cancel'],
-  }),
-  story('cancel-while-running', {
-    begin: (service) => {
-      service.script = [seen('Running')];
-      return async (task) => {
-        await whenStatusIs(task, 'Running');
-        await task.signal(cancelSignal);
-        await whenRequestIs(task, 'cancel', 'notApplicable');
-        service.script = [seen('Success')];
-      };
-    },
-  }),
-  story('deadline', {
-    input: { deadlines: { run: 200 } },
-    begin: (service) => {
-      service.script = [seen('Running')];
-      return idle;
-    },
-    execution: 'FAILED',
-    verbs: ['interrupt'],
   }),
   story('continued-as-new', {
     input: { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },

@@ -3,6 +3,7 @@ import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '.
 import { eventually } from './eventually';
 import { seen } from './fake-activities';
 import { fastTuning, whenStatusIs } from './task-environment';
+import { stopStories } from './stop-stories';
 import { taskStories } from './task-stories';
 import { brokenOutput, idle, story, type TaskStory, uncertain } from './task-story';
 
@@ -154,6 +155,7 @@ const refusedStories: readonly TaskStory[] = [
 /** The stories of all modules. */
 export const allTaskStories: readonly TaskStory[] = [
   ...taskStories,
+  ...stopStories,
   ...waitingStories,
   ...webhookStories,
   ...refusedStories,

@@ -1,0 +1,77 @@
+import { cancelSignal } from '../../src/contract/task-messages';
+import { eventually } from './eventually';
+import { seen, untilCancelled } from './fake-activities';
+import { fastTuning, whenRequestIs, whenStatusIs } from './task-environment';
+import { idle, story, type TaskStory } from './task-story';
+
+/** Branches of the `task` workflow in which a task is asked to end. */
+export const stopStories: readonly TaskStory[] = [
+  story('stop-during-upload', {
+    begin: (service) => {
+      service.onUpload = untilCancelled;
+      return async (task) => {
+        await eventually(() => service.calls.uploads.length > 0);
+        await task.cancel();
+      };
+    },
+    execution: 'CANCELLED',
+    creates: 0,
+  }),
+  story('stop-while-preparing', {
+    begin: (service) => {
+      service.script = [seen('Preparing')];
+      return async (task) => {
+        await whenStatusIs(task, 'Preparing');
+        await task.cancel();
+        await whenStatusIs(task, 'Stopping');
+        service.script = [seen('Running')];
+      };
+    },
+    execution: 'CANCELLED',
+    verbs: ['interrupt'],
+  }),
+  story('stop-sent-late', {
+    input: { tuning: { ...fastTuning, poll: { minMs: 5_000, maxMs: 5_000 }, stopGraceMs: 500 } },
+    begin: (service) => {
+      service.script = [seen('Preparing')];
+      return async (task) => {
+        await whenStatusIs(task, 'Preparing');
+        await task.cancel();
+        await whenStatusIs(task, 'Stopping');
+        service.script = [seen('Running')];
+      };
+    },
+    execution: 'CANCELLED',
+    verbs: ['interrupt'],
+  }),
+  story('cancel-while-queuing', {
+    begin: (service) => {
+      service.script = [seen('Queuing')];
+      return async (task) => {
+        await whenStatusIs(task, 'Queuing');
+        await task.signal(cancelSignal);
+      };
+    },
+    verbs: ['cancel'],
+  }),
+  story('cancel-while-running', {
+    begin: (service) => {
+      service.script = [seen('Running')];
+      return async (task) => {
+        await whenStatusIs(task, 'Running');
+        await task.signal(cancelSignal);
+        await whenRequestIs(task, 'cancel', 'notApplicable');
+        service.script = [seen('Success')];
+      };
+    },
+  }),
+  story('deadline', {
+    input: { deadlines: { run: 200 } },
+    begin: (service) => {
+      service.script = [seen('Running')];
+      return idle;
+    },
+    execution: 'FAILED',
+    verbs: ['interrupt'],
+  }),
+];
