@@ -52,8 +52,8 @@ export class InputChangedError extends LonghaulError {
   ): InputChangedError {
     const what = differing.length === 0 ? '' : ` It differs in ${shownNames(differing)}.`;
     const message = isComparable
-      ? `The key "${key}" stands for a task with another input (${workflowId}).${what} Give this input a key of its own, or the previous input to follow that task.`
-      : `The key "${key}" stands for a workflow whose input cannot be read (${workflowId}), so it cannot be compared. Give this input a key of its own.`;
+      ? `The key "${key}" stands for a task with another input (${workflowId}), which runs or has ended.${what} Give this input a key of its own, such as "${nextKey(key)}", or the previous input for that task.`
+      : `The key "${key}" stands for a workflow whose input cannot be read (${workflowId}), so it cannot be compared. Give this input a key of its own, such as "${nextKey(key)}".`;
     return new InputChangedError(key, workflowId, message, differing);
   }
 
@@ -66,6 +66,11 @@ export class InputChangedError extends LonghaulError {
     const message = `${workflowId} runs with other rows${known}; nothing was started. Start these when it is over: rows that are the same are not paid again. As a batch with an id of its own, every row is paid.`;
     return new InputChangedError(id, workflowId, message, ['rows']);
   }
+}
+
+/** Another key, of 80 characters at most, for an input that was corrected. */
+function nextKey(key: string): string {
+  return `${key.slice(0, 78)}-2`;
 }
 
 const maxNames = 5;

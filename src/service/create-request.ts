@@ -82,6 +82,9 @@ export function callbackProblems(callback: unknown): readonly string[] {
     ...(token === undefined || (typeof token === 'string' && headerValue.test(token))
       ? []
       : ['callback.token is no text in printable ASCII; give one, or leave it out.']),
+    ...(typeof token === 'string' && /^bearer\s/i.test(token)
+      ? ['callback.token begins with "Bearer ", which is put before it; give the token alone.']
+      : []),
   ];
 }
 

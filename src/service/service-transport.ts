@@ -241,7 +241,9 @@ export class ServiceTransport {
       throw new ApiKeyUnavailableError(safeText(error instanceof Error ? error.message : 'its source failed'));
     }
     if (typeof key !== 'string') throw new ApiKeyUnavailableError('its source returned no text');
-    if (!/^[\x21-\x7e]+$/.test(key)) throw new ApiKeyUnavailableError('it is empty or has spaces or line breaks');
+    if (key === '') throw new ApiKeyUnavailableError('it is empty');
+    if (!/^[\x21-\x7e]+$/.test(key))
+      throw new ApiKeyUnavailableError('it has spaces, line breaks or characters that are not ASCII');
     knownSecrets.add(key);
     return key;
   }

@@ -113,7 +113,8 @@ export class FolderArchive implements Archive {
       const bytes = Number(stats.size);
       const toError = (error: unknown): ArchiveError => this.#failure(error, name);
       const content = boundedContent(readRange(file, 0, bytes), { where, bytes, signal, toError });
-      content.once('close', () => void file.close());
+      // What was read is whole: a disk of the network that fails to close it changes nothing.
+      content.once('close', () => void file.close().catch(() => undefined));
       return { content, bytes };
     } catch (error) {
       if (errorCode(error) === 'ENOENT' || error instanceof NotAFileError) return undefined;

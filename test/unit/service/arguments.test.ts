@@ -200,7 +200,7 @@ describe('all that is wrong with a call', () => {
       () =>
         client.createTask(any({ webAppId: '1', inputValues: { a: NaN, b: true } }), {
           timeoutMs: 0,
-          callback: any({ url: 'me', tokn: 'x' }),
+          callback: any({ url: 'me', tokn: 'x', token: 'Bearer x' }),
           headers: { 'X-Other': '1', 'X-Svc-Task-Async': 'no', 'X-Svc-Task-A': 'a\nb' },
         }),
       [
@@ -210,6 +210,7 @@ describe('all that is wrong with a call', () => {
         'timeoutMs is 0; give',
         'Unknown field callback.tokn; did you mean token?',
         'callback.url is no absolute URL; give one',
+        'callback.token begins with "Bearer ", which is put before it; give the token alone.',
         'The header "X-Other" cannot be sent; give a header name that begins with X-Svc-Task-.',
         'The header "X-Svc-Task-Async" is set by the mode',
         'The header "X-Svc-Task-A" has another value than a text in printable ASCII',
