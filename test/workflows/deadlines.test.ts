@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
@@ -100,5 +101,25 @@ describe('a deadline that passes', () => {
     };
     const failure = await environment.withTask(service.activities, { deadlines: { total: 2_500 } }, failureOf);
     expect(failure.message).toBe('storeInput did not succeed in time: the storage is down');
+  });
+
+  it.concurrent('before a reset does not let the new run say that nothing was ever created', async () => {
+    const service = new FakeService();
+    await environment.withTask(service.activities, { deadlines: { total: 3_000 } }, async (task) => {
+      const startedAtMs = Date.now();
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+      await eventually(() => Date.now() - startedAtMs > 3_000, { what: 'the total deadline to pass' });
+      const { events } = await task.fetchHistory();
+      // After the upload, and before the create.
+      const [, second] = events?.filter((event) => event.workflowTaskCompletedEventAttributes != null) ?? [];
+      await environment.client.workflowService.resetWorkflowExecution({
+        ...{ namespace: 'default', workflowExecution: { workflowId: task.workflowId }, reason: 'an operator at work' },
+        ...{ requestId: randomUUID(), workflowTaskFinishEventId: second?.eventId ?? null },
+      });
+      const failure = await failureOf(environment.client.workflow.getHandle(task.workflowId));
+      expect(failure.type).toBe('DeadlineExceeded');
+      expect(failure.message).toMatch(/This run created nothing; what one before it .* longhaul reconcile finds/);
+    });
+    expect(service.calls.creates).toHaveLength(1);
   });
 });

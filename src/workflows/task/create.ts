@@ -64,8 +64,11 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
 function failWhenOverdue(run: Pick<TaskRun, 'plan' | 'state'>): void {
   const breach = breachedDeadline(run);
   if (breach === undefined) return;
-  const created = run.state.uncertaintyReason ?? `Nothing was created. ${run.state.problem ?? ''}`;
-  throw taskFailure('DeadlineExceeded', `${breach} ${created}`.trim());
+  const { uncertaintyReason, problem } = run.state;
+  // No attempt has looked at the create record: a workflow that was reset knows nothing of what it did before.
+  const notTried = 'This run created nothing; what one before it may have created, longhaul reconcile finds.';
+  const created = uncertaintyReason ?? (problem === null ? notTried : `Nothing was created. ${problem}`);
+  throw taskFailure('DeadlineExceeded', `${breach} ${created}`);
 }
 
 /** Temporal gave up, for the next attempt would come after the deadline. A stop ends the wait. */
