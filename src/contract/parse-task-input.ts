@@ -8,7 +8,7 @@ import { parseInputKey } from '../domain/input-values';
 import { isFields, isRecord } from '../domain/json';
 import type { PollBounds } from '../domain/poll-cadence';
 import { isRequestId } from '../domain/create-outcome';
-import { showValue } from '../domain/text';
+import { showValue, textRemedy } from '../domain/text';
 import { hasPassword, signatureParameterOf, uriKind } from '../domain/uri';
 import type { BatchMembership, FileInput, InputValue, OutputNaming, TaskTuning } from './task-input';
 
@@ -110,9 +110,7 @@ class Checker {
       if (isPlainValue(one)) values[key] = this.#unsigned(`inputs[${showValue(key)}]`, one);
       else if (isRecord(one) && 'file' in one) files.push(this.#file(key, one));
       else {
-        this.#problems.push(
-          `inputs[${showValue(key)}] is ${showValue(one)}; the service takes text and finite numbers, and files are { file: "path" } or, from a client with a staging place, { content, name: "photo.jpg" }.`,
-        );
+        this.#problems.push(`inputs[${showValue(key)}] is ${showValue(one)}; ${inputRemedy(one)}.`);
       }
     }
     if (files.length > maxInputFiles) {
@@ -128,7 +126,8 @@ class Checker {
     }
     const where = `inputs[${showValue(key)}].file`;
     if (typeof file !== 'string' || file.trim() === '' || uriKind(file) === 'foreign') {
-      this.#problems.push(`${where} is ${showValue(file)}; give a path, an https: URL or an s3: URI.`);
+      const remedy = textRemedy(file, 'a path, an https: URL or an s3: URI');
+      this.#problems.push(`${where} is ${showValue(file)}; give ${remedy}.`);
       return { key, file: '', as: 'url' };
     }
     return {
@@ -245,6 +244,13 @@ class Checker {
     }
     return read;
   }
+}
+
+/** Of what is neither text, a number nor a file. */
+function inputRemedy(value: unknown): string {
+  const text = textRemedy(value, '');
+  if (text !== '') return `give ${text}`;
+  return 'the service takes text and finite numbers, and files are { file: "path" } or, from a client with a staging place, { content, name: "photo.jpg" }';
 }
 
 function isKey(value: unknown): value is string {

@@ -116,7 +116,22 @@ describe('parseTaskInput', () => {
     ['a folder with a backslash', { archive: 'a\\..\\b' }, ['archive'], 'relative'],
     ['a watch of the future', { watch: 'dream' }, ['watch', '"dream"'], '"timer"'],
     ['a Map of inputs', { inputs: new Map([[key, 1]]) }, ['inputs is an object of the class Map'], 'give an object of'],
-    ['a Date as inputs', { inputs: new Date(0) }, ['inputs is "1970'], 'give an object of'],
+    ['a Date as inputs', { inputs: new Date(0) }, ['inputs is an object of the class Date'], 'give an object of'],
+    ['a Date as an input', { inputs: { [key]: new Date(0) } }, [key, 'class Date'], 'give a text, such as its toISO'],
+    ['a URL as an input', { inputs: { [key]: new URL('https://a.example/x') } }, [key, 'class URL'], 'give its href'],
+    [
+      'a file that is a URL',
+      { inputs: { [key]: { file: new URL('https://a.example/x.jpg') } } },
+      [`inputs["${key}"].file is an object of the class URL`],
+      'give its href',
+    ],
+    [
+      'a file that is a URL of this machine',
+      { inputs: { [key]: { file: new URL('file:///a') } } },
+      [key, '.file is an object of the class URL'],
+      'give its path, which fileURLToPath of node:url makes',
+    ],
+    ['bytes as an input', { inputs: { [key]: Buffer.from('a') } }, [key, 'class Buffer'], 'files are'],
     ['a Map of deadlines', { deadlines: new Map([['run', '2h']]) }, ['deadlines', 'class Map'], '{ total: "12h" }'],
     ['a Map of tuning', { tuning: new Map([['retryMaxMs', 9]]) }, ['tuning', 'class Map'], 'retryMaxMs'],
     [
