@@ -37,7 +37,12 @@ export async function* readJsonLines(
       yield row === undefined ? { line: record.line, problems } : sourceRow(record.line, row, options, problems);
     }
   }
-  if (isEmpty) throw new RowFileError(['The row file is empty; give it rows, one JSON object a line.']);
+  if (!isEmpty) return;
+  throw new RowFileError([
+    originals === undefined
+      ? 'The row file is empty; give it rows, one JSON object a line.'
+      : 'There are no rows; give rowsFrom at least one, or start no batch.',
+  ]);
 }
 
 type Row = Readonly<Record<string, unknown>>;
