@@ -2,8 +2,8 @@ import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
 import { firstProblems, maxInputFiles, type UnknownFields, unknownFields, unusableInput } from './input-bounds';
 import { defaultDeadlinesMs, defaultTuning, type PlannedFile, type TaskPlan } from './task-plan';
 import { isTaskKey } from './workflow-ids';
-import { parseDuration } from '../domain/time';
-import { unknownNameProblems } from '../domain/nearest-name';
+import { maxDurationDays, parseDuration } from '../domain/time';
+import { nearestName, unknownNameProblems } from '../domain/nearest-name';
 import { parseInputKey } from '../domain/input-values';
 import { isFields, isRecord } from '../domain/json';
 import type { PollBounds } from '../domain/poll-cadence';
@@ -69,7 +69,7 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
   return { ...(problems.length > 0 ? { problems: firstProblems(problems) } : { plan }), ...unknown };
 }
 
-const durationRemedy = 'a duration such as "90 seconds" or "12h", or milliseconds as a number';
+const durationRemedy = `a duration such as "90 seconds" or "12h", or milliseconds as a number, at most ${maxDurationDays} days`;
 const fileFields = Object.keys({ file: 0, as: 0 } satisfies Record<Exclude<keyof FileInput, 'content'>, 0>);
 
 /** Collects problems; every method answers a usable value, so that one pass finds them all. */
@@ -219,7 +219,7 @@ class Checker {
       if (name !== 'queue' && name !== 'run' && name !== 'total') continue;
       const durationMs = parseDuration(one);
       if (durationMs === undefined || durationMs === 0) {
-        this.#problems.push(`deadlines.${name} is ${showValue(one)}; give ${durationRemedy}, above 0.`);
+        this.#problems.push(`deadlines.${name} is ${showValue(one)}; give ${durationRemedy}, and above 0.`);
       } else read[name] = durationMs;
     }
     return read;
@@ -250,7 +250,13 @@ class Checker {
 function inputRemedy(value: unknown): string {
   const text = textRemedy(value, '');
   if (text !== '') return `give ${text}`;
-  return 'the service takes text and finite numbers, and files are { file: "path" } or, from a client with a staging place, { content, name: "photo.jpg" }';
+  if (ArrayBuffer.isView(value) || (isRecord(value) && 'content' in value)) {
+    return 'contents are for start of a client with a staging place; in a row give { file } with the s3: URI that staging.keep(stream, "photo.jpg") returns';
+  }
+  const names = isFields(value) ? Object.keys(value).slice(0, fileFields.length) : [];
+  const misspelt = names.find((name) => nearestName(name, ['file']) !== undefined);
+  if (misspelt !== undefined) return `did you mean file by ${showValue(misspelt)}? Files are { file: "path" }`;
+  return 'the service takes text and finite numbers, and files are { file: "path" } or, in start of a client with a staging place, { content, name: "photo.jpg" }';
 }
 
 function isKey(value: unknown): value is string {
