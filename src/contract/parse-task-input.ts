@@ -246,6 +246,9 @@ class Checker {
   }
 }
 
+/** So many letters of a field may be wrong, for `file` to be meant: `value` is another word. */
+const maxTypos = 2;
+
 /** Of what is neither text, a number nor a file. */
 function inputRemedy(value: unknown): string {
   const text = textRemedy(value, '');
@@ -254,7 +257,7 @@ function inputRemedy(value: unknown): string {
     return 'contents are for start of a client with a staging place; in a row give { file } with the s3: URI that staging.keep(stream, "photo.jpg") returns';
   }
   const names = isFields(value) ? Object.keys(value).slice(0, fileFields.length) : [];
-  const misspelt = names.find((name) => nearestName(name, ['file']) !== undefined);
+  const misspelt = names.find((name) => nearestName(name, ['file'], 0, maxTypos) !== undefined);
   if (misspelt !== undefined) return `did you mean file by ${showValue(misspelt)}? Files are { file: "path" }`;
   return 'the service takes text and finite numbers, and files are { file: "path" } or, in start of a client with a staging place, { content, name: "photo.jpg" }';
 }
