@@ -2,13 +2,13 @@ import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
 import { firstProblems, maxInputFiles, type UnknownFields, unknownFields, unusableInput } from './input-bounds';
 import { defaultDeadlinesMs, defaultTuning, type PlannedFile, type TaskPlan } from './task-plan';
 import { isTaskKey } from './workflow-ids';
-import { parseDuration } from '../domain/time';
-import { unknownNameProblems } from '../domain/nearest-name';
+import { maxDurationDays, parseDuration } from '../domain/time';
+import { nearestName, unknownNameProblems } from '../domain/nearest-name';
 import { parseInputKey } from '../domain/input-values';
 import { isFields, isRecord } from '../domain/json';
 import type { PollBounds } from '../domain/poll-cadence';
 import { isRequestId } from '../domain/create-outcome';
-import { showValue } from '../domain/text';
+import { showValue, textRemedy } from '../domain/text';
 import { hasPassword, signatureParameterOf, uriKind } from '../domain/uri';
 import type { BatchMembership, FileInput, InputValue, OutputNaming, TaskTuning } from './task-input';
 
@@ -69,7 +69,7 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
   return { ...(problems.length > 0 ? { problems: firstProblems(problems) } : { plan }), ...unknown };
 }
 
-const durationRemedy = 'a duration such as "90 seconds" or "12h", or milliseconds as a number';
+const durationRemedy = `a duration such as "90 seconds" or "12h", or milliseconds as a number, at most ${maxDurationDays} days`;
 const fileFields = Object.keys({ file: 0, as: 0 } satisfies Record<Exclude<keyof FileInput, 'content'>, 0>);
 
 /** Collects problems; every method answers a usable value, so that one pass finds them all. */
@@ -110,9 +110,7 @@ class Checker {
       if (isPlainValue(one)) values[key] = this.#unsigned(`inputs[${showValue(key)}]`, one);
       else if (isRecord(one) && 'file' in one) files.push(this.#file(key, one));
       else {
-        this.#problems.push(
-          `inputs[${showValue(key)}] is ${showValue(one)}; the service takes text and finite numbers, and files are { file: "path" } or, from a client with a staging place, { content, name: "photo.jpg" }.`,
-        );
+        this.#problems.push(`inputs[${showValue(key)}] is ${showValue(one)}; ${inputRemedy(one)}.`);
       }
     }
     if (files.length > maxInputFiles) {
@@ -128,7 +126,8 @@ class Checker {
     }
     const where = `inputs[${showValue(key)}].file`;
     if (typeof file !== 'string' || file.trim() === '' || uriKind(file) === 'foreign') {
-      this.#problems.push(`${where} is ${showValue(file)}; give a path, an https: URL or an s3: URI.`);
+      const remedy = textRemedy(file, 'a path, an https: URL or an s3: URI');
+      this.#problems.push(`${where} is ${showValue(file)}; give ${remedy}.`);
       return { key, file: '', as: 'url' };
     }
     return {
@@ -220,7 +219,7 @@ class Checker {
       if (name !== 'queue' && name !== 'run' && name !== 'total') continue;
       const durationMs = parseDuration(one);
       if (durationMs === undefined || durationMs === 0) {
-        this.#problems.push(`deadlines.${name} is ${showValue(one)}; give ${durationRemedy}, above 0.`);
+        this.#problems.push(`deadlines.${name} is ${showValue(one)}; give ${durationRemedy}, and above 0.`);
       } else read[name] = durationMs;
     }
     return read;
@@ -245,6 +244,22 @@ class Checker {
     }
     return read;
   }
+}
+
+/** So many letters of a field may be wrong, for `file` to be meant: `value` is another word. */
+const maxTypos = 2;
+
+/** Of what is neither text, a number nor a file. */
+function inputRemedy(value: unknown): string {
+  const text = textRemedy(value, '');
+  if (text !== '') return `give ${text}`;
+  if (ArrayBuffer.isView(value) || (isRecord(value) && 'content' in value)) {
+    return 'contents are for start of a client with a staging place; in a row give { file } with the s3: URI that staging.keep(stream, "photo.jpg") returns';
+  }
+  const names = isFields(value) ? Object.keys(value).slice(0, fileFields.length) : [];
+  const misspelt = names.find((name) => nearestName(name, ['file'], 0, maxTypos) !== undefined);
+  if (misspelt !== undefined) return `did you mean file by ${showValue(misspelt)}? Files are { file: "path" }`;
+  return 'the service takes text and finite numbers, and files are { file: "path" } or, in start of a client with a staging place, { content, name: "photo.jpg" }';
 }
 
 function isKey(value: unknown): value is string {

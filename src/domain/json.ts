@@ -14,12 +14,11 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 
 /**
  * Whether an object's fields are all that it holds. A Map, a Date or a FormData holds what is no field: it would be taken as
- * an object without any, and what a program gives in it would be lost.
+ * an object without any, and what a program gives in it would be lost. One with a `toJSON` is written as something else.
  */
 export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    isRecord(value) && (Object.keys(value).length > 0 || Object.prototype.toString.call(value) === '[object Object]')
-  );
+  if (!isRecord(value) || typeof value['toJSON'] === 'function') return false;
+  return Object.keys(value).length > 0 || Object.prototype.toString.call(value) === '[object Object]';
 }
 
 /** JSON with the names of every object in order, so that equal values are equal text. */

@@ -98,31 +98,55 @@ const maxLength = 120;
 
 /**
  * A value as a person wrote it, for a message: as JSON, short, and without the secrets it may hold. What JSON would show
- * as something else is named: `NaN`, `Invalid Date`, `an object of the class Blob`.
+ * as something else is named: `NaN`, `1n`, `an object of the class Date`.
  */
 export function showValue(value: unknown): string {
   if (value === undefined) return 'missing';
-  const text = safeText(nameOfOpaque(value) ?? toJson(value) ?? `a value of the type ${typeof value}`);
+  const text = safeText(nameOfOpaque(value) ?? toJson(value));
   return text.length > maxLength ? `${cutText(text, maxLength - 3)}…` : text;
 }
 
-/** Of a value that has nothing in JSON; undefined for any other. */
+/** Of a value that JSON shows as another one, or not at all; undefined for any other. */
 function nameOfOpaque(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (value instanceof Date && Number.isNaN(value.getTime())) return 'Invalid Date';
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || toJson(value) !== '{}') return undefined;
-  const { constructor }: { readonly constructor?: unknown } = value;
-  const name = typeof constructor === 'function' ? constructor.name : '';
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  // A URL and a Date are texts in JSON, bytes a long list; a Map is nothing.
+  const isShown = !('toJSON' in value) && !ArrayBuffer.isView(value) && toJson(value).startsWith('{"');
+  const name = isShown ? '' : className(value);
   return name === '' || name === 'Object' ? undefined : `an object of the class ${name}`;
 }
 
-/** `undefined` for what JSON cannot hold. */
-function toJson(value: unknown): string | undefined {
+function className(value: object): string {
+  const { constructor }: { readonly constructor?: unknown } = value;
+  return typeof constructor === 'function' ? constructor.name : '';
+}
+
+/** Of what JSON cannot hold, what it is. */
+function toJson(value: unknown): string {
   try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
+    return jsonOrNothing(value) ?? `a value of the type ${typeof value}`;
+  } catch (error) {
+    if (error instanceof RangeError) return 'a value that is nested too deeply';
+    const isCircular = errorMessage(error).startsWith('Converting circular structure');
+    return isCircular ? 'a value that holds itself' : 'a value that JSON cannot hold';
   }
+}
+
+function jsonOrNothing(value: unknown): string | undefined {
+  return JSON.stringify(value);
+}
+
+/**
+ * What a text is to be given as, in place of an object that stands for one: a URL or a Date; `otherwise` in place of any other
+ * value.
+ */
+export function textRemedy(value: unknown, otherwise: string): string {
+  if (value instanceof Date) return 'a text, such as its toISOString()';
+  if (typeof value !== 'object' || value === null || className(value) !== 'URL') return otherwise;
+  const isLocal = 'protocol' in value && value.protocol === 'file:';
+  return isLocal ? 'its path, which fileURLToPath of node:url makes' : 'its href';
 }
 
 /** The text of whatever was thrown: an error's message, or the value itself as text. */

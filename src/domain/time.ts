@@ -9,8 +9,9 @@ function unitOf(word: string): Unit {
   return letter === 's' || letter === 'm' || letter === 'h' ? letter : 'd';
 }
 
-/** Longer than any task, and still a duration that Temporal's timers take. */
-const maxDurationMs = 3_650 * units.d;
+/** The longest duration: longer than any task, and still one that Temporal's timers take. */
+export const maxDurationDays = 3_650;
+const maxDurationMs = maxDurationDays * units.d;
 
 /**
  * Reads `90`, `"500ms"`, `"30 seconds"`, `"2h"` or `"1.5 days"` as whole milliseconds; a bare number is

@@ -16,7 +16,8 @@ export {
 export type { DecimalSign } from './cell-number';
 export { type Delimiter, numberRemedy } from './table-cells';
 export { readRows, type RowOutcome } from './read-rows';
-export { type RowFile, rowFileAt, type RowFormat, rowsFrom } from './row-file';
+export { type RowFile, rowFileAt, type RowFormat } from './row-file';
+export { rowsFrom } from './rows-from';
 export type { EmptyCells, FixedField, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemAdvice, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';

@@ -4,13 +4,13 @@ import { longFolderProblem, reservedFolderProblem } from '../contract/archive-fo
 import { parseTaskInput } from '../contract/parse-task-input';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isExactNumber, parseInputKey } from '../domain/input-values';
-import { isRecord } from '../domain/json';
+import { isFields, isRecord } from '../domain/json';
 import { pickPlace } from '../domain/batch/row-place';
 import { showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
 import { checkRowFields, InputProblemFields, type Place } from './row-fields';
-import { givenKey, deriveKey, maxOriginalKeyLength, type RowKey } from './row-key';
+import { givenKey, deriveKey, keyRemedy, maxOriginalKeyLength, type RowKey } from './row-key';
 import type { RowOptions, SourceRow } from './row-options';
 import { appOption, optionFor } from './option-names';
 import type { RowProblems } from './row-problem';
@@ -157,8 +157,7 @@ function readKey({ key, keyField }: Said, problems: RowProblems): RowKey | undef
   // A space at the end of a key is invisible: with it the row would be another one, and paid for again.
   const trimmed = typeof text === 'string' ? trimUnseen(text) : '';
   if (trimmed !== '' && trimmed.length <= maxOriginalKeyLength) return givenKey(trimmed);
-  const rest = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
-  problems.addField('KEY', keyField, key, rest);
+  problems.addField('KEY', keyField, key, keyRemedy);
   return undefined;
 }
 
@@ -167,14 +166,15 @@ function readKey({ key, keyField }: Said, problems: RowProblems): RowKey | undef
  * unchanged: the check of the input reports it.
  */
 function rowInputs(
-  { inputs }: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
   folder: string,
   options: RowOptions,
   problems: RowProblems,
 ): unknown {
   const { constants } = options;
-  if (inputs === undefined) return constants ?? {};
-  if (!isRecord(inputs)) return inputs;
+  if (!('inputs' in fields)) return constants ?? {};
+  const { inputs } = fields;
+  if (!isFields(inputs)) return inputs;
   const own = Object.entries(inputs).map(([key, value]) => [key, ownInput(key, value, folder, options, problems)]);
   return { ...constants, ...Object.fromEntries(own) } as unknown;
 }
@@ -183,7 +183,7 @@ function ownInput(key: string, value: unknown, folder: string, options: RowOptio
   const { forms = {}, textColumns = [] } = options;
   const isText = textColumns.includes(key);
   if (key !== key.trim()) problems.addField('VALUE', key, value, 'its name has spaces around it: remove them');
-  if (typeof value === 'number') {
+  if (typeof value === 'number' && !Number.isNaN(value)) {
     if (isExactNumber(value)) return isText ? String(value) : value;
     problems.addField('VALUE', key, value, 'a double does not hold such a number exactly: give it as text');
   }
@@ -192,7 +192,7 @@ function ownInput(key: string, value: unknown, folder: string, options: RowOptio
     const asText = `text that looks so is to be named ${optionFor('textColumns', key, options)}`;
     problems.addField('VALUE', key, value, `${asFile}, and ${asText}`);
   }
-  if (!isRecord(value) || typeof value['file'] !== 'string') return value;
+  if (!isFields(value) || typeof value['file'] !== 'string') return value;
   const form = forms[key];
   return { ...(form !== undefined && { as: form }), ...value, file: absolute(value['file'], folder) };
 }

@@ -1,20 +1,23 @@
 import { numberNotation } from './cell-number';
 import { parseInputKey } from '../domain/input-values';
-import { isRecord } from '../domain/json';
+import { isFields } from '../domain/json';
 import { showValue, errorMessage } from '../domain/text';
 import { addFaults, type RawRecord } from './split-records';
 import { repeatedField } from './row-fields';
+import { keyRemedy } from './row-key';
 import { RowFileError, RowProblems } from './row-problem';
 import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 
 /**
  * The rows of a JSONL file: one JSON object a line; lines without anything are passed over.
  *
+ * @param originals - see {@link RowFile}; each is taken out.
  * @throws RowFileError when there is none.
  */
 export async function* readJsonLines(
   records: AsyncIterable<RawRecord>,
   options: RowOptions,
+  originals?: Map<number, unknown>,
 ): AsyncGenerator<SourceRow, void, undefined> {
   let isEmpty = true;
   for await (const record of records) {
@@ -24,24 +27,39 @@ export async function* readJsonLines(
     if (record.fault !== undefined) {
       addFaults(record, problems);
       yield { line: record.line, problems };
-    } else yield sourceRow(record.line, record.text, options, problems);
+    } else {
+      const keyField = getKeyColumn(options);
+      const row =
+        originals?.has(record.line) === true
+          ? toRow(originals.get(record.line), keyField, problems)
+          : parseRow(record.text, keyField, problems);
+      originals?.delete(record.line);
+      yield row === undefined ? { line: record.line, problems } : sourceRow(record.line, row, options, problems);
+    }
   }
-  if (isEmpty) throw new RowFileError(['The row file is empty; give it rows, one JSON object a line.']);
+  if (!isEmpty) return;
+  throw new RowFileError([
+    originals === undefined
+      ? 'The row file is empty; give it rows, one JSON object a line.'
+      : 'There are no rows; give rowsFrom at least one, or start no batch.',
+  ]);
 }
 
-function sourceRow(line: number, text: string, options: RowOptions, problems: RowProblems): SourceRow {
+type Row = Readonly<Record<string, unknown>>;
+
+function sourceRow(line: number, row: Row, options: RowOptions, problems: RowProblems): SourceRow {
   const keyField = getKeyColumn(options);
-  const row = parseObject(text, keyField, problems);
-  if (row === undefined) return { line, problems };
   const { template, keyColumn, keepColumns = [], ignoreColumns = [] } = options;
   if (keyColumn !== undefined && row[keyColumn] === undefined) {
     problems.addField('KEY', keyColumn, undefined, 'give every row its key');
+  } else if (template?.hasKey !== true && keyField in row && row[keyField] === undefined) {
+    problems.add('KEY', `"key" is there and undefined; ${keyRemedy}.`, { field: keyField, value: undefined });
   }
   const columns = Object.fromEntries(keepColumns.map((name) => [name, columnText(row, name, problems)]));
   if (template === undefined) {
     const aside = new Set([keyField, ...keepColumns, ...ignoreColumns]);
     // A program's rows may have the usual field, unset, beside the column that is the key.
-    if (row['key'] === null) aside.add('key');
+    if (row['key'] == null) aside.add('key');
     const rest = Object.fromEntries(Object.entries(row).filter(([name]) => !aside.has(name)));
     const fields = withInputsInPlace(rest, problems);
     const said = { fields, key: row[keyField], keyField, content: { ...fields, ...columns }, columns };
@@ -57,33 +75,32 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
   return { line, problems, said: { fields, ...own, content: { ...content, ...columns }, columns } };
 }
 
-function parseObject(
-  text: string,
-  keyField: string,
-  problems: RowProblems,
-): Readonly<Record<string, unknown>> | undefined {
+function parseRow(text: string, keyField: string, problems: RowProblems): Row | undefined {
+  let value: unknown;
   try {
-    const row: unknown = JSON.parse(text);
-    if (isRecord(row)) {
-      const repeated = repeatedField(text);
-      // Without a prototype: a field is what the row has, whatever its name is (`constructor`, `__proto__`).
-      if (repeated === undefined) return Object.assign(Object.create(null) as Record<string, unknown>, row);
-      const message = `The field ${showValue(repeated)} is there twice in one object; give it once.`;
-      problems.add('MALFORMED', message, { field: repeated, value: row[repeated] });
-      return undefined;
-    }
-    problems.add('MALFORMED', `The row is ${showValue(row)}; give an object { ${showValue(keyField)}, "inputs" }.`);
+    value = JSON.parse(text);
   } catch (error) {
     problems.add('MALFORMED', `The row is not JSON (${showValue(errorMessage(error))}); give one object on one line.`);
+    return undefined;
   }
+  const row = toRow(value, keyField, problems);
+  const repeated = row && repeatedField(text);
+  if (row === undefined || repeated === undefined) return row;
+  const message = `The field ${showValue(repeated)} is there twice in one object; give it once.`;
+  problems.add('MALFORMED', message, { field: repeated, value: row[repeated] });
+  return undefined;
+}
+
+function toRow(value: unknown, keyField: string, problems: RowProblems): Row | undefined {
+  // Without a prototype: a field is what the row has, whatever its name is (`constructor`, `__proto__`).
+  if (isFields(value)) return Object.assign(Object.create(null) as Record<string, unknown>, value);
+  const shown = value === undefined ? 'undefined' : showValue(value);
+  problems.add('MALFORMED', `The row is ${shown}; give an object { ${showValue(keyField)}, "inputs" }.`);
   return undefined;
 }
 
 /** A field that is an input key is an input, as a column of a table is. */
-function withInputsInPlace(
-  row: Readonly<Record<string, unknown>>,
-  problems: RowProblems,
-): Readonly<Record<string, unknown>> {
+function withInputsInPlace(row: Row, problems: RowProblems): Row {
   const isInput = ([name]: readonly [string, unknown]): boolean => parseInputKey(name) !== undefined;
   const entries = Object.entries(row);
   const inputs = Object.fromEntries(entries.filter(isInput));
@@ -91,7 +108,7 @@ function withInputsInPlace(
   const { inputs: own } = fields;
   if (Object.keys(inputs).length === 0) return fields;
   // What is no object is returned unchanged: the check of the input reports it.
-  if (own !== undefined && !isRecord(own)) return fields;
+  if (own !== undefined && !isFields(own)) return fields;
   for (const name of Object.keys(inputs)) {
     if (own !== undefined && name in own) {
       problems.addField('VALUE', name, inputs[name], 'the row’s "inputs" have it, too: give it once');
@@ -100,9 +117,10 @@ function withInputsInPlace(
   return { ...fields, inputs: { ...inputs, ...own } };
 }
 
-function columnText(row: Readonly<Record<string, unknown>>, name: string, problems: RowProblems): string {
+function columnText(row: Row, name: string, problems: RowProblems): string {
   const value = row[name];
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   problems.addField('VALUE', name, value, 'the names of archived files ask for it: give text, a number or a boolean');
   return '';
 }

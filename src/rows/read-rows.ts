@@ -79,7 +79,10 @@ function withKey({ said, cells = [], problems }: SourceRow): readonly RowProblem
   return problems.found.map((problem) => ({ ...problem, rowBegins }));
 }
 
-function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGenerator<SourceRow, void, undefined> {
+function sourceRows(
+  { format, chunks, originals }: RowFile,
+  options: RowOptions,
+): AsyncGenerator<SourceRow, void, undefined> {
   const { maxRowBytes: maxBytes = defaultMaxRowBytes } = options;
   return withHead(chunks, (head, rest) => {
     const text = readHead(head, format, options);
@@ -92,7 +95,7 @@ function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGene
           `JSONL without a template has its numbers as JSON; leave out ${optionName('decimal', options)}.`,
         ]);
       }
-      return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options);
+      return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options, originals);
     }
     const declared = declaredDelimiter(text);
     const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterByFormat[format];

@@ -1,8 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
-import { errorCode, errorMessage, showValue } from '../domain/text';
+import { errorCode, showValue } from '../domain/text';
 import { formatOption, type OptionNames } from './option-names';
 import { RowFileError } from './row-problem';
 
@@ -23,6 +22,8 @@ export interface RowFile {
   readonly folderName?: string;
   /** As they stand in the file; its first bytes are checked when its rows are read. */
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** Of `rowsFrom`: by line, what cannot be a line of it, until it is read. */
+  readonly originals?: Map<number, unknown>;
 }
 
 const workbookExtensions = ['.xlsx', '.xlsm', '.xls', '.ods', '.numbers'];
@@ -58,55 +59,9 @@ export function rowFileAt(file: string, format?: RowFormat, options: WordOptions
   throw new RowFileError([`The row file ${JSON.stringify(file)} ${problem}.`]);
 }
 
-/**
- * Rows that a program has, in place of a row file: each is what a line of JSONL would be. Read as they are asked for, so that
- * they may come from a cursor of a database; the line in a problem's place is that of the row, from 1.
- *
- * @param folder what relative paths of input files start from; by default the working directory.
- * A row that JSON cannot write is a bad one, as a line that is no JSON is.
- *
- * @throws RowFileError for what has no rows.
- */
-export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder = '.'): RowFile {
-  if (!isIterable(rows)) {
-    throw new RowFileError([`The rows are ${showValue(rows)}; give objects in an array, or another iterable of them.`]);
-  }
-  const folderName = `${JSON.stringify(path.resolve(folder))}, the second argument of rowsFrom (by default the working directory)`;
-  return { format: 'jsonl', folder: path.resolve(folder), folderName, chunks: writeLines(rows) };
-}
-
-function isIterable(value: unknown): boolean {
+/** Whether a value can be read one after another. */
+export function isIterable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
-}
-
-async function* writeLines(
-  rows: Iterable<object> | AsyncIterable<object>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const row of rows) yield Buffer.from(`${writeLine(row)}\n`);
-}
-
-function writeLine(row: unknown): string {
-  try {
-    // What is no value of JSON, such as a function, has no text.
-    return jsonOrNothing(row) ?? 'null';
-  } catch (error) {
-    // A text is no row, so that the reader reports it in its place.
-    return JSON.stringify(`[cannot be written as JSON: ${errorMessage(error)}]`);
-  }
-}
-
-function jsonOrNothing(row: unknown): string | undefined {
-  return JSON.stringify(row, keepMissing);
-}
-
-/**
- * What JSON has no value for becomes one that is refused under its name: a BigInt, which is no number of JSON and might be
- * meant as text. An input that is undefined is refused as one that is null is, and not left out: the task would be paid without it. So is
- * a key: with one that is made of the row's content, an order whose other fields changed would be paid again.
- */
-function keepMissing(name: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return { bigint: String(value) };
-  return value === undefined && (name === 'key' || parseInputKey(name) !== undefined) ? null : value;
 }
 
 /** Throws RowFileError for what comes from a program and is no row file. */

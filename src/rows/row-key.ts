@@ -13,6 +13,8 @@ export interface RowKey {
 
 /** Longest key that a row may give, in characters. */
 export const maxOriginalKeyLength = 500;
+/** What a key is to be instead. */
+export const keyRemedy = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
 const maxSlugLength = 50;
 
 /** The key that a row gives. One that cannot stand in a workflow id becomes a slug and a hash. */

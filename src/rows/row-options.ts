@@ -1,4 +1,6 @@
 import { unknownNameProblems } from '../domain/nearest-name';
+import { isFields } from '../domain/json';
+import { showValue } from '../domain/text';
 import type { RowPlace } from '../domain/batch/row-place';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
 import { optionFor, type OptionNames } from './option-names';
@@ -64,6 +66,10 @@ const rowOptions = Object.keys({
 export function checkRowOptions(options: RowOptions): void {
   const { keyColumn, template } = options;
   const problems = unknownNameProblems('option', Object.keys(options), rowOptions);
+  for (const name of ['fixed', 'common', 'constants', 'forms'] as const) {
+    const value = options[name];
+    if (value !== undefined && !isFields(value)) problems.push(`${name} is ${showValue(value)}; give an object.`);
+  }
   if (keyColumn !== undefined && template?.hasKey === true && template.keyColumn !== keyColumn) {
     problems.push(
       `The template makes the key of each row, so that a column of keys ${optionFor('keyColumn', keyColumn, options)} would be without effect; remove "key" from the template, or leave that option out.`,

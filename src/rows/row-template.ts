@@ -184,7 +184,8 @@ function numberAdvice(column: string, text: string, notation: NumberNotation): s
 function fillPart({ column }: Placeholder, getValue: ColumnValue, problems: RowProblems): string {
   const value = getValue(column);
   if (value === undefined) return '';
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   problems.addField('VALUE', column, value, 'inside a text it must be text, a number or a boolean');
   return '';
 }

@@ -11,7 +11,7 @@ import {
   milliseconds,
 } from '../domain/option-rules';
 import { isFields, isRecord } from '../domain/json';
-import { showValue } from '../domain/text';
+import { showValue, textRemedy } from '../domain/text';
 import type {
   CallOptions,
   CreateTaskAsyncOptions,
@@ -137,8 +137,9 @@ function kindOf(value: unknown): string {
 export function sourceProblems(source: unknown): readonly string[] {
   if ((typeof source === 'string' && source !== '') || source instanceof Uint8Array || source instanceof Readable)
     return [];
-  const shown = source === undefined ? 'missing' : showValue(source);
-  return [`The file is ${shown}; give a path, bytes (a Buffer) or a stream (a Readable).`];
+  const isLocal = source instanceof URL && source.protocol === 'file:';
+  const sources = 'a path, bytes (a Buffer) or a stream (a Readable)';
+  return [`The file is ${showValue(source)}; give ${isLocal ? textRemedy(source, sources) : sources}.`];
 }
 
 /** The problems of what is no uploaded object. */
@@ -150,7 +151,7 @@ export function uploadedProblems(upload: unknown): readonly string[] {
 /** The problem of a name or an id that is no text, or an empty one. */
 export function textProblems(name: string, value: unknown): readonly string[] {
   if (typeof value === 'string' && value.trim() !== '') return [];
-  return [`${name} is ${value === undefined ? 'missing' : showValue(value)}; give a text.`];
+  return [`${name} is ${showValue(value)}; give ${textRemedy(value, 'a text')}.`];
 }
 
 /** Throws {@link ServiceArgumentError} when there is a problem, with all of them. */

@@ -1,7 +1,7 @@
 import { type CreateOutcome, classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/create-outcome';
 import { isFields, isRecord, parseJson } from '../domain/json';
 import { unknownNameProblems } from '../domain/nearest-name';
-import { safeText, showValue } from '../domain/text';
+import { safeText, showValue, textRemedy } from '../domain/text';
 import type { SingleExchange } from './exchange';
 
 /** A task to create (specification, section 2.2). */
@@ -46,25 +46,22 @@ export function requestProblems(request: unknown): readonly string[] {
   if (!isRecord(request)) return ['The request is missing; give { webAppId, inputValues }.'];
   const { webAppId, inputValues, suppressPreviewOutput } = request;
   const problems = unknownNameProblems('field', Object.keys(request), requestFields);
-  if (!Number.isSafeInteger(webAppId)) problems.push(`webAppId is ${shown(webAppId)}; give a whole number.`);
+  if (!Number.isSafeInteger(webAppId)) problems.push(`webAppId is ${showValue(webAppId)}; give a whole number.`);
   if (!isFields(inputValues)) {
-    problems.push(`inputValues is ${shown(inputValues)}; give an object such as { "2:ImageScale.width": 512 }.`);
+    problems.push(`inputValues is ${showValue(inputValues)}; give an object such as { "2:ImageScale.width": 512 }.`);
   } else {
     const wrong = Object.entries(inputValues).filter(
       ([, value]) => typeof value !== 'string' && !Number.isFinite(value),
     );
     for (const [key, value] of wrong) {
-      problems.push(`inputValues[${showValue(key)}] is ${shown(value)}; give a text or a finite number.`);
+      const remedy = textRemedy(value, 'a text or a finite number');
+      problems.push(`inputValues[${showValue(key)}] is ${showValue(value)}; give ${remedy}.`);
     }
   }
   if (suppressPreviewOutput !== undefined && typeof suppressPreviewOutput !== 'boolean') {
-    problems.push(`suppressPreviewOutput is ${shown(suppressPreviewOutput)}; give true or false.`);
+    problems.push(`suppressPreviewOutput is ${showValue(suppressPreviewOutput)}; give true or false.`);
   }
   return problems;
-}
-
-function shown(value: unknown): string {
-  return value === undefined ? 'missing' : showValue(value);
 }
 
 const callbackFields: readonly (keyof CallbackTarget)[] = ['url', 'token'];
@@ -78,7 +75,9 @@ export function callbackProblems(callback: unknown): readonly string[] {
     ...unknownNameProblems('field', Object.keys(callback), callbackFields, 'callback.'),
     ...(typeof url === 'string' && URL.canParse(url) && headerValue.test(url)
       ? []
-      : [`callback.url is ${typeof url === 'string' ? 'no absolute URL' : shown(url)}; give one in printable ASCII.`]),
+      : [
+          `callback.url is ${typeof url === 'string' ? 'no absolute URL' : showValue(url)}; give one in printable ASCII.`,
+        ]),
     ...(token === undefined || (typeof token === 'string' && headerValue.test(token))
       ? []
       : ['callback.token is no text in printable ASCII; give one, or leave it out.']),

@@ -88,7 +88,8 @@ export interface OutputArchive {
   outputs(result: ArchivedResult): Promise<readonly TaskOutput[]>;
 }
 
-const fileName = /^[^/\\?#\p{Cc}\p{Cf}]{1,100}$/u;
+const maxNameLength = 100;
+const fileName = /^[^/\\?#\p{Cc}\p{Cf}]+$/u;
 /** The service refuses a name without one. */
 const hasExtension = /[^.]\.[A-Za-z0-9]{1,10}$/;
 
@@ -187,12 +188,18 @@ function contentProblems(key: string, input: ContentInput): string[] {
       : [
           `${where}.content is ${showValue(content)}; give a Buffer, a Uint8Array or a stream of Node's (Readable.fromWeb makes one of a web stream).`,
         ]),
-    // From JavaScript it may be missing.
-    ...(file === undefined ? [] : [`${where} has file and content; give one of them.`]),
-    ...(typeof name === 'string' && fileName.test(name) && hasExtension.test(name)
-      ? []
-      : [`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`]),
+    ...(file === undefined ? nameProblems(where, name) : [`${where} has file and content; give one of them.`]),
   ];
+}
+
+/** From JavaScript it may be missing. */
+function nameProblems(where: string, name: unknown): string[] {
+  if (typeof name !== 'string' || !fileName.test(name) || !hasExtension.test(name)) {
+    return [`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`];
+  }
+  const length = Array.from(name).length;
+  if (length <= maxNameLength) return [];
+  return [`${where}.name is ${showValue(name)}, with ${length} characters; give one of at most ${maxNameLength}.`];
 }
 
 /** One that failed is left to its reading, which says why. */

@@ -252,6 +252,17 @@ describe('an input', () => {
         inputs: { '1:A.b': { file: 's3://photos/a.png', content: Buffer.from('a'), name: 'a.png' } },
       });
     expect(await problemsOf(start)).toEqual(['inputs["1:A.b"] has file and content; give one of them.']);
+    const unnamed = { '1:A.b': { file: 's3://photos/a.png', content: Buffer.from('a') } };
+    expect(await problemsOf(calling('start', { webAppId: 1, inputs: unnamed }))).toEqual([
+      'inputs["1:A.b"] has file and content; give one of them.',
+    ]);
+  });
+
+  it('that is a content has a name of at most 100 characters', async () => {
+    const inputs = { '1:A.b': { content: Buffer.from('a'), name: `${'a'.repeat(296)}.png` } };
+    expect(await problemsOf(calling('start', { webAppId: 1, inputs }))).toEqual([
+      expect.stringMatching(/^inputs\["1:A.b"\].name is "a+…, with 300 characters; give one of at most 100\.$/),
+    ]);
   });
 
   it('that is a file or content has no other fields', async () => {

@@ -4,6 +4,8 @@ import { defaultTuning } from '../../../src/contract/task-plan';
 
 const good = { webAppId: 7, inputs: { '1:LoadImage.image': { file: 'photo.jpg' }, '2:ImageScale.width': 512 } };
 const key = '1:LoadImage.image';
+const circular: Record<string, unknown> = {};
+circular['itself'] = circular;
 
 /** The problems of a good input with these fields changed. */
 function problemsOf(changes: Record<string, unknown>): string {
@@ -116,7 +118,41 @@ describe('parseTaskInput', () => {
     ['a folder with a backslash', { archive: 'a\\..\\b' }, ['archive'], 'relative'],
     ['a watch of the future', { watch: 'dream' }, ['watch', '"dream"'], '"timer"'],
     ['a Map of inputs', { inputs: new Map([[key, 1]]) }, ['inputs is an object of the class Map'], 'give an object of'],
-    ['a Date as inputs', { inputs: new Date(0) }, ['inputs is "1970'], 'give an object of'],
+    ['a Date as inputs', { inputs: new Date(0) }, ['inputs is an object of the class Date'], 'give an object of'],
+    ['a Date as an input', { inputs: { [key]: new Date(0) } }, [key, 'class Date'], 'give a text, such as its toISO'],
+    ['a URL as an input', { inputs: { [key]: new URL('https://a.example/x') } }, [key, 'class URL'], 'give its href'],
+    [
+      'a file that is a URL',
+      { inputs: { [key]: { file: new URL('https://a.example/x.jpg') } } },
+      [`inputs["${key}"].file is an object of the class URL`],
+      'give its href',
+    ],
+    [
+      'a file that is a URL of this machine',
+      { inputs: { [key]: { file: new URL('file:///a') } } },
+      [key, '.file is an object of the class URL'],
+      'give its path, which fileURLToPath of node:url makes',
+    ],
+    [
+      'bytes as an input',
+      { inputs: { [key]: Buffer.from('a') } },
+      [key, 'class Buffer'],
+      'give { file } with the s3: URI',
+    ],
+    [
+      'a content, as of a row',
+      { inputs: { [key]: { content: Buffer.from('a'), name: 'a.png' } } },
+      [key, '{"content":'],
+      'in a row give { file } with the s3: URI that staging.keep(stream, "photo.jpg") returns',
+    ],
+    ['a misspelt file', { inputs: { [key]: { fiel: '/x' } } }, [key, '{"fiel":"/x"}'], 'did you mean file by "fiel"?'],
+    ['an object of something else', { inputs: { [key]: { value: 5 } } }, [key], 'the service takes text'],
+    [
+      'an input that holds itself',
+      { inputs: { [key]: circular } },
+      [key, 'a value that holds itself'],
+      'in start of a',
+    ],
     ['a Map of deadlines', { deadlines: new Map([['run', '2h']]) }, ['deadlines', 'class Map'], '{ total: "12h" }'],
     ['a Map of tuning', { tuning: new Map([['retryMaxMs', 9]]) }, ['tuning', 'class Map'], 'retryMaxMs'],
     [
@@ -137,6 +173,8 @@ describe('parseTaskInput', () => {
     ['a deadline of nothing', { deadlines: { run: 0 } }, ['deadlines.run', '0'], 'above 0'],
     ['a deadline in the past', { deadlines: { total: -5 } }, ['deadlines.total', '-5'], '"90 seconds"'],
     ['a deadline beyond timers', { deadlines: { total: 1e300 } }, ['deadlines.total', '1e+300'], '"90 seconds"'],
+    ['a deadline of millennia', { deadlines: { total: 1e15 } }, ['deadlines.total', '1000000'], 'at most 3650 days'],
+    ['a wait of millennia', { uncertainWait: '9999 days' }, ['uncertainWait', '"9999 days"'], 'at most 3650 days'],
     ['tuning that is a number', { tuning: 5 }, ['tuning', '5'], 'retryMaxMs'],
     ['a misspelt deadline', { deadlines: { totl: '2h' } }, ['Unknown field deadlines.totl'], 'did you mean total?'],
     ['unknown tuning', { tuning: { speed: 5 } }, ['Unknown field tuning.speed'], 'retryMaxMs'],

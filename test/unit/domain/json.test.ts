@@ -35,6 +35,7 @@ describe('isFields', () => {
     ['a URLSearchParams', new URLSearchParams('width=512')],
     ['a FormData', new FormData()],
     ['a Headers', new Headers({ width: '512' })],
+    ['one that JSON writes as something else', { width: 512, toJSON: () => '512' }],
     ['a list', []],
     ['null', null],
     ['a text', 'width'],

@@ -1,5 +1,6 @@
 import {
   checkRows,
+  parseRowTemplate,
   type PreparedRow,
   readRows,
   type RowFile,
@@ -10,8 +11,9 @@ import {
 
 const row = { key: 'a', inputs: { '1:LoadImage.image': { file: 'a.png' }, '2:ImageScale.width': 64 } };
 
-const cyclic: Record<string, unknown> = { key: 'a', inputs: {} };
-cyclic['itself'] = cyclic;
+const width = '2:ImageScale.width';
+const circular: Record<string, unknown> = {};
+circular['itself'] = circular;
 
 async function outcomesOf(file: RowFile): Promise<readonly RowOutcome[]> {
   const outcomes: RowOutcome[] = [];
@@ -66,18 +68,68 @@ describe('rows that a program has', () => {
   });
 
   it.each([
-    ['an input that is undefined', { inputs: { '2:ImageScale.width': undefined } }, /2:ImageScale.width.*null/],
-    ['a key that is undefined', { key: undefined, inputs: {} }, /"key" is null; give text .*or no row a key/],
-    ['an input that is no number of JSON', { inputs: { '2:ImageScale.width': NaN } }, /2:ImageScale.width.*null/],
-    ['a text', 'a', /The row is "a"; give an object/],
+    ['an input that is undefined', { inputs: { [width]: undefined } }, /^inputs\["2:ImageScale.width"\] is missing; /],
+    ['an input in its place that is undefined', { [width]: undefined }, /^inputs\["2:ImageScale.width"\] is missing; /],
+    ['inputs that are undefined', { inputs: undefined }, /^inputs is missing; give an object of "<node_id>/],
     [
-      'a BigInt',
-      { inputs: { '2:ImageScale.width': 1n } },
-      /2:ImageScale.width"\] is {"bigint":"1"}; the service takes text and/,
+      'a key that is undefined',
+      { key: undefined, inputs: {} },
+      /^"key" is there and undefined; give text .*or no row a/,
     ],
-    ['a key that is a BigInt', { key: 17n, inputs: {} }, /"key" is {"bigint":"17"}; give text/],
-    ['what JSON cannot write', cyclic, /The row is "\[cannot be written as JSON: Converting circular structure/],
-    ['a function', () => row, /The row is null; give an object/],
+    ['an input that is no number of JSON', { inputs: { [width]: NaN } }, /^inputs\["2:ImageScale.width"\] is NaN; /],
+    ['a BigInt', { inputs: { [width]: 1n } }, /^inputs\["2:ImageScale.width"\] is 1n; the service takes text and/],
+    ['a function', { inputs: { [width]: () => 64 } }, /width"\] is a value of the type function; the service takes/],
+    ['a symbol', { inputs: { [width]: Symbol('64') } }, /width"\] is a value of the type symbol; the service takes/],
+    ['a promise', { inputs: { [width]: Promise.resolve(64) } }, /is an object of the class Promise; the service takes/],
+    ['a Date', { inputs: { [width]: new Date(0) } }, /is an object of the class Date; give a text, such as its toISO/],
+    [
+      'an input that holds itself',
+      { inputs: { [width]: circular } },
+      /is a value that holds itself; the service takes/,
+    ],
+    ['a file that is a URL', { inputs: { [width]: { file: new URL('s3://a/b') } } }, /class URL; give its href/],
+    ['a Map of inputs', { inputs: new Map([[width, 64]]) }, /^inputs is an object of the class Map; give an object of/],
+    ['a Set of inputs', { inputs: new Set([64]) }, /^inputs is an object of the class Set; give an object of/],
+    ['a promise of inputs', { inputs: Promise.resolve({}) }, /^inputs is an object of the class Promise; give an obj/],
+    [
+      'inputs of a query',
+      { inputs: new URLSearchParams({ a: '1' }) },
+      /^inputs is an object of the class URLSearchPara/,
+    ],
+    ['inputs that write themselves', { inputs: { toJSON: () => ({}) } }, /^inputs is /],
+    [
+      'a Map of deadlines',
+      { inputs: {}, deadlines: new Map([['run', '2h']]) },
+      /^deadlines is an object of the class M/,
+    ],
+    [
+      'a deadline that is undefined',
+      { inputs: {}, deadlines: { run: undefined } },
+      /^deadlines.run is missing; give a/,
+    ],
+    [
+      'an app that is a promise',
+      { inputs: {}, webAppId: Promise.resolve(1) },
+      /^webAppId is an object of the class Pr/,
+    ],
+    ['a text', 'a', /The row is "a"; give an object/],
+    ['a table, it seems', 'a,b', /The row is "a,b"; give an object/],
+    ['a list', [1], /The row is \[1\]; give an object/],
+    ['undefined', undefined, /The row is undefined; give an object/],
+    ['a key that is a BigInt', { key: 17n, inputs: {} }, /"key" is 17n; give text/],
+    ['what holds itself', { itself: circular }, /Unknown field "itself"/],
+    ['a Map', new Map([['inputs', {}]]), /The row is an object of the class Map; give an object/],
+    ['a function in place of an object', () => row, /The row is a value of the type function; give an object/],
+    [
+      'a field that throws',
+      {
+        inputs: {},
+        get archive() {
+          throw new Error('no session');
+        },
+      },
+      /cannot be read: no session/,
+    ],
   ])('are refused with their place when one is or has %s', async (_what, bad, message) => {
     const [, outcome] = await outcomesOf(rowsFrom([row, bad as object]));
     expect(outcome?.problems).toMatchObject([{ line: 2, message: expect.stringMatching(message) as string }]);
@@ -91,19 +143,69 @@ describe('rows that a program has', () => {
   });
 
   it('that JSON cannot write keep no other from being checked', async () => {
-    const width = { '2:ImageScale.width': 1n };
+    const lost = { [width]: new Map() };
     const { rows, goodRows, firstProblems } = await checkRows(
-      readRows(rowsFrom([{ key: 'a', inputs: width }, cyclic, { key: 'c', inputs: { '2:ImageScale.width': 64 } }]), {
+      readRows(rowsFrom([{ key: 'a', inputs: lost }, circular, { key: 'c', inputs: { '2:ImageScale.width': 64 } }]), {
         common: { webAppId: 1 },
       }),
     );
     expect({ rows, goodRows }).toEqual({ rows: 3, goodRows: 1 });
-    expect(firstProblems).toMatchObject([{ line: 1, key: 'a' }, { line: 2 }]);
+    expect(firstProblems).toMatchObject([
+      { line: 1, key: 'a', field: width, value: 'an object of the class Map' },
+      { line: 2, field: 'itself', value: 'a value that holds itself' },
+    ]);
+  });
+
+  it('may hold anything in fields that are ignored', async () => {
+    const orders = rowsFrom([{ ...row, id: 7n, createdAt: new Date(0), itself: circular }], '/srv/photos');
+    const outcomes = [];
+    for await (const one of readRows(orders, {
+      common: { webAppId: 1 },
+      ignoreColumns: ['id', 'createdAt', 'itself'],
+    }))
+      outcomes.push(one);
+    const [known] = await rowsOf(rowsFrom([row], '/srv/photos'));
+    expect(outcomes).toMatchObject([{ row: { key: 'a', digest: known?.digest } }]);
+  });
+
+  it('may be of a class, and say themselves what they are', async () => {
+    class Order {
+      readonly key = 'a';
+      readonly inputs = row.inputs;
+    }
+    const model = { dataValues: new Order(), toJSON: () => ({ ...row, key: 'b' }) };
+    expect(await rowsOf(rowsFrom([new Order(), model]))).toMatchObject([{ key: 'a' }, { key: 'b' }]);
+  });
+
+  it('are as they were when they were asked for, though the program fills one object for all', async () => {
+    const filled: Record<string, unknown> = {};
+    const refilled = function* (): Generator<object> {
+      yield Object.assign(filled, { key: 'a', inputs: { [width]: NaN } });
+      yield Object.assign(filled, { key: 'b', inputs: { [width]: 64 } });
+    };
+    const { firstProblems, goodRows } = await checkRows(readRows(rowsFrom(refilled()), { common: { webAppId: 1 } }));
+    expect(goodRows).toBe(1);
+    expect(firstProblems).toMatchObject([{ line: 1, key: 'a', value: 'NaN' }]);
+  });
+
+  it('have columns of file names and of templates that are text, a number or a boolean', async () => {
+    const rows = (): RowFile => rowsFrom([{ ...row, shot: new Date(0), size: NaN }]);
+    const problems = [];
+    for await (const outcome of readRows(rows(), { common: { webAppId: 1 }, keepColumns: ['shot', 'size'] }))
+      problems.push(...(outcome.problems ?? []));
+    const template = parseRowTemplate('{"webAppId":1,"inputs":{"1:Text.text":"{shot}","2:Text.text":"at {size}"}}');
+    for await (const outcome of readRows(rows(), { template })) problems.push(...(outcome.problems ?? []));
+    expect(problems.map(({ field, value }) => [field, value])).toEqual([
+      ['shot', 'an object of the class Date'],
+      ['size', 'NaN'],
+      ['size', 'NaN'],
+      ['shot', 'an object of the class Date'],
+    ]);
   });
 
   it('throw as a row file does for no row', async () => {
     await expect(outcomesOf(rowsFrom([]))).rejects.toThrow(RowFileError);
-    await expect(outcomesOf(rowsFrom([]))).rejects.toThrow(/row file is empty/);
+    await expect(outcomesOf(rowsFrom([]))).rejects.toThrow(/^There are no rows; give rowsFrom at least one/);
   });
 
   it.each([undefined, null, 7, 'rows', row])('are not %j', (given: unknown) => {
@@ -120,6 +222,11 @@ describe('options of reading rows', () => {
     const refused = read.next();
     await expect(refused).rejects.toThrow(/Unknown option "comon"; did you mean common\?/);
     await expect(refused).rejects.toThrow(/Unknown option "maxRowByte"; did you mean maxRowBytes\?/);
+  });
+
+  it.each(['common', 'constants', 'fixed', 'forms'])('that hold others are objects, such as %s', async (name) => {
+    const refused = readRows(rowsFrom([row]), { [name]: new Map() }).next();
+    await expect(refused).rejects.toThrow(`${name} is an object of the class Map; give an object.`);
   });
 });
 

@@ -119,6 +119,21 @@ describe('what a call is given', () => {
       'inputValues is an object of the class Map; give an object such as',
     ],
     [
+      'an input that is a Date',
+      () => client.createTask({ webAppId: 1, inputValues: any({ '2:Text.text': new Date(0) }) }),
+      'inputValues["2:Text.text"] is an object of the class Date; give a text, such as its toISOString().',
+    ],
+    [
+      'a file that is a URL of this machine',
+      () => client.uploadFile(any(new URL('file:///a.png'))),
+      'The file is an object of the class URL; give its path, which fileURLToPath of node:url makes.',
+    ],
+    [
+      'a file that is another URL',
+      () => client.uploadFile(any(new URL('https://a.example/a.png'))),
+      'The file is an object of the class URL; give a path, bytes (a Buffer) or a stream (a Readable).',
+    ],
+    [
       'headers of fetch',
       () => client.createTask(task, { headers: any(new Headers({ 'X-Svc-Task-Order': '17' })) }),
       'headers is an object of the class Headers; give an object.',
