@@ -186,6 +186,29 @@ export async function untilInterrupted<Result>(
   }
 }
 
+/**
+ * Starts what may be paid, and tells whether Ctrl-C came meanwhile. That ends nothing before Temporal has answered: else
+ * nobody would be told of what was started and goes on. A second one ends the process.
+ */
+export async function untilStarted<Result>(
+  context: Pick<CommandContext, 'onInterrupt' | 'stderr'>,
+  start: () => Promise<Result>,
+): Promise<{ readonly started: Result; readonly isInterrupted: boolean }> {
+  let isInterrupted = false;
+  const stopListening = context.onInterrupt(() => {
+    isInterrupted = true;
+    context.stderr.write(
+      'Waiting for Temporal to say whether it was started; another Ctrl-C ends the command at once.\n',
+    );
+  });
+  try {
+    const started = await start();
+    return { started, isInterrupted };
+  } finally {
+    stopListening();
+  }
+}
+
 interface PageFile {
   /** Absolute. */
   readonly file: string;

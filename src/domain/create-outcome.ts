@@ -150,7 +150,11 @@ function formatStatus(httpStatus: number): string {
     : `the service answered HTTP ${httpStatus} without a message`;
 }
 
-function whyUncertain({ httpStatus, bodyFault }: CreateReply, isSuccess: boolean): string {
+function whyUncertain({ httpStatus, body, bodyFault }: CreateReply, isSuccess: boolean): string {
+  const requestId = findRequestId(body);
+  // Beside an error it may be the id of anything, such as a trace; a person can look whether a task has it.
+  if (requestId !== undefined)
+    return `HTTP ${httpStatus}; its body has the id ${requestId}, which may be that of the task`;
   if (bodyFault !== undefined) return `HTTP ${httpStatus}, but its body was not received: ${bodyFault}`;
   return isSuccess ? `HTTP ${httpStatus} without a usable request id` : `HTTP ${httpStatus}`;
 }

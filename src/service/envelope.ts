@@ -36,7 +36,8 @@ const refusal = z.object({ code: numberLike.optional().catch(undefined), message
  * @throws ServiceResponseInvalidError when the reply is no envelope.
  */
 export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
-  const { opened } = readAccepted(answer, rules);
+  const { json, opened } = readAccepted(answer, rules);
+  if (json === undefined) throw invalidResponse(answer, 'is no JSON');
   if (!opened.success) throw invalidResponse(answer, `is no envelope: ${formatProblems(opened.error)}`);
   return opened.data.data;
 }

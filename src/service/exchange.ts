@@ -127,6 +127,7 @@ const words: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'no connection could be made in time',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the reply are too large',
 };
 const tlsCode = /^(EPROTO$|ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH)/;
 const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)/;
@@ -147,8 +148,7 @@ export function toExchangeFault(error: unknown): ExchangeFault {
 
 function describeCode(code: string): string {
   if (tlsCode.test(code)) return 'the TLS connection failed';
-  if (protocolCode.test(code)) return 'the reply is not HTTP';
-  return words[code] ?? 'the connection failed';
+  return words[code] ?? (protocolCode.test(code) ? 'the reply is not HTTP' : 'the connection failed');
 }
 
 function exchangeCode(error: unknown): string {

@@ -128,7 +128,7 @@ export class PollLimiter {
     if (waitMs > patienceMs) {
       const why =
         restMs > 0
-          ? 'the service asked for fewer'
+          ? `the service asked for none until ${new Date(this.#restUntilMs).toISOString()}`
           : `queries are limited to ${formatRate(this.#perSecond)} in this worker`;
       throw new PollHeldBackError(why, waitMs);
     }

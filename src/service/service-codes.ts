@@ -91,7 +91,7 @@ export function toApiError(
 ): ServiceApiError {
   const known = refusal.code === undefined ? undefined : codes[refusal.code];
   const meaning = classify(reply.httpStatus, known, endpoint, refusal);
-  const words = safeText(refusal.message ?? '') || 'no message';
+  const words = safeText(refusal.message ?? '') || unsaid(reply.httpStatus);
   const code = refusal.code === undefined ? '' : `, code ${refusal.code}`;
   return new classes[meaning](
     `${endpoint.title}: the service refused (HTTP ${reply.httpStatus}${code}): ${words}`,
@@ -102,6 +102,11 @@ export function toApiError(
     },
     meaning,
   );
+}
+
+function unsaid(httpStatus: number): string {
+  const isRedirect = httpStatus >= 300 && httpStatus < 400;
+  return isRedirect ? 'a redirect, which is not followed: correct the address of the service' : 'no message';
 }
 
 /**

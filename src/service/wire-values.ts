@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isRecord } from '../domain/json';
+import { serviceStatuses } from '../domain/task-state';
 import { boundedText, safeText } from '../domain/text';
 
 /*
@@ -121,7 +122,15 @@ type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[
 /** `T` with every property that may be undefined made optional instead. */
 export type WithoutUndefined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: Exclude<T[K], undefined> };
 
-/** A state of the service, with the two spellings of `Canceled` made one (section 3). */
+const canonical = new Map<string, string>([
+  ...serviceStatuses.map((status) => [status.toLowerCase(), status] as const),
+  ['cancelled', 'Canceled'],
+]);
+
+/**
+ * A state of the service in the letters of section 3, and with the two spellings of `Canceled` made one: an end that was
+ * not known as one would be waited for until the results have expired. Any other word stays as it is.
+ */
 export function canonicalStatus(word: string): string {
-  return word === 'Cancelled' ? 'Canceled' : word;
+  return canonical.get(word.toLowerCase()) ?? word;
 }

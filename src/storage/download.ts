@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
-import { errorCode } from '../domain/text';
+import { errorCode, safeText } from '../domain/text';
 import { redactUrl } from '../domain/uri';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { DownloadError, safeCause } from './errors';
 
 const redirectStatuses: readonly number[] = [300, 301, 302, 303, 307, 308];
 const maxRedirects = 3;
+/** Of a link in a message: what is said of it comes behind. */
+const maxShownLength = 500;
 
 /** How to fetch a result file. */
 export interface DownloadOptions {
@@ -38,7 +40,7 @@ export interface Download {
 export async function download(url: string, options: DownloadOptions): Promise<Download> {
   const { dispatcher, signal, expectedBytes, onProgress } = options;
   signal?.throwIfAborted();
-  const shown = redactUrl(url);
+  const shown = safeText(redactUrl(url), [], maxShownLength);
   const response = await request(url, shown, dispatcher, signal);
   if (response.statusCode !== 200) {
     // Not read to its end, which may never come.

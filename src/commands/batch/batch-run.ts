@@ -6,7 +6,13 @@ import { loadPrices } from '../../config/prices';
 import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/parse-batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
-import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
+import {
+  type CommandContext,
+  type ConnectionOptions,
+  type Output,
+  untilStarted,
+  withLonghaul,
+} from '../command-context';
 import { exitCodes } from '../exit-code';
 import { warnOfMissingWorkers } from '../worker-warning';
 import { taskQueueOption, wholeNumber } from '../shared-options';
@@ -21,7 +27,7 @@ import {
   type RowFileToRead,
 } from './row-file-options';
 import { estimateFrom, type FileEstimate, formatEstimate, readKnownRows, toEstimate } from './file-estimate';
-import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
+import { createEventEmitter, followBatchToTheEnd, tellDetached, type EmitEvent } from './follow-batch';
 import { findPlaceProblem, prepareForWorkers } from '../staging';
 import { RecordLookup } from './record-lookup';
 import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './row-problems';
@@ -137,7 +143,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     return;
   }
   await withLonghaul(context, options, async (longhaul) => {
-    const batch = await startOrFollow(longhaul, input, emit);
+    const { started: batch, isInterrupted } = await untilStarted(context, () => startOrFollow(longhaul, input, emit));
     reportStart(context, batch, input, emit);
     const onResult = async (result: BatchResult): Promise<void> => {
       const read = async (): Promise<RowFileToRead> => {
@@ -150,6 +156,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
       if (!isJson) context.stdout.write(`\nThe rest of the file: ${restWords(estimate)}\n`);
     };
     if (options.detach === true) await leaveDetached(context, batch, options);
+    else if (isInterrupted) tellDetached(context, batch, emit);
     else await followBatchToTheEnd(context, batch, { emit, isJson, ...(first !== undefined && { onResult }) });
   });
 }

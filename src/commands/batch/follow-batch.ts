@@ -100,9 +100,7 @@ export async function followBatchToTheEnd(
 ): Promise<void> {
   const ended = await followBatch(context, batch, emit);
   if (ended === undefined) {
-    context.stderr.write(detachedText(batch));
-    emit('detached', { workflowId: batch.workflowId });
-    context.exitWith(exitCodes.detached);
+    tellDetached(context, batch, emit);
   } else if (isJson) {
     await onResult?.(ended.result);
     emit('ended', ended.result);
@@ -122,7 +120,18 @@ export function printReport(context: CommandContext, { result, view }: EndedBatc
   context.exitWith(batchExitCode(result));
 }
 
-function detachedText({ id, workflowId }: BatchHandle): string {
+/** Says that the batch goes on after Ctrl-C, and how to go on with it. */
+export function tellDetached(
+  context: Pick<CommandContext, 'stderr' | 'exitWith'>,
+  batch: Pick<BatchHandle, 'id' | 'workflowId'>,
+  emit: EmitEvent,
+): void {
+  context.stderr.write(detachedText(batch));
+  emit('detached', { workflowId: batch.workflowId });
+  context.exitWith(exitCodes.detached);
+}
+
+function detachedText({ id, workflowId }: Pick<BatchHandle, 'id' | 'workflowId'>): string {
   return [
     `Detached: the batch ${workflowId} goes on without this command.`,
     `  follow it: longhaul batch status ${id} --follow`,

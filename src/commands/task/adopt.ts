@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type AdoptTaskOptions, checkedAdoption } from '../../client/start-check';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from '../command-context';
-import { finishStart, type FinishStartOptions } from './follow-task';
+import { startAndFollow, type FinishStartOptions } from './follow-task';
 import { readApp, repeatable, taskQueueOption } from '../shared-options';
 
 interface AdoptOptions extends ConnectionOptions, FinishStartOptions {
@@ -49,7 +49,7 @@ export function addAdoptCommand(program: Command, context: CommandContext): void
       };
       checkedAdoption(requestId, how);
       await withLonghaul(context, options, async (longhaul) => {
-        await finishStart(context, await longhaul.adopt(requestId, how), options);
+        await startAndFollow(context, () => longhaul.adopt(requestId, how), options);
       });
     });
 }

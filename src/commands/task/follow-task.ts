@@ -4,7 +4,7 @@ import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import type { TaskResult } from '../../contract/task-result';
 import { taskKeyOf } from '../../contract/workflow-ids';
-import { type CommandContext, type ConnectionOptions, type Output, printJson } from '../command-context';
+import { type CommandContext, type ConnectionOptions, type Output, printJson, untilStarted } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { formatDetails, formatState, resultText, statusLine, statusText, transferLine } from './task-text';
 import { fit, type ShownLine, TerminalLines } from '../terminal';
@@ -17,17 +17,19 @@ export interface FinishStartOptions extends ConnectionOptions {
   readonly json?: true;
 }
 
-/** Prints whether the task was started or attached to, then follows it to its end, unless detached. */
-export async function finishStart(
+/** Starts a task, prints whether it was started or attached to, then follows it to its end, unless detached. */
+export async function startAndFollow(
   context: CommandContext,
-  task: TaskHandle,
+  start: () => Promise<TaskHandle>,
   { detach, json, taskQueue }: FinishStartOptions,
 ): Promise<void> {
+  const { started: task, isInterrupted } = await untilStarted(context, start);
   const { workflowId, origin, url } = task;
   const what = origin === 'started' ? 'Started' : 'Following, for it exists already:';
   context.stderr.write(`${what} ${workflowId}\n${url === null ? '' : `  ${url}\n`}`);
   if (detach !== true) {
-    await followToTheEnd(context, task, json ?? false);
+    if (isInterrupted) tellDetached(context, task, json ?? false);
+    else await followToTheEnd(context, task, json ?? false);
     return;
   }
   // One that follows it is told by the task's own view.
@@ -44,9 +46,7 @@ export async function followToTheEnd(context: CommandContext, task: TaskHandle, 
       printResult(context, followed.result, json);
       break;
     case 'detached':
-      context.stderr.write(detachedText(task.workflowId));
-      if (json) printJson(context, { workflowId: task.workflowId, detached: true });
-      context.exitWith(exitCodes.detached);
+      tellDetached(context, task, json);
       break;
     case 'parked':
       context.stderr.write(parkedText(followed.view));
@@ -62,6 +62,12 @@ function printResult(context: CommandContext, result: TaskResult, json: boolean)
   else context.stdout.write(`${resultText(result)}\n`);
   if (result.status !== 'Success') context.exitWith(exitCodes.canceled);
   else if (result.failedOutputCount > 0) context.exitWith(exitCodes.outputsFailed);
+}
+
+function tellDetached(context: CommandContext, { workflowId }: TaskHandle, json: boolean): void {
+  context.stderr.write(detachedText(workflowId));
+  if (json) printJson(context, { workflowId, detached: true });
+  context.exitWith(exitCodes.detached);
 }
 
 function detachedText(workflowId: string): string {

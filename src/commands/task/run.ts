@@ -4,7 +4,7 @@ import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../../c
 import { safeText, showValue } from '../../domain/text';
 import { looksLikeMediaFile, numberRemedy } from '../../rows';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from '../command-context';
-import { finishStart, type FinishStartOptions } from './follow-task';
+import { startAndFollow, type FinishStartOptions } from './follow-task';
 import { type InputOptions, readApp, readInputs, repeatable, taskQueueOption } from '../shared-options';
 import { stageForWorkers } from '../staging';
 
@@ -80,8 +80,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
       for (const note of unintendedTexts(options.input ?? [])) context.stderr.write(note);
       const input = { ...named, inputs: await stageForWorkers(context, named.inputs) };
       await withLonghaul(context, options, async (longhaul) => {
-        const task = await longhaul.start(input, how);
-        await finishStart(context, task, options);
+        await startAndFollow(context, () => longhaul.start(input, how), options);
       });
     });
 }

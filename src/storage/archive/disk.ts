@@ -84,7 +84,8 @@ export function isFull(error: unknown): boolean {
   return fullCodes.includes(errorCode(error));
 }
 
-const notAllowed = 'this user may not write or read there; give the folder to the user that runs this';
+const notAllowed =
+  'this user may not write or read there; run this as a user that may, or give this user the right, too (LONGHAUL_UMASK: for what Longhaul writes)';
 /** What the codes say that a setting or a permission causes. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: notAllowed,

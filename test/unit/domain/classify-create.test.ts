@@ -96,6 +96,13 @@ describe('classifyCreate', () => {
     });
   });
 
+  it('tells the id that came with an error, which may be that of the task', () => {
+    expect(classifyCreate(reply(500, { requestId: 'r-1' }), policy)).toMatchObject({
+      outcome: 'uncertain',
+      reason: 'HTTP 500; its body has the id r-1, which may be that of the task',
+    });
+  });
+
   it('never calls an exchange that left anything safe to send again unless the service said no', () => {
     const statuses = Array.from({ length: 500 }, (_, index) => index + 100);
     const outcomes = statuses.map((status) => classifyCreate(reply(status, undefined), policy).outcome);

@@ -47,8 +47,8 @@ describe('parseCallback', () => {
     expect(parseCallback(given)).toEqual(read);
   });
 
-  it('takes the other spelling of Canceled, and a task without outputs', () => {
-    expect(parseCallback({ request_id: 'r', status: 'Cancelled', outputs: null })).toEqual({
+  it.each(['Cancelled', 'CANCELED'])('takes %s for Canceled, and a task without outputs', (status) => {
+    expect(parseCallback({ request_id: 'r', status, outputs: null })).toEqual({
       ...{ requestId: 'r', status: 'Canceled', outputs: [], costTimes: {} },
     });
   });

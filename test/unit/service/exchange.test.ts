@@ -16,6 +16,7 @@ describe('toExchangeFault', () => {
     ['ENOTFOUND', 'unreachable', 'the host name is not known (ENOTFOUND)'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'unreachable', 'the TLS connection failed (DEPTH_ZERO_SELF_SIGNED_CERT)'],
     ['HPE_INVALID_CONSTANT', 'notHttp', 'the reply is not HTTP (HPE_INVALID_CONSTANT)'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'notHttp', 'the headers of the reply are too large (UND_ERR_HEADERS_OVERFLOW)'],
     ['EWHATEVER', 'unreachable', 'the connection failed (EWHATEVER)'],
   ])('reads %s', (code, kind, message) => {
     expect(toExchangeFault(systemError(code))).toMatchObject({ kind, message });

@@ -55,7 +55,7 @@ describe('the limiter of an account’s queries', () => {
     const limiter = limiterOf(100);
     expect(await fate(limiter.run(() => Promise.reject(refusal), 0))).toBe(refusal);
     expect(await fate(limiter.run(answered, 500))).toEqual([
-      'the query was not sent: the service asked for fewer',
+      `the query was not sent: the service asked for none until ${new Date(nowMs + restMs).toISOString()}`,
       restMs,
     ]);
     expect(limiter.view().heldBackUntil).toBe(new Date(nowMs + restMs).toISOString());

@@ -70,6 +70,8 @@ describe('getTask', () => {
     ['error_message over error_msg', { status: 'Failed', error_message: 'a', error_msg: 'b' }, { errorMessage: 'a' }],
     ['an empty error_message', { status: 'Failed', error_message: '', error_msg: 'b' }, { errorMessage: 'b' }],
     ['Cancelled', { status: 'Cancelled' }, { status: 'Canceled' }],
+    ['SUCCESS', { status: 'SUCCESS' }, { status: 'Success' }],
+    ['canceled', { status: 'cancelled' }, { status: 'Canceled' }],
     ['a status nobody knows', { status: 'Dreaming' }, { status: 'Dreaming' }],
     ['a time that is none', { status: 'Running', created_at: '2026-02-30 00:00:00' }, { createdAt: { iso: null } }],
     ['malformed extras', { status: 'Running', cost_times: 7, queue_info: 'x', created_at: 5 }, { costTimes: {} }],

@@ -39,6 +39,12 @@ describe('download', () => {
     expect(server.requests.at(-1)!.url).toBe('/o/1.png?sig=THE-SECRET');
   });
 
+  it('says what is wrong with a link of 8,000 characters', async () => {
+    answer = (_path, response) => response.writeHead(403).end();
+    const long = link.replace('/o/', `/${'a'.repeat(8_000)}/`);
+    await expect(fetchWhole({}, long)).rejects.toThrow(/a… is no longer valid \(HTTP 403\)$/);
+  });
+
   it('gives no length where the storage says none', async () => {
     answer = (_path, response) => {
       response.write('pic');
