@@ -50,7 +50,7 @@ export interface TemporalAccess {
 }
 
 /** How long one request to Temporal may take, the SDK's own retries included. */
-const callTimeoutMs = 15_000;
+export const callTimeoutMs = 15_000;
 /** How long an error may wait for what it names. */
 const describeTimeoutMs = 3_000;
 
