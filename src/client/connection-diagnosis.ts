@@ -1,3 +1,4 @@
+import { request as requestHttp } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import type { TemporalConnection } from '../config/temporal-connection';
@@ -58,7 +59,7 @@ export async function connectionProblem({
       () => true,
       (error: unknown) => /alert/i.test(errorCode(error)),
     );
-    if (!speaksTls) return null;
+    if (!speaksTls) return (await speaksHttp(host, port)) ? httpProblem : null;
     return { reason: 'it speaks TLS, and none is configured', remedy: 'Set TEMPORAL_TLS=true, or TEMPORAL_API_KEY.' };
   }
   try {
@@ -110,6 +111,27 @@ async function opened(open: () => Socket | TLSSocket, event: string, quietMs = 0
     socket.on('error', () => undefined);
     socket.destroy();
   }
+}
+
+const httpProblem: ConnectionProblem = {
+  reason: 'what listens there speaks HTTP/1.1, not gRPC',
+  remedy: 'Give the address of Temporal’s gRPC port (7233 unless it is set up otherwise), not that of its Web UI.',
+};
+
+/** Whether a server answers HTTP/1.1, as Temporal's Web UI does; a gRPC server closes the connection. */
+async function speaksHttp(host: string, port: number): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const request = requestHttp({ host, port, method: 'HEAD', agent: false, timeout: answerMs }, () => {
+      resolve(true);
+      request.destroy();
+    });
+    request.once('timeout', () => request.destroy());
+    request.on('error', () => undefined);
+    request.once('close', () => {
+      resolve(false);
+    });
+    request.end();
+  });
 }
 
 /** Why a port that refuses connections is not reached, in the same words wherever that shows. */
