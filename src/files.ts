@@ -62,7 +62,7 @@ export function openStaging(place: FilePlace = {}): OpenStaging {
   const client = createArchiveClient(isPathStyle, readAwsSettings(place.env));
   const staging = new Staging({ client, ...bucket });
   return {
-    keep: (content, name) => staging.keepContent(content, name),
+    keep: (content, name, signal) => staging.keepContent(content, name, signal),
     keepInput: (path) => staging.keepInput(resolve(path)),
     keepAs: (name, path) => staging.keepAs(name, resolve(path)),
     close: () => {

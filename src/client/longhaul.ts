@@ -188,9 +188,10 @@ export class Longhaul {
   async start(input: ContentTaskInput | StartAdoptionInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { staging = null } = this.#access;
     const own = ownCopy(options);
-    const staged = await stageContents<StartTaskInput>(ownCopy(input), staging, (given) => {
+    const check = (given: StartTaskInput): void => {
       checkedStart(given, own);
-    });
+    };
+    const staged = await stageContents(ownCopy(input), staging, check, own?.signal);
     const { workflowId, origin } = await startTask(this.#access, staged, own);
     return new TaskHandle(this.#access, workflowId, origin);
   }

@@ -48,6 +48,7 @@ async function problemsOf(call: Call): Promise<readonly string[]> {
 describe('an option that is not known or has a value of another type', () => {
   it.each<[string, Call, string[]]>([
     ['of a start', calling('start', task, { Retry: true }), ['Unknown option "Retry"; did you mean retry? Known are']],
+    ['of a start, as a number', calling('start', task, { signal: 5 }), ['signal is 5; give an AbortSignal.']],
     ['of a start, as text', calling('start', task, { retry: 'yes' }), ['retry is "yes"; give true or false.']],
     [
       'of a start, in the singular',
