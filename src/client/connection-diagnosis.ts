@@ -1,4 +1,3 @@
-import { request as requestHttp } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import type { TemporalConnection } from '../config/temporal-connection';
@@ -59,7 +58,7 @@ export async function connectionProblem({
       () => true,
       (error: unknown) => /alert/i.test(errorCode(error)),
     );
-    if (!speaksTls) return (await speaksHttp(host, port)) ? httpProblem : null;
+    if (!speaksTls) return (await speaksHttpOnly(host, port)) ? httpProblem : null;
     return { reason: 'it speaks TLS, and none is configured', remedy: 'Set TEMPORAL_TLS=true, or TEMPORAL_API_KEY.' };
   }
   try {
@@ -118,20 +117,20 @@ const httpProblem: ConnectionProblem = {
   remedy: 'Give the address of Temporal’s gRPC port (7233 unless it is set up otherwise), not that of its Web UI.',
 };
 
-/** Whether a server answers HTTP/1.1, as Temporal's Web UI does; a gRPC server closes the connection. */
-async function speaksHttp(host: string, port: number): Promise<boolean> {
-  return await new Promise((resolve) => {
-    const request = requestHttp({ host, port, method: 'HEAD', agent: false, timeout: answerMs }, () => {
-      resolve(true);
-      request.destroy();
-    });
-    request.once('timeout', () => request.destroy());
-    request.on('error', () => undefined);
-    request.once('close', () => {
-      resolve(false);
-    });
-    request.end();
-  });
+/** What a client of HTTP/2, and so of gRPC, sends first. */
+const http2Preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+
+/** Whether a server answers HTTP/2 in HTTP/1, as Temporal's Web UI does; one that takes both is none. */
+async function speaksHttpOnly(host: string, port: number): Promise<boolean> {
+  const socket = connectTcp({ host, port });
+  socket.setTimeout(answerMs, () => socket.destroy());
+  socket.write(http2Preface);
+  try {
+    for await (const chunk of socket) return String(chunk).startsWith('HTTP/1.');
+  } catch {
+    // It does not answer, or closes the connection.
+  }
+  return false;
 }
 
 /** Why a port that refuses connections is not reached, in the same words wherever that shows. */

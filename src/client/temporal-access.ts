@@ -181,7 +181,7 @@ async function namingAll(access: TemporalAccess, known: unknown): Promise<unknow
 }
 
 /** See {@link toClientError}. */
-export function clientError({ client, address, sources }: TemporalAccess, error: unknown, workflowId = ''): unknown {
+function clientError({ client, address, sources }: TemporalAccess, error: unknown, workflowId = ''): unknown {
   const { namespace } = client.options;
   return toClientError(error, { address, sources, namespace, workflowId });
 }
