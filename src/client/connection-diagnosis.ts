@@ -54,11 +54,13 @@ export async function connectionProblem({
   }
   const options: ConnectionOptions = { host, port, ALPNProtocols: ['h2'] };
   if (tls === undefined) {
-    const speaksTls = await opened(() => connectTls({ ...options, rejectUnauthorized: false }), 'secureConnect').then(
+    const speaksTls = opened(() => connectTls({ ...options, rejectUnauthorized: false }), 'secureConnect').then(
       () => true,
       (error: unknown) => /alert/i.test(errorCode(error)),
     );
-    if (!speaksTls) return (await speaksHttpOnly(host, port)) ? httpProblem : null;
+    // At once: where nothing answers, each takes its whole time.
+    const [isTls, isHttp] = await Promise.all([speaksTls, speaksHttpOnly(host, port)]);
+    if (!isTls) return isHttp ? httpProblem : null;
     return { reason: 'it speaks TLS, and none is configured', remedy: 'Set TEMPORAL_TLS=true, or TEMPORAL_API_KEY.' };
   }
   try {
