@@ -6,11 +6,13 @@
  * const longhaul = await Longhaul.connect({ staging: openStaging(), archive: openArchive() });
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { InputInvalidError } from './client/errors';
 import { checkOptions } from './client/option-check';
 import { abortSignal, type OptionRules } from './domain/option-rules';
+import { isUri } from './domain/uri';
 import type {
   InputStaging,
   OutputArchive,
@@ -25,6 +27,7 @@ import { ResultsError } from './results/errors';
 import type { RowStaging } from './rows';
 import type { Archive } from './storage/archive/archive';
 import { openArchive as openArchiveAt } from './storage/archive/open-archive';
+import { ArchiveError } from './storage/errors';
 import { lookUpContentType } from './storage/local-file';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { Staging } from './storage/staging';
@@ -59,7 +62,7 @@ export function openStaging(place: FilePlace = {}): OpenStaging {
   const client = createArchiveClient(isPathStyle, readAwsSettings(place.env));
   const staging = new Staging({ client, ...bucket });
   return {
-    keep: (content, name) => staging.keepContent(content, name),
+    keep: (content, name, signal) => staging.keepContent(content, name, signal),
     keepInput: (path) => staging.keepInput(resolve(path)),
     keepAs: (name, path) => staging.keepAs(name, resolve(path)),
     close: () => {
@@ -82,10 +85,22 @@ export function openArchive(place: FilePlace = {}): OutputArchive {
       const task = await findArchivedTask(archive, names, requestId);
       if (task !== undefined) return listOutputs(archive, task);
       if (manifest === null) return [];
-      const words = `The archive ${archive.location} does not have ${manifest} of ${workflowId}. Is LONGHAUL_ARCHIVE that of its worker?`;
+      const given = place.place === undefined ? 'LONGHAUL_ARCHIVE' : 'the place that openArchive was given';
+      await requireArchive(archive, given);
+      const words = `The archive ${archive.location} does not have ${manifest} of ${workflowId}. Is ${given} that of its worker?`;
       throw new ResultsError('missing', words);
     },
   };
+}
+
+/** An archive in a folder has files at least of its own: one that has none is another folder, or its disk is not mounted. */
+async function requireArchive(archive: Archive, given: string): Promise<void> {
+  const { location } = archive;
+  if (isUri(location)) return;
+  for await (const _ of archive.list('')) return;
+  const problem = existsSync(location) ? 'is empty' : 'does not exist';
+  const words = `The archive ${location} ${problem}. Is its disk mounted, and is ${given} right?`;
+  throw new ArchiveError('ARCHIVE_UNUSABLE', words);
 }
 
 function listOutputs(archive: Archive, { name: manifestName, manifest }: ArchivedTask): readonly TaskOutput[] {

@@ -86,6 +86,21 @@ function endedCall(status: Status): Call {
   };
 }
 
+/** Longer than Temporal holds back the answer to a wait for a result (20 seconds, unless it is set up otherwise). */
+const maxCallMs = 70_000;
+
+/**
+ * Gives each request without a deadline this one, its retries included: gRPC waits without end where connections are
+ * accepted and nothing answers.
+ *
+ * @internal exported for tests
+ */
+export function endingWithin(ms: number): Interceptor {
+  return (options, nextCall) => {
+    return new InterceptingCall(nextCall({ ...options, deadline: options.deadline ?? Date.now() + ms }));
+  };
+}
+
 /**
  * Connects to Temporal. Throws {@link TemporalUnreachableError} or `TemporalRefusedError`, with the address.
  *
@@ -94,7 +109,8 @@ function endedCall(status: Status): Call {
 export async function connectTemporal(temporal: TemporalConnection, sources?: ConnectionSources): Promise<Connection> {
   const { address, namespace, connectionOptions } = temporal;
   try {
-    return await Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [retries] });
+    const interceptors = [endingWithin(maxCallMs), retries];
+    return await Connection.connect({ ...connectionOptions, connectTimeout, interceptors });
   } catch (error) {
     const known = toClientError(error, { address, sources, namespace, workflowId: '' });
     if (known !== error && !(known instanceof TemporalUnreachableError)) throw known;

@@ -54,11 +54,13 @@ export async function connectionProblem({
   }
   const options: ConnectionOptions = { host, port, ALPNProtocols: ['h2'] };
   if (tls === undefined) {
-    const speaksTls = await opened(() => connectTls({ ...options, rejectUnauthorized: false }), 'secureConnect').then(
+    const speaksTls = opened(() => connectTls({ ...options, rejectUnauthorized: false }), 'secureConnect').then(
       () => true,
       (error: unknown) => /alert/i.test(errorCode(error)),
     );
-    if (!speaksTls) return null;
+    // At once: where nothing answers, each takes its whole time.
+    const [isTls, isHttp] = await Promise.all([speaksTls, speaksHttpOnly(host, port)]);
+    if (!isTls) return isHttp ? httpProblem : null;
     return { reason: 'it speaks TLS, and none is configured', remedy: 'Set TEMPORAL_TLS=true, or TEMPORAL_API_KEY.' };
   }
   try {
@@ -110,6 +112,27 @@ async function opened(open: () => Socket | TLSSocket, event: string, quietMs = 0
     socket.on('error', () => undefined);
     socket.destroy();
   }
+}
+
+const httpProblem: ConnectionProblem = {
+  reason: 'what listens there speaks HTTP/1.1, not gRPC',
+  remedy: 'Give the address of Temporal’s gRPC port (7233 unless it is set up otherwise), not that of its Web UI.',
+};
+
+/** What a client of HTTP/2, and so of gRPC, sends first. */
+const http2Preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+
+/** Whether a server answers HTTP/2 in HTTP/1, as Temporal's Web UI does; one that takes both is none. */
+async function speaksHttpOnly(host: string, port: number): Promise<boolean> {
+  const socket = connectTcp({ host, port });
+  socket.setTimeout(answerMs, () => socket.destroy());
+  socket.write(http2Preface);
+  try {
+    for await (const chunk of socket) return String(chunk).startsWith('HTTP/1.');
+  } catch {
+    // It does not answer, or closes the connection.
+  }
+  return false;
 }
 
 /** Why a port that refuses connections is not reached, in the same words wherever that shows. */

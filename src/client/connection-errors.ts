@@ -97,11 +97,10 @@ export class SearchAttributesMissingError extends LonghaulError {
   override readonly name = 'SearchAttributesMissingError';
   readonly namespace: string;
 
-  constructor(namespace: string, what: string, options?: ErrorOptions) {
-    super(
-      `The namespace "${namespace}" is not ready for Longhaul: ${what}. Run "longhaul doctor --setup" once.`,
-      options,
-    );
+  constructor(namespace: string, what: string, { sources, ...options }: ConnectionErrorOptions = {}) {
+    // The command reads the environment, which need not have this namespace.
+    const command = `${sources?.namespace === undefined ? '' : `TEMPORAL_NAMESPACE=${namespace} `}longhaul doctor --setup`;
+    super(`The namespace "${namespace}" is not ready for Longhaul: ${what}. Run "${command}" once.`, options);
     this.namespace = namespace;
   }
 }

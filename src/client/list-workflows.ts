@@ -1,28 +1,36 @@
 import type { Client } from '@temporalio/client';
 import { type WorkflowInfo, workflowInfo } from './workflow-info';
 
+type Page = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>;
+
 /**
  * Lists workflows, a page at a time, in Temporal's own order: those that run, the latest start first, then those that are
  * over, the latest end first. Throws errors of gRPC.
+ *
+ * @param pageTimeoutMs - how long each page may take, retries included. @default until the deadline that the caller set
  */
-export async function* listWorkflows(client: Client, query: string, pageSize: number): AsyncGenerator<WorkflowInfo> {
-  for await (const page of listPages(client, query, pageSize)) yield* page;
+export async function* listWorkflows(
+  client: Client,
+  query: string,
+  pageSize: number,
+  pageTimeoutMs?: number,
+): AsyncGenerator<WorkflowInfo> {
+  for await (const page of listPages(client, query, pageSize, pageTimeoutMs)) yield* page;
 }
 
 /** The same, page by page. */
 export async function* listPages(
-  { workflowService, options }: Client,
+  client: Client,
   query: string,
   pageSize: number,
+  pageTimeoutMs?: number,
 ): AsyncGenerator<readonly WorkflowInfo[]> {
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
-    const page = await workflowService.listWorkflowExecutions({
-      namespace: options.namespace,
-      query,
-      pageSize,
-      nextPageToken,
-    });
+    const request = { namespace: client.options.namespace, query, pageSize, nextPageToken };
+    const ask = (): Promise<Page> => client.workflowService.listWorkflowExecutions(request);
+    const inTime = (ms: number): Promise<Page> => client.withDeadline(Date.now() + ms, ask);
+    const page = await (pageTimeoutMs === undefined ? ask() : inTime(pageTimeoutMs));
     yield page.executions.map((raw) => workflowInfo(raw));
     ({ nextPageToken } = page);
   } while (nextPageToken.length > 0);

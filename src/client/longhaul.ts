@@ -4,6 +4,7 @@ import { clientDataConverter } from '../codec/data-converter';
 import { loadClientTraces } from './client-traces';
 import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection, temporalAddress } from '../config/temporal-connection';
+import { baseUrl } from '../config/values';
 import { workflowTaskQueue } from '../contract/task-queues';
 import {
   checkedTaskId,
@@ -70,7 +71,10 @@ export interface LonghaulConnectOptions extends LonghaulOptions {
 
 const longhaulRules: OptionRules<LonghaulOptions> = {
   taskQueue: plainText,
-  webUiUrl: { is: (value) => value === null || plainText.is(value), remedy: 'a URL, or null' },
+  webUiUrl: {
+    is: (value) => value === null || baseUrl.safeParse(value).success,
+    remedy: 'the base URL of Temporal’s Web UI, such as "http://localhost:8233", or null',
+  },
   staging: objectWith('keep', 'openStaging({ place }) of @longhaul/client/files (longhaul/files)'),
   archive: objectWith('outputs', 'openArchive({ place }) of @longhaul/client/files (longhaul/files)'),
 };
@@ -131,7 +135,9 @@ export class Longhaul {
     // Every wait has a listener there.
     setMaxListeners(0, this.#closing.signal);
     const closing = ownConnection === undefined ? undefined : this.#closing.signal;
-    this.#access = { client, address, sources, taskQueue, webUiUrl, staging, archive, closing };
+    // Without a slash at its end.
+    const links = webUiUrl === null ? null : baseUrl.parse(webUiUrl);
+    this.#access = { client, address, sources, taskQueue, webUiUrl: links, staging, archive, closing };
     this.#ownConnection = ownConnection;
   }
 
@@ -182,9 +188,10 @@ export class Longhaul {
   async start(input: ContentTaskInput | StartAdoptionInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { staging = null } = this.#access;
     const own = ownCopy(options);
-    const staged = await stageContents<StartTaskInput>(ownCopy(input), staging, (given) => {
+    const check = (given: StartTaskInput): void => {
       checkedStart(given, own);
-    });
+    };
+    const staged = await stageContents(ownCopy(input), staging, check, own?.signal);
     const { workflowId, origin } = await startTask(this.#access, staged, own);
     return new TaskHandle(this.#access, workflowId, origin);
   }

@@ -12,7 +12,7 @@ import { showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
 import { parseTraceparent, type TraceContext } from '../domain/trace-context';
 import { InputInvalidError } from './errors';
-import { checkedElsewhere, flag, optionProblems, type OptionRules } from '../domain/option-rules';
+import { abortSignal, checkedElsewhere, flag, optionProblems, type OptionRules } from '../domain/option-rules';
 
 /** What `start` takes: a task's input, and the key that makes it this one task. */
 export type StartTaskInput = TaskInput & {
@@ -33,7 +33,7 @@ export type StartAdoptionInput = AdoptedTaskInput &
     readonly inputs?: never;
   };
 
-/** An option of every start. */
+/** The options of every start. */
 export interface TraceOptions {
   /**
    * The place in a trace that the task or batch belongs to, as a W3C `traceparent`: for a backend without OpenTelemetry. One
@@ -41,6 +41,11 @@ export interface TraceOptions {
    * @default the active context of OpenTelemetry, where traces are on
    */
   readonly traceparent?: string;
+  /**
+   * Ends the start at once with the signal's reason, and closes the streams of its contents. A start that was sent by then may
+   * have taken effect: start again with the same key.
+   */
+  readonly signal?: AbortSignal;
 }
 
 /** What a start gives a task beside its input. */
@@ -93,6 +98,7 @@ const traceRules: OptionRules<TraceOptions> = {
     is: (value) => typeof value === 'string' && parseTraceparent(value) !== undefined,
     remedy: 'a W3C traceparent such as "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"',
   },
+  signal: abortSignal,
 };
 // Every problem of tags names its place.
 const taskStartRules: OptionRules<TaskStartOptions> = { tags: checkedElsewhere, ...traceRules };

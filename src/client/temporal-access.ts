@@ -50,7 +50,7 @@ export interface TemporalAccess {
 }
 
 /** How long one request to Temporal may take, the SDK's own retries included. */
-const callTimeoutMs = 15_000;
+export const callTimeoutMs = 15_000;
 /** How long an error may wait for what it names. */
 const describeTimeoutMs = 3_000;
 
@@ -84,6 +84,7 @@ export async function translating<Answer>(
     return await ask();
   } catch (error) {
     const known = clientError(access, error, workflowId);
+    if (known instanceof SearchAttributesMissingError) throw await namingAll(access, known);
     throw known instanceof NoWorkerError && known.taskQueue === null ? await explainSilence(access, known) : known;
   }
 }
@@ -165,17 +166,22 @@ export function isUndecodable(error: unknown): boolean {
 export async function listError(access: TemporalAccess, error: unknown): Promise<unknown> {
   const known = clientError(access, error);
   const isRefusedQuery = isGrpcServiceError(error) && error.code === grpcStatus.INVALID_ARGUMENT;
-  if (!isRefusedQuery) return known;
-  const { client } = access;
+  return isRefusedQuery ? await namingAll(access, known) : known;
+}
+
+/** The same error with all the search attributes that the namespace lacks; as it is where none can be named. */
+async function namingAll(access: TemporalAccess, known: unknown): Promise<unknown> {
+  const { client, sources } = access;
   const { namespace } = client.options;
   const ask = (): Promise<string[]> => missingSearchAttributes(client.connection, namespace);
   const missing = await client.withDeadline(Date.now() + describeTimeoutMs, ask).catch((): string[] => []);
   if (missing.length === 0) return known;
-  return new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`, { cause: error });
+  const cause = known instanceof SearchAttributesMissingError ? known.cause : known;
+  return new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`, { cause, sources });
 }
 
 /** See {@link toClientError}. */
-export function clientError({ client, address, sources }: TemporalAccess, error: unknown, workflowId = ''): unknown {
+function clientError({ client, address, sources }: TemporalAccess, error: unknown, workflowId = ''): unknown {
   const { namespace } = client.options;
   return toClientError(error, { address, sources, namespace, workflowId });
 }
@@ -239,7 +245,7 @@ export function toClientError(
       return isAboutNamespace(words, workflowId) ? new NamespaceMissingError(namespace, address, connection) : error;
     case grpcStatus.INVALID_ARGUMENT:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
-      return /search attribute/i.test(words) ? new SearchAttributesMissingError(namespace, words, options) : error;
+      return /search attribute/i.test(words) ? new SearchAttributesMissingError(namespace, words, connection) : error;
     default:
       return error;
   }

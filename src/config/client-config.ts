@@ -40,7 +40,7 @@ export function loadClientConfig(
   const traces = readTraces(env, values, problems);
   const warnings = ignoredVariableWarnings(env);
   const traceParent = traces === null ? null : readTraceparent(env, warnings);
-  if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
+  if (problems.length > 0) throw new ConfigError(problems);
   return {
     config: Object.freeze({
       webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null,

@@ -120,6 +120,9 @@ function serviceLinkWarning(name: string): string {
 }
 
 function unknownWarning(name: string): string {
+  if (name === 'LONGHAUL_TASK_QUEUE') {
+    return `Unknown variable ${name} is ignored; give --task-queue, or taskQueue in the library`;
+  }
   const meant = meantNames(name);
   return `Unknown variable ${name} is ignored${meant.length === 0 ? '' : `; did you mean ${oneOf(meant)}?`}`;
 }

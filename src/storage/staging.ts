@@ -112,10 +112,10 @@ export class Staging {
 
   /**
    * Stages a content under the name of a file, by way of a temporary one; returns its `s3:` URI. Throws StagingError with
-   * the code `UNREADABLE` and the content's own error as `cause` where that fails.
+   * the code `UNREADABLE` and the content's own error as `cause` where that fails, and the signal's reason when it is aborted.
    */
-  async keepContent(content: Readable, name: string): Promise<string> {
-    const { file, bytes, sha256 } = await spooled(content, name);
+  async keepContent(content: Readable, name: string, signal?: AbortSignal): Promise<string> {
+    const { file, bytes, sha256 } = await spooled(content, name, signal);
     try {
       if (bytes === 0) throw new StagingError(`${JSON.stringify(name)} is empty`, { code: 'EMPTY' });
       const stats = await file.stat({ bigint: true });
@@ -125,6 +125,7 @@ export class Staging {
         bytes,
         stagedKey(this.#options.prefix, sha256, name),
         this.#count,
+        signal,
       );
     } finally {
       await file.close();
@@ -142,12 +143,19 @@ export class Staging {
     }
   }
 
-  async #keepObject(path: string, opened: OpenedFile, bytes: number, key: string, count: Count): Promise<string> {
+  async #keepObject(
+    path: string,
+    opened: OpenedFile,
+    bytes: number,
+    key: string,
+    count: Count,
+    signal?: AbortSignal,
+  ): Promise<string> {
     const { bucket } = this.#options;
     try {
       if ((await this.#bucket.head(key))?.bytes === bytes) count.found += 1;
       else {
-        await this.#put(opened, bytes, key, path);
+        await this.#put(opened, bytes, key, path, signal);
         if (await hasChanged(opened)) {
           // Otherwise the wrong content would be found under its key next time. Not every credential may remove it.
           await this.#bucket.remove(key).catch(() => undefined);
@@ -158,6 +166,7 @@ export class Staging {
       }
       return s3Uri({ bucket, key });
     } catch (error) {
+      signal?.throwIfAborted();
       if (error instanceof StagingError) throw error;
       throw await this.#failure(error, `take ${JSON.stringify(path)}`);
     }
@@ -170,18 +179,25 @@ export class Staging {
     return new StagingError(`${this.location} cannot ${what}${words}`, { cause: safeCause(error, secrets) });
   }
 
-  async #put({ file }: OpenedFile, sizeBytes: number, objectKey: string, path: string): Promise<void> {
+  async #put(
+    { file }: OpenedFile,
+    sizeBytes: number,
+    objectKey: string,
+    path: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const { client, bucket, parts = defaultPartPlan } = this.#options;
-    const put = { client, bucket, objectKey, file, sizeBytes, contentType: lookUpContentType(path) };
+    const put = { client, bucket, objectKey, file, sizeBytes, contentType: lookUpContentType(path), signal };
     if (sizeBytes > parts.aboveBytes) await putInParts(put, parts);
     else await putFile(put);
   }
 }
 
-async function spooled(content: Readable, name: string): Promise<SpooledFile> {
+async function spooled(content: Readable, name: string, signal: AbortSignal | undefined): Promise<SpooledFile> {
   try {
-    return await spoolFile(content);
+    return await spoolFile(content, undefined, signal);
   } catch (error) {
+    signal?.throwIfAborted();
     if (!(error instanceof ContentError)) {
       const { problem, remedy } = describeSpoolFailure(error);
       throw new StagingError(`${JSON.stringify(name)} cannot be staged: ${problem}; ${remedy}`, {

@@ -9,6 +9,7 @@ export class FaultProxy {
   readonly #server: Server;
   readonly #connections = new Set<FaultyConnection>();
   readonly #faults = new Set<InjectedFault>();
+  #isSilent = false;
 
   private constructor(server: Server, targetPort: () => number) {
     this.#server = server;
@@ -16,6 +17,7 @@ export class FaultProxy {
     server.on('connection', (caller) => {
       const connection = new FaultyConnection(caller, targetPort(), (request) => this.#meet(request));
       this.#connections.add(connection);
+      if (this.#isSilent) connection.hold();
       caller.once('close', () => this.#connections.delete(connection));
     });
   }
@@ -39,9 +41,16 @@ export class FaultProxy {
     return [...this.#connections].filter(({ isHolding }) => isHolding).length;
   }
 
+  /** As if packets were lost: connections stay open and are accepted, and nothing passes either way until `release`. */
+  silence(): void {
+    this.#isSilent = true;
+    for (const connection of this.#connections) connection.hold();
+  }
+
   /** Forgets every injected fault, and passes on everything that was held back. */
   release(): void {
     this.#faults.clear();
+    this.#isSilent = false;
     for (const connection of this.#connections) connection.release();
   }
 

@@ -60,6 +60,12 @@ export class FaultyConnection {
     return this.#toServer.isHolding || this.#toCaller.isHolding;
   }
 
+  /** Holds back what comes from either side. */
+  hold(): void {
+    this.#toServer.shutAfter(0);
+    this.#toCaller.shutAfter(0);
+  }
+
   /** Passes on what is held back. */
   release(): void {
     this.#toServer.open();

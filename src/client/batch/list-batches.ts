@@ -5,7 +5,7 @@ import { batchIdOf } from '../../contract/workflow-ids';
 import { isClosed } from '../existing-run';
 import { checkOptions } from '../option-check';
 import { count, onlyTrue, type OptionRules } from '../../domain/option-rules';
-import { clientError, listError, type TemporalAccess } from '../temporal-access';
+import { askTemporal, callTimeoutMs, listError, type TemporalAccess } from '../temporal-access';
 import { listWorkflows } from '../list-workflows';
 import type { StuckWorkflow } from '../workflow-info';
 import { isRefused } from './start-batch';
@@ -45,11 +45,7 @@ const pageSize = 200;
 export async function countBatches(access: TemporalAccess, states: readonly BatchState[]): Promise<number> {
   const names = states.map((state) => `"${state}"`).join(', ');
   const query = `WorkflowType = "batch" AND ${searchAttributes.status.name} IN (${names}) AND ExecutionStatus = "Running"`;
-  try {
-    return (await access.client.workflow.count(query)).count;
-  } catch (error) {
-    throw clientError(access, error);
-  }
+  return (await askTemporal(access, '', () => access.client.workflow.count(query))).count;
 }
 
 /** Lists batches, those that run first, then those that ended last, each once; fetches further pages as they are read. */
@@ -64,7 +60,8 @@ export async function* listBatches(
   const query = `WorkflowType = "batch" AND ExecutionStatus ${running ? '= "Running"' : '!= "ContinuedAsNew"'}`;
   const listed = new Set<string>();
   try {
-    for await (const { workflowId, execution, attributes, ...info } of listWorkflows(client, query, pageSize)) {
+    const all = listWorkflows(client, query, pageSize, callTimeoutMs);
+    for await (const { workflowId, execution, attributes, ...info } of all) {
       const batchId = batchIdOf(workflowId);
       // One that was run again is listed with its latest run.
       if (batchId === undefined || listed.has(workflowId)) continue;

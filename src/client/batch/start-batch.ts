@@ -19,7 +19,7 @@ import { InputChangedError, InputInvalidError } from '../errors';
 import { isBatchProgress } from '../replies';
 import { traceOptionProblems, type TraceOptions } from '../start-check';
 import type { TaskOrigin } from '../task/start-task';
-import { askTemporal, type TemporalAccess } from '../temporal-access';
+import { abortable, askTemporal, type TemporalAccess } from '../temporal-access';
 import { type DescribedWorkflow, describeWorkflow, readStartArgument, type WorkflowInfo } from '../workflow-info';
 
 /** The names of what a start leaves in a batch's memo. They are durable. */
@@ -65,11 +65,22 @@ export function checkBatchStart(input: BatchInput, options?: TraceOptions): void
 export async function startBatch(
   access: TemporalAccess,
   input: BatchInput,
-  { traceparent }: TraceOptions = {},
+  { traceparent, signal }: TraceOptions = {},
 ): Promise<StartedBatch> {
   const parent: TraceContext | undefined = traceparent === undefined ? undefined : parseTraceparent(traceparent);
   const { problems, plan } = parseBatchInput(input);
   if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
+  return await abortable(access, signal, () => startChecked(access, { input, plan, parent }));
+}
+
+async function startChecked(
+  access: TemporalAccess,
+  {
+    input,
+    plan,
+    parent,
+  }: { readonly input: BatchInput; readonly plan: BatchPlan; readonly parent: TraceContext | undefined },
+): Promise<StartedBatch> {
   const { client } = access;
   const { id, rows } = plan;
   const workflowId = batchWorkflowId(id);

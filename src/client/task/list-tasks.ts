@@ -5,7 +5,7 @@ import { type LonghaulStatus, statesThatWait } from '../../domain/task-state';
 import type { UntypedEnding } from '../errors';
 import { isClosed } from '../existing-run';
 import { listPages } from '../list-workflows';
-import { clientError, listError, type TemporalAccess } from '../temporal-access';
+import { askTemporal, callTimeoutMs, listError, type TemporalAccess } from '../temporal-access';
 import type { StuckWorkflow, WorkflowInfo } from '../workflow-info';
 import { findReplacedRuns } from './later-runs';
 import { checkedQuery, type ListTasksOptions, visibilityQuery } from './task-filter';
@@ -41,12 +41,8 @@ export interface ListedTask {
 
 /** How many tasks there are of that kind. */
 export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
-  const { client } = access;
-  try {
-    return (await client.workflow.count(visibilityQuery(options).query)).count;
-  } catch (error) {
-    throw clientError(access, error);
-  }
+  const { query } = visibilityQuery(options);
+  return (await askTemporal(access, '', () => access.client.workflow.count(query))).count;
 }
 
 /** Lists tasks, as Temporal orders them: those that run, the latest start first, then those that ended last; fetches further pages as they are read. */
@@ -57,9 +53,9 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   if (limit <= 0) return;
   let listed = 0;
   try {
-    for await (const page of listPages(client, query, Math.min(limit, 200))) {
+    for await (const page of listPages(client, query, Math.min(limit, 200), callTimeoutMs)) {
       const shown = page.slice(0, limit - listed);
-      const replaced = await findReplacedRuns(client, shown);
+      const replaced = await client.withDeadline(Date.now() + callTimeoutMs, () => findReplacedRuns(client, shown));
       for (const workflow of shown) yield listedTask(workflow, replaced.has(workflow.runId));
       listed += shown.length;
       if (listed >= limit) return;

@@ -19,7 +19,7 @@ import {
   type StartTaskInput,
   type StartTaskOptions,
 } from '../start-check';
-import { askTemporal, type TemporalAccess } from '../temporal-access';
+import { abortable, askTemporal, type TemporalAccess } from '../temporal-access';
 import { listWorkflows } from '../list-workflows';
 import { describeWorkflow, readStartArgument } from '../workflow-info';
 
@@ -47,7 +47,10 @@ export async function startTask(
   options?: StartTaskOptions,
 ): Promise<StartedTask> {
   const attempt = checkedStart(request, options);
-  const retry = options?.retry ?? false;
+  return await abortable(access, options?.signal, () => startAttempt(access, attempt, options?.retry ?? false));
+}
+
+async function startAttempt(access: TemporalAccess, attempt: StartAttempt, retry: boolean): Promise<StartedTask> {
   const { workflowId } = attempt;
   const first = await startOrFind(access, attempt);
   if (first.origin === 'started' || !first.run.isClosed || !retry) return { workflowId, origin: first.origin };
@@ -177,6 +180,10 @@ export async function adoptTask(
   options?: AdoptTaskOptions,
 ): Promise<StartedTask> {
   const attempt = checkedAdoption(requestId, options);
+  return await abortable(access, options?.signal, () => adoptAttempt(access, requestId, attempt));
+}
+
+async function adoptAttempt(access: TemporalAccess, requestId: string, attempt: StartAttempt): Promise<StartedTask> {
   const { workflowId } = attempt;
   const follower = await askTemporal(access, workflowId, () => findFollower(access, requestId, attempt.plan.account));
   if (follower !== undefined) return { workflowId: follower, origin: 'attached' };

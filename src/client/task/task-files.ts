@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import type { InputValue, NewTaskInput, ResourceForm, TaskInput } from '../../contract/task-input';
 import { isRecord } from '../../domain/json';
 import { unknownNameProblems } from '../../domain/nearest-name';
@@ -31,8 +31,10 @@ export interface InputStaging {
   /**
    * Keeps a content under a key that it and its name give; returns its `s3:` URI. Throws an error with the code `EMPTY` for
    * a content without a byte, and with the code `UNREADABLE` and the content's own error as `cause` for one that fails.
+   *
+   * @param signal - ends it, with the signal's reason.
    */
-  keep(content: Readable, name: string): Promise<string>;
+  keep(content: Readable, name: string, signal?: AbortSignal): Promise<string>;
 }
 
 /** How long a link of an output lasts. */
@@ -98,11 +100,13 @@ const hasExtension = /[^.]\.[A-Za-z0-9]{1,10}$/;
  * destroyed, so that no stream stays open.
  *
  * @param check - throws for what no task can be started with.
+ * @param signal - ends it, with the signal's reason; not looked at before `check`.
  */
 export async function stageContents<Input extends TaskInput>(
   input: Input | ContentTaskInput,
   staging: InputStaging | null,
   check: (input: Input) => void,
+  signal?: AbortSignal,
 ): Promise<Input> {
   const contents = listContents(input);
   const unnamed = listInputs(input).flatMap(([key, value]) => (isBytes(value) ? [withoutName(key)] : []));
@@ -120,7 +124,7 @@ export async function stageContents<Input extends TaskInput>(
     if (staging === null) throw new InputInvalidError(contents.map(([key]) => noStaging(key)));
     const uris = new Map<string, string>();
     // One after another: each passes through a temporary file.
-    for (const [key, content] of contents) uris.set(key, await keepContent(staging, key, content));
+    for (const [key, content] of contents) uris.set(key, await keepContent(staging, key, content, signal));
     return withFiles(input, uris);
   } finally {
     for (const [, { content }] of contents) if (content instanceof Readable) content.destroy();
@@ -128,10 +132,19 @@ export async function stageContents<Input extends TaskInput>(
 }
 
 /** A stream is known to be empty at its end only: nothing was sent of it by then. */
-async function keepContent(staging: InputStaging, key: string, { content, name }: ContentInput): Promise<string> {
+async function keepContent(
+  staging: InputStaging,
+  key: string,
+  { content, name }: ContentInput,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  signal?.throwIfAborted();
+  const stream = toStream(content);
+  if (signal !== undefined) addAbortSignal(signal, stream);
   try {
-    return await staging.keep(toStream(content), name);
+    return await staging.keep(stream, name, signal);
   } catch (error) {
+    signal?.throwIfAborted();
     if (errorCode(error) === 'EMPTY') throw new InputInvalidError([emptyContent(key)]);
     if (errorCode(error) === 'UNREADABLE' && error instanceof Error) throw unreadable(key, error.cause);
     throw error;
@@ -240,5 +253,6 @@ function withFiles<Input>(input: Input | ContentTaskInput, files: ReadonlyMap<st
 }
 
 function toStream(content: Uint8Array | Readable): Readable {
-  return content instanceof Readable ? content : Readable.from([Buffer.from(content)]);
+  if (content instanceof Readable) return content;
+  return Readable.from([Buffer.from(content)]).on('error', () => undefined);
 }

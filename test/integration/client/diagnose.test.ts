@@ -93,24 +93,29 @@ describe('the doctor', () => {
     await native.close();
   });
 
-  it.each<[string, (longhaul: Longhaul) => AsyncIterable<unknown>]>([
-    ['tasks with a tag', (longhaul) => longhaul.list({ tags: ['a'] })],
-    ['tasks that wait for a person', (longhaul) => longhaul.list({ needsPerson: true })],
-    ['tasks of a status', (longhaul) => longhaul.list({ status: 'Running' })],
-    ['tasks with a failure', (longhaul) => longhaul.list({ failure: 'TaskRejected' })],
-    ['tasks with a request id', (longhaul) => longhaul.list({ requestIds: ['a'] })],
-  ])('names all missing search attributes at a list of %s', async (_, listed) => {
-    const longhaul = await Longhaul.connect({ env: {}, address: temporalAddress(), namespace: await freshNamespace() });
-    const error: unknown = await listed(longhaul)
-      [Symbol.asyncIterator]()
-      .next()
-      .catch((thrown: unknown) => thrown);
+  const first = (list: AsyncIterable<unknown>): Promise<unknown> => list[Symbol.asyncIterator]().next();
+
+  it.each<[string, (longhaul: Longhaul) => Promise<unknown>]>([
+    ['a start', (longhaul) => longhaul.start(smallInput)],
+    ['a list of tasks with a tag', (longhaul) => first(longhaul.list({ tags: ['a'] }))],
+    ['a list of tasks that wait for a person', (longhaul) => first(longhaul.list({ needsPerson: true }))],
+    ['a list of tasks of a status', (longhaul) => first(longhaul.list({ status: 'Running' }))],
+    ['a list of tasks with a failure', (longhaul) => first(longhaul.list({ failure: 'TaskRejected' }))],
+    ['a list of tasks with a request id', (longhaul) => first(longhaul.list({ requestIds: ['a'] }))],
+  ])('names all missing search attributes at %s, and the command for this namespace', async (_, call) => {
+    const namespace = await freshNamespace();
+    const longhaul = await Longhaul.connect({ env: {}, address: temporalAddress(), namespace });
+    const error: unknown = await call(longhaul).catch((thrown: unknown) => thrown);
     await longhaul.close();
 
     expect(error).toBeInstanceOf(SearchAttributesMissingError);
     expect(error).toHaveProperty(
       'message',
-      expect.stringMatching(/missing: .*LonghaulStatus.*longhaul doctor --setup/),
+      expect.stringMatching(
+        new RegExp(
+          `missing: ${searchAttributeNames.join(', ')}\\. Run "TEMPORAL_NAMESPACE=${namespace} longhaul doctor --setup"`,
+        ),
+      ),
     );
   });
 

@@ -169,10 +169,10 @@ describe('outputs', () => {
     });
   });
 
-  it('of another archive are missing, and a client without an archive says what to give', async () => {
+  it('of an archive that is not there cannot be told, and a client without an archive says what to give', async () => {
     const elsewhere = backend(inFolder, `${inFolder.archive}-of-another`);
     const task = await elsewhere.start({ webAppId: 5, inputs: {}, tuning: fastTuning });
-    await expect(task.outputs()).rejects.toMatchObject({ name: 'ResultsError', code: 'missing' });
+    await expect(task.outputs()).rejects.toMatchObject({ name: 'ArchiveError', code: 'ARCHIVE_UNUSABLE' });
     await expect(backend(inFolder).task(task.workflowId).outputs()).rejects.toThrow(
       /no archive: give Longhaul.connect/,
     );

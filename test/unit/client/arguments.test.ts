@@ -48,6 +48,7 @@ async function problemsOf(call: Call): Promise<readonly string[]> {
 describe('an option that is not known or has a value of another type', () => {
   it.each<[string, Call, string[]]>([
     ['of a start', calling('start', task, { Retry: true }), ['Unknown option "Retry"; did you mean retry? Known are']],
+    ['of a start, as a number', calling('start', task, { signal: 5 }), ['signal is 5; give an AbortSignal.']],
     ['of a start, as text', calling('start', task, { retry: 'yes' }), ['retry is "yes"; give true or false.']],
     [
       'of a start, in the singular',
@@ -103,6 +104,11 @@ describe('an option that is not known or has a value of another type', () => {
     ['a name', { adress: 'temporal:7233' }, 'Unknown option "adress"; did you mean address?'],
     ['an archive as text', { archive: 's3://x/y' }, 'archive is "s3://x/y"; give openArchive({ place })'],
     ['a staging as text', { staging: 's3://x/y' }, 'staging is "s3://x/y"; give openStaging({ place })'],
+    [
+      'a Web UI that is no URL',
+      { webUiUrl: 'not url' },
+      'webUiUrl is "not url"; give the base URL of Temporal’s Web UI',
+    ],
     ['an address as a port', { address: 7233 }, 'address is 7233; give host:port'],
     [
       'an address with a scheme',
@@ -119,6 +125,11 @@ describe('an option that is not known or has a value of another type', () => {
     await expect(connecting).rejects.toThrow(
       /Temporal at 127.0.0.1:1 .*is the address that connect was given right\?$/,
     );
+  });
+
+  it('is taken of the Web UI as the environment’s is, without the slash at its end', () => {
+    const { url } = new Longhaul({ client: new Client({ connection }), webUiUrl: 'http://localhost:8233/' }).task('a');
+    expect(url).toMatch(/^http:\/\/localhost:8233\/namespaces\//);
   });
 
   it('of a client of one’s own is refused', () => {

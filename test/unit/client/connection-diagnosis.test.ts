@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { generate } from 'selfsigned';
@@ -79,6 +80,14 @@ describe('a connection to Temporal that does not come about', () => {
     const problem = await problemAt(await tlsServer());
     expect(problem).toMatchObject({ reason: expect.stringContaining('speaks TLS') as string });
     expect(problem?.remedy).toContain('TEMPORAL_TLS=true');
+  });
+
+  it('is the port of the Web UI, or another that speaks HTTP/1.1', async () => {
+    const address = await listening(createHttpServer((_request, response) => response.end('<html>')));
+    await expect(problemAt(address)).resolves.toEqual({
+      reason: 'what listens there speaks HTTP/1.1, not gRPC',
+      remedy: expect.stringMatching(/gRPC port \(7233 .*not that of its Web UI/) as string,
+    });
   });
 
   it.each([{ TEMPORAL_TLS: 'true' }, { TEMPORAL_API_KEY: 'a-key-of-the-cloud' }])(

@@ -123,6 +123,27 @@ describe('a request of a client that was closed', () => {
   });
 });
 
+describe('a start while Temporal cannot be reached', () => {
+  const rows = { location: '/srv/rows.jsonl', digest: 'ab', rows: 3, pages: 1 };
+
+  it.each<[string, (longhaul: Longhaul, options: { signal: AbortSignal }) => Promise<unknown>]>([
+    ['start', (longhaul, options) => longhaul.start({ webAppId: 1, inputs: {} }, options)],
+    ['adopt', (longhaul, options) => longhaul.adopt('r-17', options)],
+    ['startBatch', (longhaul, options) => longhaul.startBatch({ id: 'march', rows }, options)],
+  ])('(%s) ends with the signal’s reason, long before its call does', async (_, start) => {
+    const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [retries] });
+    const longhaul = new Longhaul({ client: new Client({ connection }) }, connection);
+    const caller = new AbortController();
+    const startedMs = Date.now();
+    const started = start(longhaul, { signal: caller.signal });
+    const reason = new Error('the request was closed');
+    caller.abort(reason);
+    await expect(started).rejects.toBe(reason);
+    expect(Date.now() - startedMs).toBeLessThan(5_000);
+    await longhaul.close();
+  });
+});
+
 describe('a wait while Temporal cannot be reached', () => {
   it.each(['status', 'result', 'outputs', 'events'] as const)(
     'of %s ends with the signal’s reason, long before the call under way does',

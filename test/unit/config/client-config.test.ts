@@ -29,6 +29,17 @@ describe('the configuration of the command line', () => {
   });
 });
 
+describe('a variable that is only ignored', () => {
+  it('is no reason why the configuration of the command line cannot be used: it needs none', () => {
+    const env = { LONGHAUL_TASK_QUEUE: 'gpu', LONGHAUL_WEB_UI_URL: 'localhost' };
+    const refused = (): unknown => loadClientConfig(env);
+
+    expect(refused).toThrow(ConfigError);
+    expect(refused).not.toThrow(/LONGHAUL_TASK_QUEUE/);
+    expect(loadClientConfig({ LONGHAUL_TASK_QUEUE: 'gpu' }).warnings).toHaveLength(1);
+  });
+});
+
 describe('the way to Temporal', () => {
   const noFile = { XDG_CONFIG_HOME: '/nowhere' };
 

@@ -305,6 +305,7 @@ describe('the configuration of a worker', () => {
     const env = {
       LONGHAUL_INPUT_ROOT: '/photos',
       LONGHAUL_KEY: '1',
+      LONGHAUL_TASK_QUEUE: 'gpu',
       LONGHAUL_TYPO: '1',
       LONGHAUL_HEALTH_ADDRESS: '1',
       LONGHAUL_ZZZZZZZZZZZZZ: '1',
@@ -316,6 +317,7 @@ describe('the configuration of a worker', () => {
       'Unknown variable LONGHAUL_HEALTH_ADDRESS is ignored; did you mean LONGHAUL_HEALTH_PORT, LONGHAUL_HEALTH_HOST or LONGHAUL_HEALTH_ACCOUNTS?',
       'Unknown variable LONGHAUL_INPUT_ROOT is ignored; did you mean LONGHAUL_INPUT_ROOTS?',
       'Unknown variable LONGHAUL_KEY is ignored; did you mean LONGHAUL_API_KEY?',
+      'Unknown variable LONGHAUL_TASK_QUEUE is ignored; give --task-queue, or taskQueue in the library',
       'Unknown variable LONGHAUL_TYPO is ignored',
       'Unknown variable LONGHAUL_ZZZZZZZZZZZZZ is ignored',
     ]);

@@ -1,12 +1,22 @@
-import { createReadStream, readdirSync } from 'node:fs';
+import { createReadStream, readdirSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { InputInvalidError } from '../../../../src/client/errors';
 import { type ContentTaskInput, type InputStaging, stageContents } from '../../../../src/client/task/task-files';
 import type { NewTaskInput } from '../../../../src/contract/task-input';
 import { openStaging } from '../../../../src/files';
+import { eventually } from '../../../support/eventually';
 import { startHttpServer } from '../../../support/start-http-server';
+
+/** What a name in `/proc/self/fd` stands for; empty when it was closed meanwhile. */
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
 
 /** A staging that reads every content. */
 const reading: InputStaging = {
@@ -16,8 +26,12 @@ const reading: InputStaging = {
   },
 };
 
-function stage(inputs: ContentTaskInput['inputs'], staging: InputStaging = reading): Promise<NewTaskInput> {
-  return stageContents<NewTaskInput>({ webAppId: 1, inputs }, staging, () => undefined);
+function stage(
+  inputs: ContentTaskInput['inputs'],
+  staging: InputStaging = reading,
+  signal?: AbortSignal,
+): Promise<NewTaskInput> {
+  return stageContents<NewTaskInput>({ webAppId: 1, inputs }, staging, () => undefined, signal);
 }
 
 function image(content: Uint8Array | Readable, name = 'rocket.jpg'): ContentTaskInput['inputs'] {
@@ -99,6 +113,38 @@ describe('contents in a staging', () => {
         /inputs\["[12]:LoadImage\.image"\]\.content cannot be read \(ENOENT: .*photo/,
       );
     }
+    staging.close();
+    await server.close();
+  });
+
+  it('end with the reason of the signal when a stream stalls, in every staging, and leave no file open', async () => {
+    const staging = openStaging({ env: { ...env, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' } });
+    for (const place of [staging, reading]) {
+      const caller = new AbortController();
+      const stalled = new PassThrough();
+      stalled.write('the first bytes');
+      const start = stage(image(stalled), place, caller.signal);
+      const reason = new Error('enough');
+      await eventually(() => stalled.readableLength === 0, { what: 'the first bytes are read' });
+      caller.abort(reason);
+      await expect(start).rejects.toBe(reason);
+      expect(stalled.destroyed).toBe(true);
+    }
+    const open = readdirSync('/proc/self/fd').map((name) => readLink(`/proc/self/fd/${name}`));
+    expect(open.filter((path) => path.includes('longhaul-spool-'))).toEqual([]);
+    staging.close();
+  });
+
+  it('end with the reason of the signal while they are sent, or before', async () => {
+    const caller = new AbortController();
+    const reason = new Error('enough');
+    // It answers nothing.
+    const server = await startHttpServer(() => {
+      caller.abort(reason);
+    });
+    const staging = openStaging({ env: { ...env, AWS_ENDPOINT_URL_S3: server.url } });
+    await expect(stage(image(Buffer.from('x')), staging, caller.signal)).rejects.toBe(reason);
+    await expect(stage(image(Buffer.from('x')), staging, caller.signal)).rejects.toBe(reason);
     staging.close();
     await server.close();
   });
