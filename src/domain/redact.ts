@@ -54,9 +54,13 @@ class KnownSecrets {
   /** Of all that were ever added: most words of a service are shorter. */
   #shortestLength = Number.POSITIVE_INFINITY;
 
-  /** Remembers values for as long as the process runs. */
+  /** Remembers values for as long as the process runs, and what base64 makes of them. */
   add(...values: readonly string[]): void {
-    for (const value of values) this.#remember(value, this.#lasting);
+    for (const value of values) {
+      if (this.#lasting.has(value)) continue;
+      this.#remember(value, this.#lasting);
+      for (const encoded of inBase64(value)) this.#remember(encoded, this.#lasting);
+    }
   }
 
   /** Remembers short-lived credentials; the oldest make room. */
@@ -88,6 +92,24 @@ class KnownSecrets {
   }
 }
 
+/** Shorter ones have too little of their own in base64 to be told from ordinary words. */
+const minEncodedLength = 8;
+
+/**
+ * What a text in base64, or its form for URLs, has of a value, which may begin at any byte of what is encoded: without the
+ * characters at both ends that hold bits of its neighbours.
+ */
+function inBase64(value: string): readonly string[] {
+  if (value.length < minEncodedLength) return [];
+  return [0, 1, 2].flatMap((bytesBefore) => {
+    const bytes = Buffer.from(`${' '.repeat(bytesBefore)}${value}`);
+    const encoded = bytes.toString('base64').replace(/={0,2}$/, '');
+    const own = encoded.slice(bytesBefore === 0 ? 0 : bytesBefore + 1, bytes.length % 3 === 0 ? undefined : -1);
+    const ofUrls = own.replaceAll('+', '-').replaceAll('/', '_');
+    return own === ofUrls ? [own] : [own, ofUrls];
+  });
+}
+
 /** The one list of secrets of this process. */
 export const knownSecrets = new KnownSecrets();
 
@@ -116,7 +138,7 @@ const maxEscapeLevels = 4;
 /**
  * Text of another system without secrets: those that this process knows, `further` ones, bearer tokens, fields that are
  * named like a credential, and the query of every link. A text that hides one behind percent, JSON or HTML escapes comes
- * back decoded. Other codings (base64 of a header, for one) are not looked through.
+ * back decoded. Of other codings only the base64 of a lasting secret is found.
  */
 export function redact(text: string, further: readonly string[] = []): string {
   if (!suspicious.test(text)) return knownSecrets.removeFrom(text, further);

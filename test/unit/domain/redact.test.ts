@@ -27,6 +27,18 @@ describe('redact', () => {
     expect(redact(text)).not.toMatch(/known|%73|\\u0073|&#107/i);
   });
 
+  it.each([0, 1, 2, 3, 4, 5])('takes a secret out of base64 in which it begins at byte %i', (bytesBefore) => {
+    for (const after of ['', '!', '!!']) {
+      const bytes = Buffer.from(`${'ÿ?>x~}'.slice(0, bytesBefore)}${key}${after}`, 'latin1');
+      for (const coding of ['base64', 'base64url'] as const) {
+        const shown = redact(`the header was ${bytes.toString(coding)}.`);
+        expect(shown).toMatch(/^the header was .{0,8}\[redacted\].{0,8}\.$/);
+        const rest = shown.replace(/^the header was |\[redacted\]|\.$/g, '');
+        expect(Buffer.from(rest, 'base64').toString('latin1')).not.toMatch(/known|secret|process/);
+      }
+    }
+  });
+
   it.each<[string, string]>([
     ['a signed link', 'https://h/a.png?X-Amz-Signature=s3cret'],
     ['a signed link of unknown parameters', 'https://h/a.png?e=1&s=s3cret'],
