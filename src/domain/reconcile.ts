@@ -37,6 +37,8 @@ export interface TaskFacts {
   readonly workflowId: string | null;
   /** How that workflow ended, as `LonghaulStatus` had it; null while it runs or when Temporal does not know it. */
   readonly lastStatus: string | null;
+  /** How many runs of workflows ended because the service reports its success and has no output. */
+  readonly endsWithoutOutputs: number;
   /** The workflow that follows it now, and what it is doing. */
   readonly follower: { readonly workflowId: string; readonly status: string } | null;
   /** Null without a manifest. */
@@ -63,7 +65,7 @@ export type SafeReason =
   | 'followed'
   /** Its manifest is there, and every file that it names. */
   | 'archived'
-  /** It ended as `Failed` or `Canceled`: there is no result. */
+  /** It ended as `Failed` or `Canceled`, or twice as `SuccessNoOutputs`: there is no result. */
   | 'nothingToSave'
   /** A later create was allowed in its place, by a person or a policy. */
   | 'superseded';
@@ -125,14 +127,20 @@ export interface Finding {
 export type Verdict = { readonly safe: SafeReason } | { readonly finding: Finding };
 
 /** Whether the verdict depends on what the service says, so that it has to be asked. */
-export function dependsOnService({ follower, archived, lastStatus }: TaskFacts): boolean {
+export function dependsOnService(facts: TaskFacts): boolean {
+  const { follower, archived } = facts;
   if (follower !== null) return false;
-  return archived === null ? lastStatus !== 'Canceled' : archived.problems.length > 0;
+  return archived === null ? !hasNothingToSave(facts) : archived.problems.length > 0;
+}
+
+/** Whether its workflows have found out that there is no result. One that was adopted has asked for the outputs once more. */
+function hasNothingToSave({ lastStatus, endsWithoutOutputs }: TaskFacts): boolean {
+  return lastStatus === 'Canceled' || endsWithoutOutputs > 1;
 }
 
 /** Judges a task that has a request id. Pure. */
 export function judgeTask(facts: TaskFacts, nowMs: number): Verdict {
-  const { follower, archived, lastStatus } = facts;
+  const { follower, archived } = facts;
   if (follower?.status === 'ArchiveIncomplete') {
     const reason = `${follower.workflowId} could not archive everything, and waits for a person.`;
     const { workflowId } = follower;
@@ -140,7 +148,7 @@ export function judgeTask(facts: TaskFacts, nowMs: number): Verdict {
   }
   if (follower !== null) return { safe: 'followed' };
   if (archived !== null && archived.problems.length === 0) return { safe: 'archived' };
-  if (archived === null && lastStatus === 'Canceled') return { safe: 'nothingToSave' };
+  if (archived === null && hasNothingToSave(facts)) return { safe: 'nothingToSave' };
   return judgeByService(facts, nowMs);
 }
 

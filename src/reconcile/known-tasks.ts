@@ -73,6 +73,7 @@ export class KnownTasks {
     if (isOver) {
       if (task.lastStatus === null) task.hasEndedUnknown = failure === failureTypes.TaskNotFound;
       task.lastStatus ??= status;
+      if (failure === failureTypes.SuccessNoOutputs) task.endsWithoutOutputs += 1;
     } else if (task.follower === null || task.follower.status === 'ArchiveIncomplete') {
       task.follower = { workflowId, status };
     }
@@ -175,6 +176,7 @@ export class KnownTasks {
       account: null,
       workflowId: null,
       lastStatus: null,
+      endsWithoutOutputs: 0,
       follower: null,
       archived: null,
       atService: null,

@@ -62,6 +62,14 @@ describe('what is known of a task', () => {
     ]);
   });
 
+  it('tells how often it ended without an output, which an adoption finds out once more', () => {
+    const known = open();
+    for (const workflowId of ['task:adopt-r-1', 'task:a']) {
+      known.addWorkflow(workflow({ workflowId, status: 'Failed', failure: 'SuccessNoOutputs' }));
+    }
+    expect([...known.all()]).toMatchObject([{ endsWithoutOutputs: 2 }]);
+  });
+
   it('takes a workflow that follows it before one that waits for a person', () => {
     for (const order of [0, 1]) {
       const known = open();
