@@ -102,8 +102,8 @@ const minEncodedLength = 8;
 function inBase64(value: string): readonly string[] {
   if (value.length < minEncodedLength) return [];
   return [0, 1, 2].flatMap((bytesBefore) => {
-    const bytes = Buffer.from(`${' '.repeat(bytesBefore)}${value}`);
-    const encoded = bytes.toString('base64').replace(/={0,2}$/, '');
+    const bytes = new TextEncoder().encode(`${' '.repeat(bytesBefore)}${value}`);
+    const encoded = btoa(String.fromCharCode(...bytes)).replace(/={0,2}$/, '');
     const own = encoded.slice(bytesBefore === 0 ? 0 : bytesBefore + 1, bytes.length % 3 === 0 ? undefined : -1);
     const ofUrls = own.replaceAll('+', '-').replaceAll('/', '_');
     return own === ofUrls ? [own] : [own, ofUrls];
