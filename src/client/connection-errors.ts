@@ -1,3 +1,4 @@
+import { shellWord } from '../domain/shell-word';
 import { LonghaulError } from './errors';
 
 /** Thrown when a request is larger than Temporal takes. Nothing was sent on. */
@@ -99,7 +100,7 @@ export class SearchAttributesMissingError extends LonghaulError {
 
   constructor(namespace: string, what: string, { sources, ...options }: ConnectionErrorOptions = {}) {
     // The command reads the environment, which need not have this namespace.
-    const command = `${sources?.namespace === undefined ? '' : `TEMPORAL_NAMESPACE=${namespace} `}longhaul doctor --setup`;
+    const command = `${sources?.namespace === undefined ? '' : `TEMPORAL_NAMESPACE=${shellWord(namespace)} `}longhaul doctor --setup`;
     super(`The namespace "${namespace}" is not ready for Longhaul: ${what}. Run "${command}" once.`, options);
     this.namespace = namespace;
   }
