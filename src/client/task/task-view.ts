@@ -191,7 +191,7 @@ function note(
   // Of a task that is over, Temporal has all that matters.
   if (isOver) return null;
   const stop = isCancelRequested ? ' It was asked to stop, which a worker does as soon as one is there.' : '';
-  return `No worker answered, so the task makes no progress now; this is what Temporal itself knows.${stop} ${noWorkerRemedy(taskQueue, encryptionKey)}`;
+  return `No worker answered in time, and without one the task makes no progress; this is what Temporal itself knows.${stop} ${noWorkerRemedy(taskQueue, encryptionKey)}`;
 }
 
 /** The begin of a sentence about a workflow that was cut off. */
