@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
+import { afterQuery, type FailingQueries } from '../domain/failing-queries';
 import {
   afterPoll,
   isLost,
@@ -13,7 +14,7 @@ import {
 import { longestTimerMs } from '../domain/option-rules';
 import { nextPollDelayMs, toPollSituation } from '../domain/poll-cadence';
 import type { ServiceClient } from '../service';
-import type { PollLimiter } from '../service/poll-limiter';
+import { PollHeldBackError, type PollLimiter } from '../service/poll-limiter';
 import type { Prices } from '../domain/money';
 import type { AccountDependencies } from './accounts';
 import type { ActivityTraces } from './dependencies';
@@ -54,9 +55,11 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
   const context = Context.current();
   const { cancellationSignal: signal } = context;
   const { attempt, heartbeatTimeoutMs = 30_000 } = context.info;
-  let known = knownIn(context.info.heartbeatDetails) ?? input.known;
+  const { known: knownBefore, failing: failingBefore } = heartbeatIn(context.info.heartbeatDetails);
+  let known = knownBefore ?? input.known;
+  let failing = failingBefore;
   const heartbeat = (): void => {
-    context.heartbeat(toHeartbeat(known));
+    context.heartbeat(toHeartbeat(known, failing));
   };
   let pause: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
@@ -76,10 +79,11 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       await new Promise((resolve) => {
         pause = setTimeout(resolve, Math.min(delayMs, longestTimerMs));
       });
-      const pollResult = await poll(signal);
+      const { pollResult, waitsForTurn } = await poll(signal);
       signal.throwIfAborted();
       const before = known;
       known = afterPoll(before, pollResult, Date.now());
+      failing = afterQuery(failing, { observation: pollResult, waitsForTurn }, Date.now());
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
       const result = { known, pollResult, ...findings(input, known, pollResult) };
       if (isReasonToReturn(input, before, result)) {
@@ -107,29 +111,33 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
 }
 
 /** How the task is asked about, within the limits of its account. A query that failed is data: it never ends the watch. */
-function createPoll(
-  dependencies: WatchDependencies,
-  task: WatchTaskInput,
-): (signal: AbortSignal) => Promise<PollResult> {
+function createPoll(dependencies: WatchDependencies, task: WatchTaskInput): (signal: AbortSignal) => Promise<Polled> {
   const { services, limits } = dependencies;
   const { account, requestId } = task;
   const service = services.get(account);
   const polls = limits.get(account)?.polls;
   if (service === undefined || polls === undefined) throw unknownAccount(account);
   const query = (): ReturnType<ServiceClient['getTask']> => service.getTask(requestId, { timeoutMs });
-  const ask = async (signal: AbortSignal): Promise<PollResult> => {
+  const ask = async (signal: AbortSignal): Promise<Polled> => {
     try {
       const detail = await polls.runInLine(query, patienceMs, signal);
-      return await toPricedResult(dependencies, detail, task, recordMs);
+      return { pollResult: await toPricedResult(dependencies, detail, task, recordMs), waitsForTurn: false };
     } catch (error) {
-      return toFailedPoll(dependencies, account, error);
+      const waitsForTurn = error instanceof PollHeldBackError && !error.isUnanswered;
+      return { pollResult: toFailedPoll(dependencies, account, error), waitsForTurn };
     }
   };
   return async (signal) => {
-    const result = await ask(signal);
-    countPoll(account, result);
-    return result;
+    const polled = await ask(signal);
+    countPoll(account, polled.pollResult);
+    return polled;
   };
+}
+
+/** What a query brought, and whether it was not sent because others have their turn first. */
+interface Polled {
+  readonly pollResult: PollResult;
+  readonly waitsForTurn: boolean;
 }
 
 /** An event for each change, and for the first of several queries that fail: a watch makes thousands. */
@@ -172,15 +180,15 @@ function isWorthTelling({ known: first, tellFromMs, settleMs = 0 }: WatchTaskInp
   return known.serviceStatus !== null && nowMs - known.serviceStatusSinceMs >= settleMs;
 }
 
-function toHeartbeat(known: WatchedTask): WatchHeartbeat {
+function toHeartbeat(known: WatchedTask, failing: FailingQueries | undefined): WatchHeartbeat {
   const { serviceStatus, serviceStatusSinceMs, polls, failedPolls } = known;
   const state =
     serviceStatus === null ? 'Not seen yet' : `${serviceStatus} since ${new Date(serviceStatusSinceMs).toISOString()}`;
-  return { watched: `${state}; ${polls} queries, ${failedPolls} failed`, known };
+  return { watched: `${state}; ${polls} queries, ${failedPolls} failed`, known, ...(failing && { failing }) };
 }
 
 /** What a previous attempt left; another form than ours is as good as none. */
-function knownIn(details: unknown): WatchedTask | undefined {
-  if (typeof details !== 'object' || details === null || !('known' in details)) return undefined;
-  return (details as WatchHeartbeat).known;
+function heartbeatIn(details: unknown): Partial<WatchHeartbeat> {
+  if (typeof details !== 'object' || details === null || !('known' in details)) return {};
+  return details as WatchHeartbeat;
 }

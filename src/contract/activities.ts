@@ -1,5 +1,6 @@
 import type { CreateOutcome } from '../domain/create-outcome';
 import type { Money } from '../domain/money';
+import type { FailingQueries } from '../domain/failing-queries';
 import type { DeadlineName, DeadlinesMs, WatchedTask } from '../domain/task-state';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
@@ -184,6 +185,8 @@ export interface WatchTaskResult {
 export interface WatchHeartbeat {
   readonly watched: string;
   readonly known: WatchedTask;
+  /** The last queries, if they failed. Absent: the last one was answered, or the worker is of an older version. */
+  readonly failing?: FailingQueries;
 }
 
 export type { ManifestInput };

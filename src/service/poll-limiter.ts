@@ -6,11 +6,14 @@ import { formatRate, steadyNow, TokenBucket, type TokenBucketOptions } from './t
 export class PollHeldBackError extends Error {
   /** When there will be a place, from now. */
   readonly retryInMs: number;
+  /** Whether that is because the service answers no query, rather than because others have their turn first. */
+  readonly isUnanswered: boolean;
 
-  constructor(words: string, retryInMs: number) {
+  constructor(words: string, retryInMs: number, isUnanswered = false) {
     super(`the query was not sent: ${words}`);
     this.name = 'PollHeldBackError';
     this.retryInMs = retryInMs;
+    this.isUnanswered = isUnanswered;
   }
 }
 
@@ -149,7 +152,7 @@ export class PollLimiter {
     }
     const since = new Date(this.#stalledSinceMs).toISOString();
     const retryInMs = Math.max(firstProbePauseMs, this.#nextProbeMs - nowMs);
-    throw new PollHeldBackError(`the service has answered no query in time since ${since}`, retryInMs);
+    throw new PollHeldBackError(`the service has answered no query in time since ${since}`, retryInMs, true);
   }
 
   #stall(): void {

@@ -1,9 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../../contract/activities';
+import type { Activities, CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../../contract/activities';
 import { waitsForTurn, workerStopping } from '../../contract/failure-types';
+import { areFailingLong, type FailingQueries } from '../../domain/failing-queries';
 import { isRecord } from '../../domain/json';
 import type { WatchedTask } from '../../domain/task-state';
+import { formatCount } from '../../domain/text';
 import { decodedFailureMessage, decodedPayload, type DescribedWorkflow, toMs } from '../workflow-info';
 
 /** An activity that is tried again: it failed, waits for its turn, or is paused. */
@@ -27,7 +29,7 @@ export interface HeldUp {
   readonly activity: string;
   /** ISO-8601: since when it wants to. */
   readonly since: string;
-  /** What its last attempt complained of. */
+  /** What its last attempt, or the last query of a watch, complained of. */
   readonly words: string;
 }
 
@@ -73,14 +75,25 @@ export function retryingActivities(client: Client, pending: PendingActivities): 
 }
 
 /**
- * What keeps a task from going on now: the activity that failed and is to be tried again, or that an operator paused.
+ * What keeps a task from going on now: the activity that failed and is to be tried again, or that an operator paused, or
+ * a watch whose queries have failed for minutes.
  */
 export async function readHeldUp(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
   const held = pending.find(isHeldUp);
-  if (held === undefined) return undefined;
+  if (held === undefined) return await failingWatch(client, pending);
   const { activity, lastFailure, isPaused } = await retrying(client, held);
   const paused = isPaused ? 'paused by an operator' : '';
   return { activity, since: firstScheduledAt(held), words: [paused, lastFailure].filter(Boolean).join('; ') };
+}
+
+/** The watch that reports that nothing but failed queries came of it for minutes. */
+async function failingWatch(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
+  const watches = pending.filter(({ activityType, state }) => activityType?.name === watchTask && state === started);
+  const failing = (await heartbeatsOf(client, watches)).find(isFailingWatch)?.failing;
+  if (failing === undefined || !areFailingLong(failing, Date.now())) return undefined;
+  const { sinceMs, queries, problem } = failing;
+  const words = `the last ${formatCount(queries)} queries failed: ${problem}`;
+  return { activity: watchTask, since: new Date(sinceMs).toISOString(), words };
 }
 
 /** One that is being tried is not, except a create, which may wait within an attempt; nor is one whose turn comes. */
@@ -91,6 +104,7 @@ function isHeldUp(activity: PendingActivities[number]): boolean {
   return isRetried(activity) && !isTried && typeOf(lastFailure) !== waitsForTurn;
 }
 
+const watchTask: keyof Activities = 'watchTask';
 const started = temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED;
 
 /** ISO-8601: when its workflow scheduled it. Temporal has that of the next attempt, and until when it may be tried. */
@@ -136,6 +150,13 @@ async function retrying(client: Client, activity: PendingActivities[number]): Pr
 
 function isWatch(details: unknown): details is WatchHeartbeat {
   return isRecord(details) && typeof details['watched'] === 'string' && isWatchedTask(details['known']);
+}
+
+function isFailingWatch(details: unknown): details is WatchHeartbeat & { readonly failing: FailingQueries } {
+  if (!isWatch(details) || !isRecord(details.failing)) return false;
+  const { sinceMs, queries, problem } = details.failing;
+  const isMoment = typeof sinceMs === 'number' && !Number.isNaN(new Date(sinceMs).getTime());
+  return isMoment && typeof queries === 'number' && typeof problem === 'string';
 }
 
 function isRefusedCreate(details: unknown): details is CreateHeartbeat {

@@ -70,8 +70,8 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
   }
 
   /**
-   * What keeps it from going on now: a step that failed and is tried again, or that an operator paused. Null where there is
-   * none. Temporal alone is asked, no worker.
+   * What keeps it from going on now: a step that failed and is tried again, or that an operator paused, or a watch by
+   * activity whose queries have all failed for minutes. Null where there is none. Temporal alone is asked, no worker.
    */
   async heldUp(): Promise<HeldUp | null> {
     const { pendingActivities } = await this.describe();

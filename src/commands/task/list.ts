@@ -51,7 +51,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--until <when>', 'only tasks started before then')
     .option('--failure <type>', 'only tasks that ended with this failure, such as TaskRejected')
     .option('--needs-person', 'only those that wait for a decision; exit code 5 when there are any')
-    .option('--held-up', 'only those that cannot go on now: a step fails and is tried again; exit code 5 as well')
+    .option('--held-up', 'only those that cannot go on now: a step or every query fails; exit code 5 as well')
     .option('--stuck', 'only those whose workflow tasks fail: they make no progress and cannot be stopped')
     .option('--paused', 'only those of which an operator paused an activity')
     .option('--limit <count>', 'at most this many; a line on standard error says when there are more', defaultLimit)

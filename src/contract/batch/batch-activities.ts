@@ -159,7 +159,10 @@ export interface PollRowsResult {
   readonly heldUp?: HeldUpRows;
 }
 
-/** Rows whose tasks cannot go on now: a step of theirs failed and is to be tried again, or an operator paused it. */
+/**
+ * Rows whose tasks cannot go on now: a step of theirs failed and is to be tried again, or an operator paused it, or the
+ * queries of a watch fail.
+ */
 export interface HeldUpRows {
   readonly rows: number;
   /** ISO-8601: since when the first of them has wanted to take that step. */

@@ -2,6 +2,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { type WatchDependencies, watchTask } from '../../../src/activities/watch-task';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../../../src/contract/activities';
 import { ServiceTimeoutError } from '../../../src/service';
+import { PollHeldBackError } from '../../../src/service/poll-limiter';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { watchParts } from '../../support/watch-parts';
@@ -126,6 +127,42 @@ describe('the activity that watches a task', () => {
     const { heartbeats, result } = watch({ poll: { minMs: 1, maxMs: 1_000 } });
     await result;
     expect(heartbeats).toEqual([]);
+  });
+
+  it('tells since when its queries fail and why, across attempts, until one is answered', async () => {
+    let answer: PollResult = { seen: 'nothing', problem: 'HTTP 502' };
+    parts = watchParts('default', () => Promise.resolve(answer));
+    const sinceMs = startedAtMs - hourMs;
+    const failing = { sinceMs, queries: 16, problem: 'HTTP 301' };
+    const { environment, heartbeats, result } = watch(
+      {},
+      { attempt: 2, heartbeatTimeoutMs: 30, heartbeatDetails: { watched: '', known: input.known, failing } },
+    );
+    const isOver = result.catch(() => undefined);
+    await eventually(() => heartbeats.at(-1)?.failing?.problem === 'HTTP 502');
+    expect(heartbeats.at(-1)?.failing).toMatchObject({ sinceMs });
+    expect(heartbeats.at(-1)?.failing?.queries).toBeGreaterThan(16);
+    answer = seen('Running');
+    await eventually(() => heartbeats.at(-1)?.failing === undefined);
+    environment.cancel('CANCELLED');
+    await isOver;
+  });
+
+  it.each([
+    [false, undefined],
+    [true, 'the query was not sent: why'],
+  ])('takes a query that was held back for one that failed only if none is answered (%s)', async (given, problem) => {
+    let polls = 0;
+    parts = watchParts('default', () => {
+      polls += 1;
+      return Promise.reject(new PollHeldBackError('why', 1, given));
+    });
+    const { environment, heartbeats, result } = watch({}, { heartbeatTimeoutMs: 30 });
+    const isOver = result.catch(() => undefined);
+    await eventually(() => polls > 2 && (heartbeats.at(-1)?.known.failedPolls ?? 0) > 2);
+    expect(heartbeats.at(-1)?.failing?.problem).toBe(problem);
+    environment.cancel('CANCELLED');
+    await isOver;
   });
 
   it('tells again what it knows before its heartbeat is missed, also when nothing can be asked', async () => {

@@ -1,6 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
 import { readHeldUp, retryingActivities } from '../../../../src/client/task/pending-work';
 import { taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
+import { unseenTask } from '../../../../src/domain/task-state';
 
 const description: TaskViewSources['description'] = {
   ...{ workflowId: 'task:order-17', runId: 'r', taskQueue: 'longhual', execution: 'RUNNING', stuck: null, paused: [] },
@@ -124,5 +126,36 @@ describe('what is tried again of a task', () => {
     const paused = ended(type, 'Activity paused', true);
     expect(await retryingActivities(client, paused)).toMatchObject([{ lastFailure: '', isPaused: true }]);
     expect(await readHeldUp(client, paused)).toMatchObject({ words: 'paused by an operator' });
+  });
+
+  describe('of a watch', () => {
+    const { PENDING_ACTIVITY_STATE_STARTED: started } = temporal.api.enums.v1.PendingActivityState;
+    const minuteMs = 60_000;
+    const watching = (heartbeat: object): Pending => [
+      {
+        ...{ activityType: { name: 'watchTask' }, attempt: 1, state: started },
+        heartbeatDetails: { payloads: [client.options.loadedDataConverter.payloadConverter.toPayload(heartbeat)] },
+      },
+    ];
+    const known = { ...unseenTask(0), serviceStatus: 'Running', polls: 20, failedPolls: 16, problem: 'HTTP 301' };
+    const beat = { watched: 'Running', known };
+
+    it('holds the task up once every query has failed for minutes, in words', async () => {
+      const sinceMs = Date.now() - 5 * minuteMs;
+      const failing = { sinceMs, queries: 16, problem: 'HTTP 301' };
+      expect(await readHeldUp(client, watching({ ...beat, failing }))).toEqual({
+        ...{ activity: 'watchTask', since: new Date(sinceMs).toISOString() },
+        words: 'the last 16 queries failed: HTTP 301',
+      });
+    });
+
+    it.each([
+      ['have failed for a moment', { sinceMs: Date.now() - minuteMs, queries: 16, problem: 'HTTP 301' }],
+      ['have failed twice in a long time', { sinceMs: 0, queries: 2, problem: 'HTTP 301' }],
+      ['are told of in another form', { sinceMs: 'long', queries: 16, problem: 'HTTP 301' }],
+      ['are not told of, by an older worker', undefined],
+    ])('does not hold it up when queries %s', async (_, failing) => {
+      expect(await readHeldUp(client, watching({ ...beat, failing }))).toBeUndefined();
+    });
   });
 });
