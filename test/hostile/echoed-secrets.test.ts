@@ -191,10 +191,14 @@ describe('the search', () => {
     ['percent-encoded', encodeURIComponent(apiKey)],
     ['in JSON', JSON.stringify({ echo: handedOut.accessKeySecret })],
     ['in base64', Buffer.from(`key: ${apiKey}`).toString('base64')],
+    ['of an upload, in base64', Buffer.from(`key: ${handedOut.accessKeySecret}`).toString('base64')],
     ['in a bearer line', 'Authorization: Bearer something'],
-  ])('finds a secret that was planted, %s; and redaction takes it out unless it is base64', (how, text) => {
-    expect(findForbidden([{ where: 'here', text }], secrets)).not.toEqual([]);
-    const left = findForbidden([{ where: 'here', text: redact(text) }], secrets);
-    expect(left.length > 0).toBe(how === 'in base64');
-  });
+  ])(
+    'finds a secret that was planted, %s; and redaction takes it out unless it is one of an upload in base64',
+    (how, text) => {
+      expect(findForbidden([{ where: 'here', text }], secrets)).not.toEqual([]);
+      const left = findForbidden([{ where: 'here', text: redact(text) }], secrets);
+      expect(left.length > 0).toBe(how === 'of an upload, in base64');
+    },
+  );
 });

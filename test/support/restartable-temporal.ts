@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { serverEnvironment } from '../../tools/start-server';
+import { lastingPorts } from '../../tools/free-port';
+import { onFreshPorts, serverEnvironment } from '../../tools/start-server';
 import { startTemporal, type TemporalServer } from '../../tools/temporal-server';
 import { temporaryFolder } from './temporary-folder';
 
@@ -15,7 +16,11 @@ export class RestartableTemporal {
 
   static async start(): Promise<RestartableTemporal> {
     const folder = temporaryFolder();
-    return new RestartableTemporal(folder, await startTemporal(optionsIn(folder.path)));
+    const server = await onFreshPorts(async () => {
+      const [port = 0, uiPort = 0] = await lastingPorts(2);
+      return await startTemporal({ ...optionsIn(folder.path), port, uiPort });
+    });
+    return new RestartableTemporal(folder, server);
   }
 
   /** The same before and after. */
@@ -38,7 +43,7 @@ export class RestartableTemporal {
   async startAgain(): Promise<void> {
     const portOf = (url: string): number => Number(url.split(':').at(-1));
     const ports = { port: portOf(this.#server.address), uiPort: portOf(this.#server.uiUrl ?? '') };
-    this.#server = await startTemporal({ ...optionsIn(this.#folder.path), ...ports });
+    this.#server = await onFreshPorts(() => startTemporal({ ...optionsIn(this.#folder.path), ...ports }));
   }
 
   async stop(): Promise<void> {

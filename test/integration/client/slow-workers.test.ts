@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { NativeConnection } from '@temporalio/worker';
+import { Longhaul } from '../../../src/client/longhaul';
 import type { TaskHandle } from '../../../src/client/task/task-handle';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
@@ -91,8 +92,10 @@ describe('the status of a task', () => {
     const line = new SlowLine(Number(environment.address.split(':').at(-1)));
     const native = await NativeConnection.connect({ address: await line.address() });
     environment.service.script = [seen('Running')];
-    const workers = await TaskWorkers.start(native, environment.taskQueue, environment.service.activities);
-    const task = await environment.longhaul.start(smallInput);
+    // A worker that stopped a moment ago on the same task queue would be taken for this one: they have one identity.
+    const taskQueue = `test-${randomUUID()}`;
+    const workers = await TaskWorkers.start(native, taskQueue, environment.service.activities);
+    const task = await new Longhaul({ client: environment.temporal, taskQueue }).start(smallInput);
     await whenRuns(task);
 
     line.hold();
