@@ -4,6 +4,7 @@ import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { expectedEnd, mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { formatBudget } from '../../domain/batch/batch-budget';
+import { statesThatWait } from '../../domain/task-state';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { Output } from '../command-context';
 import { formatRetry } from '../task/task-text';
@@ -156,10 +157,22 @@ export function countsLine({ state, running, waiting, failed, canceled }: BatchP
 /** By fewer rows, the end that is expected changes with each of them. */
 const minEndedRows = 5;
 
-/** `12.3 rows a minute, about 1:05 left (until 14:32)`; no end while no row starts or ends. */
+/** One row in ten that goes on makes no pace for the others. */
+const nearlyAll = 0.9;
+
+/** How many of the rows that run are held up or wait for a person. */
+function stuckRows({ running, rowStates }: BatchProgress): number {
+  const parked = statesThatWait.reduce((sum, state) => sum + (rowStates?.counts[state] ?? 0), 0);
+  return Math.min(running, parked + (rowStates?.heldUp?.rows ?? 0));
+}
+
+/** `12.3 rows a minute, about 1:05 left (until 14:32)`; no end while no row starts or ends, or nearly none can go on. */
 export function paceLine(progress: BatchProgress, nowMs: number): string {
   const { perMinute, state, running } = progress;
   if (state === 'BudgetReached' && running === 0) return 'no row starts until the budget is raised';
+  const stuck = stuckRows(progress);
+  if (stuck > 0 && stuck >= nearlyAll * running)
+    return `${formatCount(stuck)} of ${formatCountOf(running, 'row')} that run are held up or wait for a person, so no end can be estimated`;
   const stalledMs = stalledForMs(progress, nowMs);
   if (stalledMs !== null)
     return `no row has started or ended for ${formatClock(stalledMs)}, so no end can be estimated`;

@@ -85,6 +85,13 @@ describe('the lines of a batch', () => {
 
   it('say so when there is nothing to go by yet', () => {
     const nothing = { perMinute: null, expectedEnd: null };
+    const counts = { Archiving: 13, Watching: 11, ArchiveIncomplete: 9 };
+    const heldUp = { rows: 22, since: startedAt, activity: 'watchTask', words: 'HTTP 301' };
+    const stuck: Partial<BatchProgress> = { running: 33, rowStates: { asOf: startedAt, counts, heldUp } };
+    expect(paceLine(progressOf(stuck), startMs)).toBe(
+      '31 of 33 rows that run are held up or wait for a person, so no end can be estimated',
+    );
+    expect(paceLine(progressOf({ ...stuck, running: 60 }), startMs)).toContain('left (until');
     expect(paceLine(progressOf({ ...nothing, success: 0, failed: 0, canceled: 0 }), startMs)).toBe(
       'no row has ended yet',
     );
