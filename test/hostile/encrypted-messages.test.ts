@@ -116,7 +116,7 @@ describe('a task of workers that encrypt', () => {
 
 describe('a task that an encrypting client started', () => {
   it('names the key that workers need while none answers, also to a client without keys', async () => {
-    const taskQueue = `nobody-${randomUUID()}`;
+    const taskQueue = `unserved-${randomUUID()}`;
     const longhaul = new Longhaul({ client: encryptingClient(), taskQueue });
     const task = await longhaul.start(small);
     const needed = /No worker answered.* encrypted: workers there need the key "k{80}" \(LONGHAUL_CODEC_KEYS_FILE\)/;

@@ -4,6 +4,17 @@ import { seen, untilCancelled } from './fake-activities';
 import { fastTuning, whenRequestIs, whenStatusIs } from './task-environment';
 import { idle, story, type TaskStory } from './task-story';
 
+/** It runs, so that a verb applies, only once it is seen to be stopped. */
+const stopWhilePreparing: TaskStory['begin'] = (service) => {
+  service.script = [seen('Preparing')];
+  return async (task) => {
+    await whenStatusIs(task, 'Preparing');
+    await task.cancel();
+    await whenStatusIs(task, 'Stopping');
+    service.script = [seen('Running')];
+  };
+};
+
 /** Branches of the `task` workflow in which a task is asked to end. */
 export const stopStories: readonly TaskStory[] = [
   story('stop-during-upload', {
@@ -18,29 +29,13 @@ export const stopStories: readonly TaskStory[] = [
     creates: 0,
   }),
   story('stop-while-preparing', {
-    begin: (service) => {
-      service.script = [seen('Preparing')];
-      return async (task) => {
-        await whenStatusIs(task, 'Preparing');
-        await task.cancel();
-        await whenStatusIs(task, 'Stopping');
-        service.script = [seen('Running')];
-      };
-    },
+    begin: stopWhilePreparing,
     execution: 'CANCELLED',
     verbs: ['interrupt'],
   }),
   story('stop-sent-late', {
     input: { tuning: { ...fastTuning, poll: { minMs: 5_000, maxMs: 5_000 }, stopGraceMs: 500 } },
-    begin: (service) => {
-      service.script = [seen('Preparing')];
-      return async (task) => {
-        await whenStatusIs(task, 'Preparing');
-        await task.cancel();
-        await whenStatusIs(task, 'Stopping');
-        service.script = [seen('Running')];
-      };
-    },
+    begin: stopWhilePreparing,
     execution: 'CANCELLED',
     verbs: ['interrupt'],
   }),

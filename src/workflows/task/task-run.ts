@@ -175,9 +175,9 @@ export class TaskRun {
 /** A task that was paid goes on where it is: it has continued as new. */
 function placeProblems(plan: TaskPlan): readonly string[] {
   const { workflowId, continuedFromExecutionRunId } = workflowInfo();
-  if (continuedFromExecutionRunId !== undefined && !isRetriedRun()) return [];
   const problems = taskPlaceProblems(plan, workflowId);
-  return problems.length === 0 || !isRetriedRun() || patched('a-retried-run-begins-anew') ? problems : [];
+  if (problems.length === 0 || continuedFromExecutionRunId === undefined) return problems;
+  return isRetriedRun() && patched('a-retried-run-begins-anew') ? problems : [];
 }
 
 function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {

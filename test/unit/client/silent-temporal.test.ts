@@ -1,13 +1,5 @@
-import {
-  type sendUnaryData,
-  Server,
-  ServerCredentials,
-  type ServerUnaryCall,
-  status,
-  type StatusObject,
-} from '@grpc/grpc-js';
+import { status, type StatusObject } from '@grpc/grpc-js';
 import { Client, Connection } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
 import { UnknownTaskError } from '../../../src/client/errors';
 import { TemporalUnreachableError } from '../../../src/client/connection-errors';
 import { connectTemporal, endingWithin, retries } from '../../../src/client/connect-temporal';
@@ -15,50 +7,27 @@ import { countBatches } from '../../../src/client/batch/list-batches';
 import { countTasks } from '../../../src/client/task/list-tasks';
 import { Longhaul } from '../../../src/client/longhaul';
 import { FaultProxy } from '../../support/fault-proxy';
+import { startOneMethodServer } from '../../support/one-method-server';
 
-const { GetSystemInfoResponse } = temporal.api.workflowservice.v1;
-
-const server = new Server();
-let port: number;
+let server: Awaited<ReturnType<typeof startOneMethodServer>>;
 /** When the last wait for a result had to be answered, from its start. */
 let waitMs: number | undefined;
 
-type Call = ServerUnaryCall<Buffer, Uint8Array>;
-type Answer = sendUnaryData<Uint8Array>;
-
 beforeAll(async () => {
-  const bytes = (message: Uint8Array): Buffer => Buffer.from(message);
-  const method = (name: string): object => ({
-    path: `/temporal.api.workflowservice.v1.WorkflowService/${name}`,
-    ...{ requestStream: false, responseStream: false, requestSerialize: bytes, requestDeserialize: bytes },
-    ...{ responseSerialize: bytes, responseDeserialize: bytes },
-  });
-  const service = { getSystemInfo: method('GetSystemInfo'), history: method('GetWorkflowExecutionHistory') };
-  server.addService(service as never, {
-    getSystemInfo: (_call: Call, answer: Answer) => {
-      answer(null, GetSystemInfoResponse.encode({}).finish());
-    },
-    history: (call: Call, answer: Answer) => {
-      waitMs = Number(call.getDeadline()) - Date.now();
-      const failure: Partial<StatusObject> = { code: status.NOT_FOUND, details: 'workflow not found for ID: task:a' };
-      answer(failure);
-    },
-  });
-  port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(error);
-    });
+  server = await startOneMethodServer('GetWorkflowExecutionHistory', (call, answer) => {
+    waitMs = Number(call.getDeadline()) - Date.now();
+    const failure: Partial<StatusObject> = { code: status.NOT_FOUND, details: 'workflow not found for ID: task:a' };
+    answer(failure);
   });
 });
 
 afterAll(() => {
-  server.forceShutdown();
+  server.stop();
 });
 
 describe('a Temporal that falls silent, with its connections open', () => {
   it('ends lists and counts in 15 seconds, as every other call, and the wait for a result in the connection’s time', async () => {
-    const proxy = await FaultProxy.start(port);
+    const proxy = await FaultProxy.start(server.port);
     const address = `127.0.0.1:${proxy.port}`;
     const connection = await Connection.connect({ address, interceptors: [endingWithin(20_000), retries] });
     const client = new Client({ connection });
@@ -89,7 +58,7 @@ describe('a Temporal that falls silent, with its connections open', () => {
   }, 60_000);
 
   it('has 70 seconds for a wait for a result, of which Temporal holds one answer back for 20', async () => {
-    const address = `127.0.0.1:${port}`;
+    const address = `127.0.0.1:${server.port}`;
     const connection = await connectTemporal({ address, namespace: 'default', connectionOptions: { address } });
     try {
       const longhaul = new Longhaul({ client: new Client({ connection }) });

@@ -1,11 +1,9 @@
-import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js';
-import { temporal } from '@temporalio/proto';
+import { status } from '@grpc/grpc-js';
 import { TemporalUnreachableError } from '../../../src/client/connection-errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
 import { FakeContext } from '../../support/fake-context';
-
-const { GetSystemInfoResponse } = temporal.api.workflowservice.v1;
+import { startOneMethodServer } from '../../support/one-method-server';
 
 interface Answer {
   readonly code: status;
@@ -15,32 +13,13 @@ interface Answer {
 /** A Temporal that answers each description of a workflow with the next of these, and the last one ever after. */
 async function withTemporal(answers: readonly Answer[], use: (address: string) => Promise<void>): Promise<void> {
   const left = [...answers];
-  const server = new Server();
-  const bytes = (message: Uint8Array): Buffer => Buffer.from(message);
-  const method = (name: string): object => ({
-    path: `/temporal.api.workflowservice.v1.WorkflowService/${name}`,
-    ...{ requestStream: false, responseStream: false, requestSerialize: bytes, requestDeserialize: bytes },
-    ...{ responseSerialize: bytes, responseDeserialize: bytes },
-  });
-  const service = { getSystemInfo: method('GetSystemInfo'), describe: method('DescribeWorkflowExecution') };
-  server.addService(service as never, {
-    getSystemInfo: (_call: ServerUnaryCall<Buffer, Uint8Array>, answer: sendUnaryData<Uint8Array>) => {
-      answer(null, GetSystemInfoResponse.encode({}).finish());
-    },
-    describe: (_call: ServerUnaryCall<Buffer, Uint8Array>, answer: sendUnaryData<Uint8Array>) => {
-      answer((left.length > 1 ? left.shift() : left[0]) ?? null);
-    },
-  });
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(error);
-    });
+  const server = await startOneMethodServer('DescribeWorkflowExecution', (_call, answer) => {
+    answer((left.length > 1 ? left.shift() : left[0]) ?? null);
   });
   try {
-    await use(`127.0.0.1:${port}`);
+    await use(`127.0.0.1:${server.port}`);
   } finally {
-    server.forceShutdown();
+    server.stop();
   }
 }
 
