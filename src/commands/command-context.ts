@@ -187,8 +187,8 @@ export async function untilInterrupted<Result>(
 }
 
 /**
- * Starts what may be paid, and tells whether Ctrl-C came meanwhile. That ends nothing before Temporal has answered: else
- * nobody would be told of what was started and goes on. A second one ends the process.
+ * Starts what may be paid, and tells whether Ctrl-C came meanwhile. The interrupt takes effect once Temporal has
+ * answered: otherwise the command would end silently while what it started goes on. A second one ends the process.
  */
 export async function untilStarted<Result>(
   context: Pick<CommandContext, 'onInterrupt' | 'stderr'>,
