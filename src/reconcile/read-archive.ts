@@ -6,6 +6,7 @@ import { isLonghaulWorkflowId } from '../contract/workflow-ids';
 import { parseCreateRecord } from '../formats/create-record';
 import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
 import type { Archive, Expectation } from '../storage/archive/archive';
+import { ArchiveError } from '../storage/errors';
 import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
 
 const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;
@@ -19,10 +20,18 @@ const maxSizes = 500_000;
 /** A manifest may name any number of files; so many of them tell that it is damaged. */
 const maxProblems = 20;
 
+/** No record or manifest is larger. */
+const maxReadBytes = 64 * 1024 * 1024;
+/** So many that cannot be read are told as findings; with more, it is the archive that cannot. */
+const maxUnread = 20;
+
 /** What the reading of an archive saw. */
 export interface ArchiveCount {
   records: number;
   manifests: number;
+  /** What is not Longhaul's, and the first of it. */
+  foreign: number;
+  firstForeign: string | null;
 }
 
 /** How an archive is read. */
@@ -42,25 +51,50 @@ export interface ReadArchiveOptions {
  */
 export async function readArchive(archive: Archive, known: KnownTasks, options: ReadArchiveOptions): Promise<void> {
   const { signal, onProgress } = options;
-  const { names, sizes } = await listArchive(archive, known, options);
-  const count: ArchiveCount = { records: 0, manifests: 0 };
+  const count: ArchiveCount = { records: 0, manifests: 0, foreign: 0, firstForeign: null };
+  const { names, sizes } = await listArchive(archive, known, options, count);
   const files = new ArchiveFiles(archive, sizes, options);
+  const readOne = async (name: string, content: Buffer | undefined): Promise<void> => {
+    if (content === undefined) return;
+    const record = parseRecord(name, content);
+    const manifest = record === undefined ? await parseManifest(name, content, files) : undefined;
+    if (record !== undefined) {
+      known.addRecord(record);
+      count.records += 1;
+    }
+    if (manifest !== undefined) {
+      known.addManifest(manifest);
+      count.manifests += 1;
+    }
+    if (record !== undefined || manifest !== undefined) onProgress(count);
+  };
+  const unread: string[] = [];
   await Readable.from(names).forEach(
     async (name: string) => {
-      const record = await readRecord(archive, name);
-      const manifest = record === undefined ? await readManifest(archive, name, files) : undefined;
-      if (record !== undefined) {
-        known.addRecord(record);
-        count.records += 1;
+      try {
+        await readOne(name, await archive.read(name));
+      } catch (error) {
+        if (!(error instanceof ArchiveError) || unread.length >= maxUnread) throw error;
+        unread.push(name);
       }
-      if (manifest !== undefined) {
-        known.addManifest(manifest);
-        count.manifests += 1;
-      }
-      if (record !== undefined || manifest !== undefined) onProgress(count);
     },
     { concurrency: readsAtOnce, ...(signal !== undefined && { signal }) },
   );
+  for (const name of unread) {
+    signal?.throwIfAborted();
+    await readOne(name, await readOrNothing(archive, name));
+  }
+  onProgress(count);
+}
+
+/** Once more, for it may have failed for a moment; what cannot be read is taken as damaged, and never ends the whole. */
+async function readOrNothing(archive: Archive, name: string): Promise<Buffer | undefined> {
+  try {
+    return await archive.read(name);
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    return Buffer.alloc(0);
+  }
 }
 
 /** The names of what has to be read, and the sizes of the other files of that time. */
@@ -68,12 +102,17 @@ async function listArchive(
   archive: Archive,
   known: KnownTasks,
   { sinceMs, signal }: ReadArchiveOptions,
+  count: ArchiveCount,
 ): Promise<{ readonly names: readonly string[]; readonly sizes: ReadonlyMap<string, number> }> {
   const names: string[] = [];
   const sizes = new Map<string, number>();
-  for await (const { name, bytes, keptAtMs } of archive.list('')) {
+  const passOver = (place: string): void => {
+    count.foreign += 1;
+    count.firstForeign ??= place;
+  };
+  for await (const { name, bytes, keptAtMs } of archive.list('', passOver)) {
     signal?.throwIfAborted();
-    if (!recordName.test(name) && !manifestAt.test(name)) {
+    if (bytes > maxReadBytes || (!recordName.test(name) && !manifestAt.test(name))) {
       if (keptAtMs >= sinceMs && sizes.size < maxSizes) sizes.set(name, bytes);
     } else if (keptAtMs >= sinceMs || !addByName(known, name)) {
       names.push(name);
@@ -99,11 +138,9 @@ function addByName(known: KnownTasks, name: string): boolean {
 }
 
 /** A record that is incomplete says only that a create may have been sent. */
-async function readRecord(archive: Archive, name: string): Promise<RecordedCreate | undefined> {
+function parseRecord(name: string, content: Buffer): RecordedCreate | undefined {
   const [, folder, number] = recordName.exec(name) ?? [];
   if (folder === undefined) return undefined;
-  const content = await archive.read(name);
-  if (content === undefined) return undefined;
   const { workflowId = decoded(folder), sentAt = '', requestId, account = null } = parseCreateRecord(content);
   const sentAtMs = Date.parse(sentAt);
   return {
@@ -115,10 +152,9 @@ async function readRecord(archive: Archive, name: string): Promise<RecordedCreat
   };
 }
 
-async function readManifest(archive: Archive, name: string, files: ArchiveFiles): Promise<ReadManifest | undefined> {
+async function parseManifest(name: string, content: Buffer, files: ArchiveFiles): Promise<ReadManifest | undefined> {
   const [, prefix] = manifestAt.exec(name) ?? [];
-  const content = prefix === undefined ? undefined : await archive.read(name);
-  if (prefix === undefined || content === undefined) return undefined;
+  if (prefix === undefined) return undefined;
   const json = parseJson(content.toString('utf8'));
   if (json === undefined) return unreadable(name, decoded(prefix.split('/').at(-2) ?? ''));
   const manifest = parseManifestFiles(json);
@@ -136,7 +172,7 @@ async function readManifest(archive: Archive, name: string, files: ArchiveFiles)
 function unreadable(name: string, requestId: string): ReadManifest | undefined {
   const folder = usualFolder(name, requestId);
   if (folder === undefined || !isRequestId(requestId)) return undefined;
-  return { requestId, account: null, folder, archivedAtMs: null, problems: [`${name} is no manifest any more`] };
+  return { requestId, account: null, folder, archivedAtMs: null, problems: [`${name} cannot be read as a manifest`] };
 }
 
 /** The folder that a task was archived into, when its manifest has the usual name; undefined for any other. */

@@ -17,10 +17,11 @@ import {
 } from '../domain/reconcile';
 import { parseCreateRecord } from '../formats/create-record';
 import type { ServiceClient } from '../service';
+import { formatCountOf, showValue } from '../domain/text';
 import type { Archive } from '../storage/archive/archive';
 import { askAboutTask, askService, type InTurn } from './ask-service';
 import { KnownTasks } from './known-tasks';
-import { readArchive } from './read-archive';
+import { type ArchiveCount, readArchive } from './read-archive';
 import { workflowState } from './workflow-state';
 
 /** What {@link reconcile} asks. */
@@ -98,15 +99,16 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   await settle(parts, options.settlements, workflowsOf, (requestId, recorded) =>
     askAboutTask(services, requestId, account ?? recorded),
   );
-  let counted = 'no create record and no manifest; is LONGHAUL_ARCHIVE right?';
+  let counted = '';
   await readArchive(archive, known, {
     verify: options.verify,
     // A name does not always tell of which task a manifest is; what a list names must not seem lost for that.
     sinceMs: options.requestIds.length > 0 ? 0 : sinceMs,
     signal,
-    onProgress: ({ records, manifests }) => {
-      counted = `${records} create records, ${manifests} manifests`;
-      if ((records + manifests) % progressStep === 0) onProgress(`Archive: ${counted} …`);
+    onProgress: (count) => {
+      const read = count.records + count.manifests;
+      counted = archiveWords(count);
+      if (read > 0 && read % progressStep === 0) onProgress(`Archive: ${counted} …`);
     },
   });
   onProgress(`Archive: ${counted}`);
@@ -122,6 +124,15 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   });
   onProgress(`Service: asked about ${questions} tasks`);
   return { ...(await withoutFollowed(longhaul, judgeAll(known, Date.now()), signal)), taskQueues };
+}
+
+function archiveWords({ records, manifests, foreign, firstForeign }: ArchiveCount): string {
+  const isEmpty = records + manifests === 0;
+  const read = isEmpty
+    ? 'no create record and no manifest; is LONGHAUL_ARCHIVE right?'
+    : `${records} create records, ${manifests} manifests`;
+  if (foreign === 0) return read;
+  return `${read}; passed over ${formatCountOf(foreign, 'name')} that Longhaul does not give, such as ${showValue(firstForeign)}`;
 }
 
 function requireAccount(services: ReadonlyMap<string, ServiceClient>, account: string | null): void {

@@ -130,8 +130,10 @@ export interface Archive {
    * What comes or goes meanwhile may be listed or not.
    *
    * @param folder - such as `.creates`; `''` is the whole archive. One that does not exist is empty.
+   * @param onForeign - called with each place that no name of the archive leads to, and with folders of others that this
+   * user may not read, which otherwise end the list. Both are passed over.
    */
-  list(folder: string): AsyncIterable<ListedFile>;
+  list(folder: string, onForeign?: (place: string) => void): AsyncIterable<ListedFile>;
 }
 
 /**

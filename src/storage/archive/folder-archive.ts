@@ -12,6 +12,7 @@ import {
   type Archive,
   type ArchivedFile,
   boundedContent,
+  isArchiveName,
   shownName,
   splitArchiveName,
   testFileName,
@@ -148,12 +149,13 @@ export class FolderArchive implements Archive {
     }
   }
 
-  async *list(folder: string): AsyncGenerator<ListedFile, void, undefined> {
+  async *list(folder: string, onForeign?: (place: string) => void): AsyncGenerator<ListedFile, void, undefined> {
     const path = folder === '' ? this.location : this.locate(folder);
     try {
       for await (const entry of await opendir(path)) {
         const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
-        if (entry.isDirectory()) yield* this.list(name);
+        if (!isArchiveName(entry.name)) onForeign?.(name);
+        else if (entry.isDirectory()) yield* this.list(name, onForeign);
         else if (entry.isFile() && !isTemporary(entry.name)) {
           const found = await statOrGone(join(path, entry.name));
           if (found !== undefined) yield { name, bytes: found.size, keptAtMs: found.mtimeMs };
@@ -161,7 +163,10 @@ export class FolderArchive implements Archive {
       }
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return;
-      throw this.#failure(error, folder);
+      // Such as `lost+found`; Longhaul's own records are never passed over.
+      const mayPass = errorCode(error) === 'EACCES' && folder !== '' && !folder.startsWith('.');
+      if (!mayPass || onForeign === undefined) throw this.#failure(error, folder);
+      onForeign(folder);
     }
   }
 

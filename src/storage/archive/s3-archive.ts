@@ -13,6 +13,7 @@ import {
   type Archive,
   type ArchivedFile,
   boundedContent,
+  isArchiveName,
   shownName,
   splitArchiveName,
   testFileName,
@@ -182,12 +183,15 @@ export class S3Archive implements Archive {
     await this.#attempt(name, () => this.#bucket.remove(key));
   }
 
-  async *list(folder: string): AsyncGenerator<ListedFile, void, undefined> {
+  async *list(folder: string, onForeign?: (place: string) => void): AsyncGenerator<ListedFile, void, undefined> {
     const prefix = folder === '' ? this.#prefix : `${this.#key(folder)}/`;
     try {
       for await (const { key, ...file } of this.#bucket.list(prefix)) {
         // Some tools keep an empty object for a folder.
-        if (!key.endsWith('/')) yield { name: key.slice(this.#prefix.length), ...file };
+        if (key.endsWith('/')) continue;
+        const name = key.slice(this.#prefix.length);
+        if (isArchiveName(name) && Buffer.byteLength(key) <= maxKeyBytes) yield { name, ...file };
+        else onForeign?.(key);
       }
     } catch (error) {
       throw await this.#failure(error, folder);

@@ -44,6 +44,9 @@ export interface SmallObject {
 /** A request without a large body is answered within this time, or is given up. */
 const answerWithinMs = 10_000;
 
+/** A storage may look through many keys for a page that has none of them. */
+const maxEmptyPages = 100;
+
 /** Statuses of refusals whose reason only a code in the body tells: bad credentials, a missing right, another region. */
 const unexplainedStatuses: readonly number[] = [400, 401, 403];
 
@@ -144,25 +147,39 @@ export class S3Bucket {
     await inTime((abortSignal) => this.client.send(command, { abortSignal }));
   }
 
-  /** The keys that begin with this, page by page. Throws where the answer is no list, such as the page of a proxy. */
+  /**
+   * The keys that begin with this, in the order of their UTF-8 bytes, page by page. Throws where the answer is no list, such
+   * as the page of a proxy, and where pages do not go on: what is missing in a list must not seem to be absent.
+   */
   async *list(prefix: string): AsyncGenerator<ListedObject, void, undefined> {
-    let ContinuationToken: string | undefined;
+    let token: string | undefined;
+    let last = Buffer.alloc(0);
+    let emptyPages = 0;
     do {
-      const command = new ListObjectsV2Command({ Bucket: this.name, Prefix: prefix, ContinuationToken });
+      const command = new ListObjectsV2Command({ Bucket: this.name, Prefix: prefix, ContinuationToken: token });
       const page = await inTime((abortSignal) => this.client.send(command, { abortSignal }));
       if (page.Name === undefined && page.IsTruncated === undefined) {
         throw new UnexpectedAnswerError(
           'the answer is no list of a bucket; check the endpoint and the proxies before it',
         );
       }
-      for (const { Key: key, Size: bytes = 0, LastModified } of page.Contents ?? []) {
-        if (key !== undefined) yield { key, bytes, keptAtMs: LastModified?.getTime() ?? Date.now() };
-      }
-      if (page.NextContinuationToken !== undefined && page.NextContinuationToken === ContinuationToken) {
+      const { Contents = [], NextContinuationToken: next } = page;
+      const keys = Contents.map(({ Key = '' }) => Buffer.from(Key)).sort(Buffer.compare);
+      const [first, end = last] = [keys[0], keys.at(-1)];
+      emptyPages = first === undefined ? emptyPages + 1 : 0;
+      const goesOn = first === undefined ? emptyPages <= maxEmptyPages : last.compare(first) < 0;
+      if (!goesOn || (next !== undefined && next === token)) {
         throw new UnexpectedAnswerError('the storage lists the same page again and again');
       }
-      ContinuationToken = page.NextContinuationToken;
-    } while (ContinuationToken !== undefined);
+      if (page.IsTruncated === true && next === undefined) {
+        throw new UnexpectedAnswerError('the storage ends a list before its end');
+      }
+      for (const { Key: key = '', Size: bytes = 0, LastModified } of Contents) {
+        yield { key, bytes, keptAtMs: LastModified?.getTime() ?? Date.now() };
+      }
+      last = end;
+      token = page.IsTruncated === false ? undefined : next;
+    } while (token !== undefined);
   }
 
   /** Aborts unfinished multipart uploads of this key, so that their parts are not kept and charged. */

@@ -258,7 +258,7 @@ describe('an archive that was damaged', () => {
     [
       'has a manifest that is none',
       (path) => writeFile(path.replace('0.png', 'manifest.json'), '{'),
-      /manifest\.json is no manifest any more/,
+      /manifest\.json cannot be read as a manifest/,
       false,
     ],
   ])('that %s is repaired by the command, in its own folder', async (_, damage, reason, verify) => {

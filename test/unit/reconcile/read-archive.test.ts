@@ -1,7 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KnownTasks } from '../../../src/reconcile/known-tasks';
 import { readArchive } from '../../../src/reconcile/read-archive';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
+import { ArchiveError } from '../../../src/storage/errors';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -77,7 +79,7 @@ describe('the manifests of an archive', () => {
     await archive.replace('web/manifest.json', '{"name":"a web page"}');
 
     expect(await archived()).toEqual([
-      ['r-1', null, { folder: 'drafts', problems: ['drafts/r-1/manifest.json is no manifest any more'] }],
+      ['r-1', null, { folder: 'drafts', problems: ['drafts/r-1/manifest.json cannot be read as a manifest'] }],
     ]);
   });
 });
@@ -155,6 +157,48 @@ describe('what was kept before the comparison begins', () => {
 
     expect([...known.all()]).toMatchObject([{ requestId: 'r-4', archived: { problems: [] } }]);
     expect([sizes.mock.calls, hashed.mock.calls]).toEqual([[], []]);
+  });
+
+  it('is compared although it holds what is not its own, which is counted', async () => {
+    await archive.replace('r-1/manifest.json', manifest('r-1', []));
+    const folderOfOthers = join(archive.location, 'back\\slash');
+    mkdirSync(folderOfOthers);
+    writeFileSync(join(folderOfOthers, 'manifest.json'), '{}');
+    const onProgress = jest.fn();
+    const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs: 0, taskQueue: null });
+    await readArchive(archive, known, { verify: false, sinceMs: 0, signal: undefined, onProgress });
+    expect([...known.all()]).toMatchObject([{ requestId: 'r-1', archived: { problems: [] } }]);
+    expect(onProgress).toHaveBeenLastCalledWith(
+      expect.objectContaining({ manifests: 1, foreign: 1, firstForeign: 'back\\slash' }),
+    );
+  });
+
+  it('is compared although single files cannot be read, which are not taken for safe', async () => {
+    await archive.replace('r-1/manifest.json', manifest('r-1', []));
+    await archive.replace('r-2/manifest.json', manifest('r-2', []));
+    await archive.replace('r-3/manifest.json', manifest('r-3', []));
+    const failures = new Map([
+      ['r-2/manifest.json', 1],
+      ['r-3/manifest.json', Infinity],
+    ]);
+    const readFile = archive.read.bind(archive);
+    jest.spyOn(archive, 'read').mockImplementation(async (name) => {
+      const left = failures.get(name) ?? 0;
+      failures.set(name, left - 1);
+      if (left > 0) throw new ArchiveError('ARCHIVE_UNUSABLE', 'it is in cold storage');
+      return await readFile(name);
+    });
+    expect(await archived()).toEqual([
+      ['r-1', 'studio', { folder: '', problems: [] }],
+      ['r-2', 'studio', { folder: '', problems: [] }],
+      ['r-3', null, { folder: '', problems: ['r-3/manifest.json cannot be read as a manifest'] }],
+    ]);
+  });
+
+  it('is not compared when it is the archive that cannot be read', async () => {
+    for (let number = 1; number < 30; number += 1) await archive.replace(`r-${number}/manifest.json`, '{}');
+    jest.spyOn(archive, 'read').mockRejectedValue(new ArchiveError('ARCHIVE_UNUSABLE', 'access denied'));
+    await expect(read()).rejects.toThrow(ArchiveError);
   });
 
   it('is read no further once the reader is stopped', async () => {

@@ -4,6 +4,7 @@ import { redact } from '../../../../src/domain/redact';
 import { defaultPartPlan, putInParts } from '../../../../src/storage/s3/put-object';
 import { S3Bucket } from '../../../../src/storage/s3/s3-bucket';
 import { createArchiveClient } from '../../../../src/storage/s3/s3-client';
+import { UnexpectedAnswerError } from '../../../../src/storage/s3/s3-error';
 import { answerUpload } from '../../../support/answer-upload';
 import { startHttpServer } from '../../../support/start-http-server';
 
@@ -84,14 +85,69 @@ describe('the archive’s client', () => {
     await server.close();
   });
 
-  it('ends a list whose pages all name the same next one', async () => {
-    const page = '<ListBucketResult><Name>b</Name><NextContinuationToken>t</NextContinuationToken></ListBucketResult>';
-    const server = await startHttpServer((_request, response) => response.writeHead(200).end(page));
-    Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
-    const client = createArchiveClient(true);
-    await expect(new S3Bucket(client, 'b').list('').next()).rejects.toThrow('the same page again and again');
-    expect(server.requests).toHaveLength(2);
-    client.destroy();
-    await server.close();
+  describe('asked for a list', () => {
+    /** A page of a list: its keys, whether it is said to be cut off, and the token of the next one. */
+    type Page = readonly [keys: readonly string[], isTruncated?: boolean, next?: string];
+    const tag = (name: string, content: unknown): string => `<${name}>${String(content)}</${name}>`;
+    const toXml = ([keys, isTruncated, next]: Page): string =>
+      tag(
+        'ListBucketResult',
+        `${tag('Name', 'b')}${keys.map((key) => tag('Contents', `${tag('Key', key)}${tag('Size', 1)}`)).join('')}` +
+          `${isTruncated === undefined ? '' : tag('IsTruncated', isTruncated)}${next === undefined ? '' : tag('NextContinuationToken', next)}`,
+      );
+
+    /** The keys that a list brings of these pages, the last of them again and again, and how it failed. */
+    async function listPages(...pages: Page[]): Promise<{ keys: string[]; failure: unknown; requests: number }> {
+      let count = 0;
+      const server = await startHttpServer((_request, response) => {
+        const page = pages[Math.min(count, pages.length - 1)] ?? [[]];
+        count += 1;
+        response.writeHead(200).end(toXml(page));
+      });
+      Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
+      const client = createArchiveClient(true);
+      const keys: string[] = [];
+      let failure: unknown;
+      try {
+        for await (const { key } of new S3Bucket(client, 'b').list('')) keys.push(key);
+      } catch (error) {
+        failure = error;
+      }
+      client.destroy();
+      await server.close();
+      return { keys, failure, requests: server.requests.length };
+    }
+    const refused = expect.any(UnexpectedAnswerError) as unknown;
+
+    it('goes on from page to page, over one that has none of its keys', async () => {
+      const pages: Page[] = [
+        [['a', 'b'], true, 's'],
+        [[], true, 't'],
+        [['c', '\u{ffff}'], true, 'u'],
+        [['\u{10000}'], false],
+      ];
+      const listed = await listPages(...pages);
+      expect(listed).toEqual({ keys: ['a', 'b', 'c', '\u{ffff}', '\u{10000}'], failure: undefined, requests: 4 });
+    });
+
+    it('ends where pages all name the same next one', async () => {
+      expect(await listPages([[], undefined, 't'])).toMatchObject({ failure: refused, requests: 2 });
+    });
+
+    it('ends where the tokens of pages alternate, with keys and without', async () => {
+      const again: Page[] = [
+        [['a'], true, 's'],
+        [['b'], true, 't'],
+        [['a'], true, 's'],
+      ];
+      expect(await listPages(...again)).toEqual({ keys: ['a', 'b'], failure: refused, requests: 3 });
+      const empty = Array.from({ length: 200 }, (_, index): Page => [[], true, index % 2 === 0 ? 's' : 't']);
+      const { failure, requests } = await listPages(...empty);
+      expect([failure, requests < 200]).toEqual([refused, true]);
+    });
+
+    it('takes no page that is cut off without a token for the last one', async () => {
+      expect(await listPages([['a'], true])).toMatchObject({ failure: refused, requests: 1 });
+    });
   });
 });
