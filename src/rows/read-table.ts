@@ -3,15 +3,7 @@ import type { RowPlace } from '../domain/batch/row-place';
 import { type NumberNotation, numberNotation, readCellNumber, tableDecimal } from './cell-number';
 import { formatCountOf } from '../domain/text';
 import type { RowTable } from './prepared-rows';
-import {
-  brokenCell,
-  shortenedKey,
-  trimUnseen,
-  unintendedCell,
-  parseCells,
-  type Delimiter,
-  unquotedRemedy,
-} from './table-cells';
+import { brokenCell, columnName, unintendedCell, parseCells, type Delimiter, unquotedRemedy } from './table-cells';
 import { addFaults, type RawRecord } from './split-records';
 import { optionFor } from './option-names';
 import { RowFileError, RowProblems } from './row-problem';
@@ -109,7 +101,7 @@ function sourceRow(
     problems.add('COLUMN_COUNT', `${counts}; give each column a cell, and quote cells that hold a delimiter.`);
     return { ...place, problems };
   }
-  if (names.every((name, index) => trimUnseen(cells[index] ?? '') === name)) {
+  if (names.every((name, index) => columnName(cells[index] ?? '') === columnName(name))) {
     problems.add('MALFORMED', 'The row repeats the header; remove it.');
     return { ...place, problems };
   }
@@ -153,8 +145,7 @@ function cellProblem(name: string, text: string, isSent: boolean, options: Table
   // What a blank key or app is, they say themselves.
   if (textColumns.includes(name) || (!isSent && text.trim() === '')) return undefined;
   if (text.includes('\0') && (isKey || text.startsWith('@'))) return `it has zero bytes${damaged}`;
-  if (isKey) return shortenedKey(name, text, options) ?? brokenCell(name, text, options);
-  if (isSent && template === undefined) {
+  if (!isKey && isSent && template === undefined) {
     if (text === '@') return 'give the path of a file after the @';
     return brokenCell(name, text, options) ?? unintendedCell(name, text, options);
   }

@@ -43,6 +43,11 @@ const spreadsheetError = /^#(?:[\p{Lu}/0]+[!?]|N\/A|NV|#+)$/u;
 /** `="007"` and `=A1+1`: what a cell computes, in the place of what it shows. */
 const formula = /^=(?:".*"|[A-Z]+[(\d].*)$/s;
 
+/** The name of a column with plain spaces, whatever a page or a spreadsheet put between its words. */
+export function columnName(text: string): string {
+  return trimUnseen(text).replace(/\p{Zs}/gu, ' ');
+}
+
 /** A space, or a character that shows nothing, as text that was copied from a page brings along. */
 const unseen = /[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/;
 
@@ -67,17 +72,7 @@ interface WordOptions {
 }
 
 /** `4.00638E+12`: a number of more digits than a spreadsheet shows, of which the file has the first ones alone. */
-const shortenedNumber = /^\d(?:[.,]\d+)?E\+\d{2}$/;
-
-/** What keeps a cell from being a key, in the same way: rows whose keys were shortened are not told apart, or not found again. */
-export function shortenedKey(column: string, text: string, options: WordOptions): string | undefined {
-  if (!shortenedNumber.test(trimUnseen(text))) return undefined;
-  return orText(
-    'the spreadsheet has shortened a long number: format its column as text there and enter it anew',
-    column,
-    options,
-  );
-}
+const shortenedNumber = /^-?\d(?:[.,]\d+)?E\+\d{2}$/;
 
 /** The damage that a spreadsheet did to any cell, as the rest of a sentence with the remedy; `undefined` for none. */
 export function brokenCell(column: string, text: string, options: WordOptions): string | undefined {
@@ -85,6 +80,10 @@ export function brokenCell(column: string, text: string, options: WordOptions): 
   if (spreadsheetError.test(trimmed))
     return orText('it is an error of the spreadsheet: correct it there', column, options);
   if (formula.test(trimmed)) return orText('it is a formula: give what it shows', column, options);
+  if (shortenedNumber.test(trimmed)) {
+    const remedy = 'format its column as text there and enter it anew';
+    return orText(`the spreadsheet has shortened a long number: ${remedy}`, column, options);
+  }
   if (trimmed === '' && text !== '') return orText(withoutUnseen(text), column, options);
   return undefined;
 }

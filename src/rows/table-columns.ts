@@ -1,7 +1,7 @@
 import { firstProblems } from '../contract/input-bounds';
 import { parseInputKey } from '../domain/input-values';
 import { showValue } from '../domain/text';
-import { type Delimiter, delimiters, delimiterWord, parseCells, trimUnseen } from './table-cells';
+import { columnName, type Delimiter, delimiters, delimiterWord, parseCells } from './table-cells';
 import { getKeyColumn, type RowOptions } from './row-options';
 import { optionFor, optionName } from './option-names';
 import { meantName, suggestName, RowFileError, type RowProblem } from './row-problem';
@@ -156,7 +156,10 @@ export function readHeader(
   if (cells === undefined) {
     throw new RowFileError(problems.map(({ message }) => `The header cannot be read. ${message}`));
   }
-  const names = cells.map(trimUnseen);
+  const { template, keyColumn, keepColumns = [], textColumns = [], ignoreColumns = [] } = options;
+  const asked = [...(template?.columns ?? []), keyColumn ?? '', ...keepColumns, ...textColumns, ...ignoreColumns];
+  const askedNames = new Map(asked.map((name) => [columnName(name), name]));
+  const names = cells.map(columnName).map((name) => askedNames.get(name) ?? name);
   return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }
 

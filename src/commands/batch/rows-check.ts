@@ -29,8 +29,8 @@ import {
   type MixedInput,
   MixedInputs,
   type PlainHttpFiles,
-  type TextLikeFile,
-  TextLikeFiles,
+  type SuspectText,
+  SuspectTexts,
 } from './suspect-inputs';
 
 /** It has checked the budget with the prices of its own file. */
@@ -42,7 +42,7 @@ export class RowsCheck {
   readonly sinks: RowSinks;
   readonly #settings: BatchSettings;
   readonly #first: number | undefined;
-  readonly #textLikeFiles: TextLikeFiles;
+  readonly #suspectTexts: SuspectTexts;
   /** Null when this command knows no prices. */
   readonly #prices: PriceCheck | null;
   /** The same of the rows that the run would start. */
@@ -77,7 +77,7 @@ export class RowsCheck {
     this.#pricesToPay = prices === null ? null : new PriceCheck(prices, Date.now());
     this.#settings = settings;
     this.#first = first;
-    this.#textLikeFiles = new TextLikeFiles(
+    this.#suspectTexts = new SuspectTexts(
       [...textColumn, ...string.map((text) => text.slice(0, text.indexOf('=')))],
       (key) => key in constants || (file.format !== 'jsonl' && template === undefined),
     );
@@ -87,7 +87,7 @@ export class RowsCheck {
       onRow: async (row) => {
         this.#firstRow ??= row;
         if (first !== undefined) this.keys.add(row.key);
-        this.#textLikeFiles.add(row);
+        this.#suspectTexts.add(row);
         this.#mixed.add(row);
         this.#plainHttp = countPlainHttp(this.#plainHttp, row);
         this.#prices?.add(row);
@@ -128,7 +128,7 @@ export class RowsCheck {
     return {
       ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
-      textLikeFiles: this.#textLikeFiles.found,
+      suspectTexts: this.#suspectTexts.found,
       mixedInputs: this.#mixed.found,
       plainHttp: this.#plainHttp,
       unusualInputs: this.#shapes.unusual(earlierInputs),
@@ -178,7 +178,7 @@ export interface CheckedRows {
   readonly first: number | null;
   /** The first good row; null when there is none. */
   readonly firstRow: ShownRow | null;
-  readonly textLikeFiles: readonly TextLikeFile[];
+  readonly suspectTexts: readonly SuspectText[];
   readonly mixedInputs: readonly MixedInput[];
   /** Null when there are none. */
   readonly plainHttp: PlainHttpFiles | null;

@@ -8,7 +8,7 @@ import { fit } from '../terminal';
 import { formatRowCount } from './batch-display';
 import { formatEstimate, formatFixedCosts } from './file-estimate';
 import { formatOnRecord } from './on-record';
-import { formatMixedInput, formatPlainHttp, formatTextLikeFile, formatUnusualInput } from './suspect-inputs';
+import { formatMixedInput, formatPlainHttp, formatSuspectText, formatUnusualInput } from './suspect-inputs';
 import type { CheckedRows, ShownInput, ShownRow } from './rows-check';
 
 /** What the check of a row file found: counts, what is to upload, what the first row sends, and the first problems. */
@@ -30,7 +30,7 @@ export function rowsReportText(checked: CheckedRows): string {
       (line, n) => [n === 0 ? 'on record' : '', line] as const,
     ),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
-    ...checked.textLikeFiles.map((text) => ['look at', formatTextLikeFile(text)] as const),
+    ...checked.suspectTexts.map((text) => ['look at', formatSuspectText(text)] as const),
     ...checked.mixedInputs.map((input) => ['look at', formatMixedInput(input)] as const),
     ...(checked.plainHttp === null ? [] : [['look at', formatPlainHttp(checked.plainHttp)] as const]),
     ...checked.unusualInputs.map((input) => ['look at', formatUnusualInput(input)] as const),
@@ -91,7 +91,7 @@ function which(isRecordKnown: boolean): string {
 
 /** The report for `--json`; its problems were emitted one by one. */
 export function rowsReportFacts(checked: CheckedRows): object {
-  const { source, batchId, outputs, report, first, firstRow, textLikeFiles, mixedInputs, unusualInputs } = checked;
+  const { source, batchId, outputs, report, first, firstRow, suspectTexts, mixedInputs, unusualInputs } = checked;
   const { estimate, onRecord, fixedCosts, rowsWithinBudget } = checked;
   const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
   const counts = { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files };
@@ -102,7 +102,7 @@ export function rowsReportFacts(checked: CheckedRows): object {
     ...counts,
     first,
     firstRow,
-    textLikeFiles,
+    suspectTexts,
     mixedInputs,
     unusualInputs,
     ...(checked.plainHttp && { plainHttp: checked.plainHttp }),

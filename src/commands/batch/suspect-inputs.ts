@@ -84,24 +84,28 @@ export function formatMixedInput({ key, rows, kind, usual, place, example }: Mix
   return `${showValue(key)} is ${kindNames[kind]} in ${where}, and ${kindNames[usual]} in all others`;
 }
 
-/** An input whose text looks like the name of a file. */
-export interface TextLikeFile {
+/** An input whose text looks like something else: the name of a file, or a ratio that a spreadsheet took for a time. */
+export interface SuspectText {
   readonly key: string;
+  readonly looksLike: 'a file' | 'a time';
   /** So many rows have such a text there. */
   readonly rows: number;
   /** The first of the texts, shortened. */
   readonly example: string;
-  /** How it would be written as a file. */
-  readonly asFile: string;
+  /** How it would be written. */
+  readonly instead: string;
 }
 
 const maxTextKeys = 20;
 
-/** Finds text inputs that look like file names without their mark; keeps one example for each key. */
-export class TextLikeFiles {
+/** `16:09`, `04:03` and `01:01:00`, as spreadsheets write 16:9, 4:3 and 1:1. */
+const ratioAsTime = /^(?:0\d:\d\d|\d\d:0\d)(?::00)?$/;
+
+/** Finds text inputs that were probably meant as something else; keeps one example for each key. */
+export class SuspectTexts {
   readonly #texts: ReadonlySet<string>;
   readonly #markedByAt: (key: string) => boolean;
-  readonly #found = new Map<string, { rows: number; readonly example: string }>();
+  readonly #found = new Map<string, { rows: number; readonly example: string; readonly isTime: boolean }>();
 
   /**
    * @param texts - keys of inputs that were said to be text.
@@ -114,19 +118,27 @@ export class TextLikeFiles {
 
   add({ input }: PreparedRow): void {
     for (const [key, value] of Object.entries(input.inputs)) {
-      if (typeof value !== 'string' || this.#texts.has(key) || !looksLikeMediaFile(value)) continue;
+      if (typeof value !== 'string' || this.#texts.has(key)) continue;
+      const isTime = ratioAsTime.test(value);
+      if (!isTime && !looksLikeMediaFile(value)) continue;
       const found = this.#found.get(key);
       if (found !== undefined) found.rows += 1;
-      else if (this.#found.size < maxTextKeys) this.#found.set(key, { rows: 1, example: safeText(value) });
+      else if (this.#found.size < maxTextKeys) this.#found.set(key, { rows: 1, example: safeText(value), isTime });
     }
   }
 
-  get found(): readonly TextLikeFile[] {
-    return [...this.#found].map(([key, { rows, example }]) => ({
-      ...{ key, rows, example },
-      asFile: this.#markedByAt(key) ? `@${example}` : JSON.stringify({ file: example }),
-    }));
+  get found(): readonly SuspectText[] {
+    return [...this.#found].map(([key, { rows, example, isTime }]) => {
+      if (isTime) return { key, looksLike: 'a time', rows, example, instead: asRatio(example) };
+      const instead = this.#markedByAt(key) ? `@${example}` : JSON.stringify({ file: example });
+      return { key, looksLike: 'a file', rows, example, instead };
+    });
   }
+}
+
+function asRatio(time: string): string {
+  const [hours, minutes] = time.split(':').map(Number);
+  return `${hours ?? 0}:${minutes ?? 0}`;
 }
 
 /** Files that are named by an `http:` URL: workers refuse them, but for hosts that are theirs to say. */
@@ -153,9 +165,10 @@ export function formatPlainHttp({ rows, place, key }: PlainHttpFiles): string {
 }
 
 /** A note, not a problem: the text may be intended. */
-export function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): string {
-  const where = formatRowCount(rows);
-  return `${showValue(key)} is text that looks like a file in ${where}, e.g. ${example}; ${asFile} would upload it`;
+export function formatSuspectText({ key, looksLike, rows, example, instead }: SuspectText): string {
+  const remedy =
+    looksLike === 'a file' ? `${instead} would upload it` : `if ${instead} is meant, format the column as text`;
+  return `${showValue(key)} is text that looks like ${looksLike} in ${formatRowCount(rows)}, e.g. ${example}; ${remedy}`;
 }
 
 /** A warning: an app may take inputs that can be left out. */

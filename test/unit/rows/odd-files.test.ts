@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { readRows, RowFileError, rowFileAt, rowProblemText } from '../../../src/rows';
+import { parseRowTemplate, readRows, RowFileError, rowFileAt, rowProblemText } from '../../../src/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { fileProblemsOf, outcomesOf, problemsOf, rowsOf } from './rows-under-test';
 
@@ -105,6 +105,11 @@ describe('a row that a damaged or joined table brings', () => {
       '4.00638E+12,2',
       'row 3: "key" is "4.00638E+12"; the spreadsheet has shor',
     ],
+    [
+      'an input that the spreadsheet shortened',
+      'b,1.1259E+15',
+      `row 3: "${width}" is "1.1259E+15"; the spreadsheet has`,
+    ],
   ])('is refused: %s', async (_, row, words) => {
     const problems = await problemsOf(`${csv}${row}\n`, 'csv', { common });
     expect(problems.map(rowProblemText)).toEqual([expect.stringContaining(words)]);
@@ -119,6 +124,12 @@ describe('a row that a damaged or joined table brings', () => {
     expect(problem?.message).toContain('remove the apostrophe before the @');
     const said = { common, textColumns: ['1:LoadImage.image'] };
     expect(await rowsOf("key,1:LoadImage.image\na,'@photos/cat.jpg\n", 'csv', said)).toHaveLength(1);
+  });
+
+  it('is refused where a template takes a number that the spreadsheet shortened', async () => {
+    const template = parseRowTemplate('{"webAppId":1,"key":"{key}","inputs":{"2:K.seed":"{seed:number}"}}');
+    const problems = await problemsOf('key,seed\na,"-8,46152E+14"\nb,156680208700286\n', 'csv', { template });
+    expect(problems).toMatchObject([{ sheetRow: 2, field: 'seed', code: 'VALUE' }]);
   });
 
   it('is taken where a key with an exponent is said to be text, and where a return is quoted', async () => {

@@ -44,6 +44,20 @@ describe('the column "account"', () => {
   });
 });
 
+describe('a column whose name has spaces that do not break', () => {
+  it('is the one that a template, a key and an option name with plain spaces, and the other way round', async () => {
+    const template = parseRowTemplate('{"webAppId":7,"key":"{SKU no}","inputs":{"1:T.text":"{Product\u00a0name}"}}');
+    const csv = 'Product name,SKU\u202fno,my\u00a0notes\nRed shoe,s1,x\nBlue shoe,s2,y\n';
+    const rows = await rowsOf(csv, 'csv', { template, ignoreColumns: ['my notes'] });
+    expect(rows.map(({ key, input }) => [key, input.inputs])).toEqual([
+      ['s1', { '1:T.text': 'Red shoe' }],
+      ['s2', { '1:T.text': 'Blue shoe' }],
+    ]);
+    const keyed = await rowsOf(`the\u00a0key,${width}\na,1\n`, 'csv', { common, keyColumn: 'the key' });
+    expect(keyed.map(({ key }) => key)).toEqual(['a']);
+  });
+});
+
 describe('a problem of what a template makes of columns', () => {
   const template = parseRowTemplate(
     '{"webAppId":"{app:number}","account":"{who}","inputs":{"1:A.b":{"file":"{photo}"},"2:B.c":{"file":"s3://{bucket}/{photo}?X-Amz-Signature=1"}}}',

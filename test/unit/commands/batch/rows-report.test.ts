@@ -75,7 +75,7 @@ describe('what a dry run shows', () => {
           { key: '3:Text.text', kind: 'text', value: 'a "b"' },
         ],
       },
-      textLikeFiles: [],
+      suspectTexts: [],
       unusualInputs: [],
     });
   });
@@ -116,6 +116,14 @@ describe('text that looks like a file', () => {
     const { stdout } = await dryRun('like.jsonl', '{"inputs":{"1:LoadImage.image":"a.mp4"}}\n');
 
     expect(stdout.text).toContain(`${note} in 1 row, e.g. a.mp4; {"file":"a.mp4"} would upload it\n`);
+  });
+
+  it('or like a time that a spreadsheet made of a ratio, is worth a look with the ratio', async () => {
+    const content = 'key,3:Text.ratio\na,16:09\nb,04:03:00\nc,16:10\nd,21:9\n';
+    const { stdout, exitCode } = await dryRun('ratios.csv', content);
+
+    expect(exitCode).toBe(0);
+    expect(stdout.text).toMatch(/look at .*"3:Text\.ratio" .* in 2 rows, e\.g\. 16:09; if 16:9 is meant/);
   });
 
   it('is none when it was said to be text, or only has a dot', async () => {
