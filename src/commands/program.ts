@@ -157,7 +157,7 @@ export async function runCommandLine(args: readonly string[], process: CommandCo
   const context = withPrintableOutput(process);
   try {
     const program = await buildProgram(context, namedCommands(args));
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(optionsFirst(program, args), { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return;
     const [{ explainFailure }, { TaskFailedError }] = await Promise.all([
@@ -174,6 +174,37 @@ export async function runCommandLine(args: readonly string[], process: CommandCo
       context.stdout.write(`${JSON.stringify({ error: { ...details, message, exitCode } })}\n`);
     }
   }
+}
+
+/**
+ * The same arguments, options first where an id or a file begins with `-`: `longhaul stop -5` is to stop the task `-5`, as a
+ * list prints it, although `-5` looks like an option.
+ */
+function optionsFirst(program: Command, args: readonly string[]): readonly string[] {
+  const { command, depth } = commandIn(program, args);
+  const [options, operands]: [string[], string[]] = [[], []];
+  for (let index = depth; index < args.length; index += 1) {
+    const text = args[index] ?? '';
+    const option = command.options.find(({ short, long }) => text === long || (short && text.startsWith(short)));
+    if (text === '--') return args;
+    if (option === undefined && text !== '-h' && !text.startsWith('--')) operands.push(text);
+    else options.push(text);
+    const takesNext = option?.required === true && (text === option.long || text === option.short);
+    if (takesNext && index + 1 < args.length) options.push(args[(index += 1)] ?? '');
+  }
+  const isNeeded = operands.some((text) => /^-./.test(text)) && command.registeredArguments.length > 0;
+  return isNeeded ? [...args.slice(0, depth), ...options, '--', ...operands] : args;
+}
+
+/** The command that arguments name, and how many of them do. */
+function commandIn(program: Command, args: readonly string[]): { readonly command: Command; readonly depth: number } {
+  let command = program;
+  for (const [depth, name] of args.entries()) {
+    const found = command.commands.find((one) => one.name() === name);
+    if (found === undefined) return { command, depth };
+    command = found;
+  }
+  return { command, depth: args.length };
 }
 
 /** The words that may name the command to load: the first one, and what `help` is asked about. */

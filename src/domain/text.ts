@@ -4,14 +4,15 @@ import { redact } from './redact';
  * Control, formatting and line characters, which move a cursor, make a link, reverse the text around them or hide in
  * it. The two joiners stay: words and emoji are made of them, and they do nothing of that.
  */
-const activeCharacter = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+export const activeCharacter = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const activeCharacters = new RegExp(activeCharacter, 'gu');
 
 /**
  * Text from outside as a terminal may print it: every character that a terminal acts on, but line breaks, is written
  * as JSON escapes it (`\u001b`). Of JSON it changes no value.
  */
 export function printableText(text: string): string {
-  return text.replace(activeCharacter, (character) => (character === '\n' ? character : jsonEscape(character)));
+  return text.replace(activeCharacters, (character) => (character === '\n' ? character : jsonEscape(character)));
 }
 
 /** The same on one line: line breaks and tabs become a space, so that a value cannot make up a line of its own. */

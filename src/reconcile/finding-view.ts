@@ -134,9 +134,7 @@ function adoptCommand(
     ...(folder === '' ? [] : ['--archive', folder]),
     ...(taskQueue === null ? [] : ['--task-queue', taskQueue]),
   ];
-  return requestId.startsWith('-')
-    ? words('adopt', ...options, '--', requestId)
-    : words('adopt', requestId, ...options);
+  return words('adopt', requestId, ...options);
 }
 
 function words(...args: readonly string[]): string {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { printableLine, printableText } from '../domain/text';
 import type { PageAssets } from './page-assets';
 import type { ReportFacts, ReportRow, TaskFacts } from './report-data';
 
@@ -33,7 +34,7 @@ export async function* reportHtml(
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${escapeHtml(title)}</title>
+<title>${escapeHtml(printableLine(title))}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -57,9 +58,18 @@ function sourceHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** JSON that can stand in an element: nothing in it ends the element or begins a comment. */
+/**
+ * JSON that can stand in an element: nothing in it ends the element or begins a comment. Its texts show what would be unseen
+ * or turn the text around it.
+ */
 function jsonText(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
+  const json = JSON.stringify(value, (_name, one: unknown) => (typeof one === 'string' ? shownText(one) : one));
+  return json.replaceAll('<', String.raw`\u003c`);
+}
+
+function shownText(text: string): string {
+  const lines = text.replaceAll(/\r\n?/g, '\n').split('\t');
+  return lines.map(printableText).join('\t');
 }
 
 function escapeHtml(text: string): string {

@@ -121,7 +121,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   if (dryRun) {
     const report = await withProblemsFile(problems, check.sinks, (sinks) => checkRows(readBatchRows(toRead), sinks));
     const { isRefused } = await reportChecked(report, context.stdout);
-    if (report.badRows > 0 || report.goodRows === 0 || isRefused) context.exitWith(exitCodes.badInput);
+    if ((report.badRows > 0 && !skipBad) || report.goodRows === 0 || isRefused) context.exitWith(exitCodes.badInput);
     await warnOfPlace(context, file, emit);
     return;
   }

@@ -88,6 +88,8 @@ describe('a wrong command line', () => {
     ['a malformed input key', ['run', '7', '-i', 'width=1'], /The input key "width" is not/],
     ['an input without a value', ['run', '7', '-i', 'width'], /-i "width" is not KEY=VALUE/],
     ['a key that is none', ['status', 'a b'], /The key or workflow id is "a b"; give/],
+    ['a key that is none and begins with -', ['status', '-a b', '--follow'], /The key or workflow id is "-a b"; give/],
+    ['no amount for a batch whose id begins with -', ['batch', 'set-budget', '-x', 'much'], /"much"/],
     ['a wrong count', ['list', '--limit', 'many'], /--limit is "many"; give a whole number/],
     [
       'a list with several wrong options, all of which are named',

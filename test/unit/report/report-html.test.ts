@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { printableText } from '../../../src/domain/text';
 import type { ReportFacts, ReportRow } from '../../../src/report/report-data';
 import { reportHtml } from '../../../src/report/report-html';
 import { relativeHref, type ReportedResult, toReportRow } from '../../../src/report/report-row';
@@ -40,18 +41,32 @@ function dataIn(text: string, id: string): unknown {
   return JSON.parse(found?.[1] ?? '');
 }
 
+/** As a terminal shows it, but for tabs. */
+function shown(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n').replaceAll(/[^\t]+/g, printableText);
+}
+
 describe('the HTML of a report', () => {
-  it('carries every row and fact as it was, whatever they hold, and nothing of it as markup', async () => {
+  it('carries every row and fact whatever they hold, shows what is unseen in them, and has nothing of it as markup', async () => {
     const hostile = fc.oneof(
       fc.string({ unit: 'binary' }),
-      fc.constantFrom('</script><script>alert(1)</script>', '<!--<script>', ']]>', '"><img src=x onerror=1>', '\u2028'),
+      fc.constantFrom(
+        'gpj.\u202exe',
+        'a\tb\r\nc',
+        '</script><script>alert(1)</script>',
+        '<!--<script>',
+        ']]>',
+        '"><img src=x onerror=1>',
+        '\u2028',
+      ),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(hostile, { maxLength: 5 }), hostile, async (keys, batch) => {
         const rows = keys.map((key) => toReportRow({ ...result, key }, () => null));
         const text = await html({ ...facts, batch }, [rows, []]);
-        expect(dataIn(text, 'rows')).toEqual(rows);
-        expect(dataIn(text, 'facts')).toEqual({ ...facts, batch });
+        expect(dataIn(text, 'rows')).toEqual(rows.map((row) => ({ ...row, key: shown(row.key) })));
+        expect(dataIn(text, 'facts')).toEqual({ ...facts, batch: shown(batch) });
+        expect(text).not.toMatch(/[\p{Bidi_Control}\u2028\u0085\u001b]/u);
         expect(text.match(/<script/g)).toHaveLength(3);
         expect(text).not.toContain('<img');
       }),

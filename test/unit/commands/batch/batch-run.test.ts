@@ -132,6 +132,10 @@ describe('a dry run', () => {
     expect(person.exitCode).toBe(2);
     expect(person.stdout.text.match(/^ {2}row \d+: The file/gm)).toHaveLength(20);
     expect(person.stdout.text).toContain('and 10 more problems; --json prints all');
+    expect((await batchRun(rows, '--app', '1', '--dry-run', '--skip-bad')).exitCode).toBe(2);
+    const withGood = file('half-bad.csv', 'key,1:LoadImage.image\na,photo.jpg\nb,@photos/none.jpg\n');
+    expect((await batchRun(withGood, '--app', '1', '--dry-run')).exitCode).toBe(2);
+    expect((await batchRun(withGood, '--app', '1', '--dry-run', '--skip-bad')).exitCode).toBe(0);
     expect(program.exitCode).toBe(2);
     expect(events(program).filter(({ event }) => event === 'problem')).toHaveLength(30);
     expect(events(program).at(-1)).toMatchObject({ event: 'checked', badRows: 30, problemsByCode: { FILE: 30 } });

@@ -87,7 +87,7 @@ describe('the archive’s client', () => {
 
   describe('asked for a list', () => {
     /** A page of a list: its keys, whether it is said to be cut off, and the token of the next one. */
-    type Page = readonly [keys: readonly string[], isTruncated?: boolean, next?: string];
+    type Page = readonly [keys: readonly string[], isTruncated?: boolean | undefined, next?: string];
     const tag = (name: string, content: unknown): string => `<${name}>${String(content)}</${name}>`;
     const toXml = ([keys, isTruncated, next]: Page): string =>
       tag(
