@@ -16,7 +16,8 @@ import { RogueService, type RogueTask } from './rogue-service';
 import type { TaskScript } from './task-script';
 import { connectClient, temporalAddress } from '../../support/temporal-connection';
 
-const tuning: Partial<TaskTuning> = {
+/** Short, so that many tasks end in a test. */
+export const tuning: Partial<TaskTuning> = {
   poll: { minMs: 300, maxMs: 900 },
   createRetryMs: 200,
   createRetryMaxMs: 1_000,
@@ -219,35 +220,39 @@ export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-async function startWorker(
+/** Starts a worker process for a service that is not honest, and waits until it works. */
+export async function startWorker(
   folder: string,
   serviceUrl: string,
   { address, archive, inputs, taskQueue }: Readonly<Record<'address' | 'archive' | 'inputs' | 'taskQueue', string>>,
-): Promise<SupervisedProcess> {
-  const accounts = Array.from({ length: ACCOUNTS }, (_, index) => [
+  more: { readonly accounts?: number; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<SupervisedProcess & { readonly env: NodeJS.ProcessEnv }> {
+  const accounts = Array.from({ length: more.accounts ?? ACCOUNTS }, (_, index) => [
     `account-${index}`,
     { apiKey: `sk-rogue-${index}` },
   ]);
   const accountsFile = join(folder, 'accounts.json');
   writeFileSync(accountsFile, JSON.stringify(Object.fromEntries(accounts)));
+  const env = {
+    ...serverEnvironment(),
+    TEMPORAL_ADDRESS: address,
+    LONGHAUL_SERVICE_URL: serviceUrl,
+    LONGHAUL_ACCOUNTS_FILE: accountsFile,
+    LONGHAUL_ARCHIVE: archive,
+    LONGHAUL_INPUT_ROOTS: inputs,
+    LONGHAUL_LOG_LEVEL: 'info',
+    ...more.env,
+  };
   const worker = await supervise({
     ...longhaulCommand(['worker', '--task-queue', taskQueue]),
     cwd: join(__dirname, '../../..'),
     logFile: join(folder, 'worker.log'),
-    env: {
-      ...serverEnvironment(),
-      TEMPORAL_ADDRESS: address,
-      LONGHAUL_SERVICE_URL: serviceUrl,
-      LONGHAUL_ACCOUNTS_FILE: accountsFile,
-      LONGHAUL_ARCHIVE: archive,
-      LONGHAUL_INPUT_ROOTS: inputs,
-      LONGHAUL_LOG_LEVEL: 'info',
-    },
+    env,
   });
   await eventually(() => !worker.isRunning() || worker.output().includes('"msg":"worker started"'), {
     withinMs: 60_000,
     what: 'the worker to start',
   });
   if (!worker.isRunning()) throw new Error(`The worker did not start:\n${worker.output()}`);
-  return worker;
+  return Object.assign(worker, { env });
 }
