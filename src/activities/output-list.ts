@@ -40,6 +40,10 @@ export class OutputList {
       const path = output.link?.path ?? null;
       this.#unlisted.set(path, (this.#unlisted.get(path) ?? new Set()).add(output));
     }
+    if (outputs.length === 0) {
+      for (const item of items) this.#add(item);
+      return;
+    }
     const matches = matchLinks(
       outputs.map(({ link }) => link),
       items.map((item) => this.#linkOf(item)),

@@ -92,6 +92,8 @@ export type PreviousManifest = Readonly<z.infer<typeof previousSchema>>;
 /** What the files of an archive are compared with, whatever else the manifest tells. */
 const filesSchema = z.object({
   requestId: shape.requestId.refine(isRequestId),
+  workflowId: shape.workflowId.catch(null),
+  createNumber: shape.createNumber.catch(null),
   account: shape.account,
   archivedAt: shape.archivedAt,
   complete: shape.complete.default(true),

@@ -30,7 +30,7 @@ export async function archiveTask(archive: Archive, task: TaskInArchive): Promis
     kept.push({ file, bytes: content.length, sha256: sha256(content) });
   }
   const manifest: Manifest = {
-    ...{ manifestVersion, complete: true, requestId, status: 'Success', workflowId: 'task:a', createNumber: 1 },
+    ...{ manifestVersion, complete: true, requestId, status: 'Success', workflowId: 'task:a', createNumber: null },
     account: 'default',
     ...{ webAppId: 5, archivedAt: '2026-01-02T03:04:05.000Z', inputs: [], values: {}, timestamps: {}, costTimes: {} },
     errorMessage: null,

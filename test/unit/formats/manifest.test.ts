@@ -83,7 +83,7 @@ describe('the file of a manifest', () => {
           })),
         });
         expect(parseManifestFiles(json)).toEqual({
-          ...{ requestId, account, complete, archivedAt },
+          ...{ requestId, account, complete, archivedAt, workflowId: by, createNumber },
           outputs: manifest.outputs.map(({ file, bytes, sha256, problem }) => ({ file, bytes, sha256, problem })),
         });
         const { status, webAppId, workflowId } = manifest;
