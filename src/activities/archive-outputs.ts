@@ -190,9 +190,14 @@ async function requireKept(archive: Archive, outputs: readonly Output[]): Promis
   await Readable.from(outputs).forEach(
     async (output: Output) => {
       const { name, file } = output;
-      if (file === null || (await archive.isKept(name, file))) return;
-      output.file = null;
-      output.problem = new ArchiveError('NOT_WHOLE', `${file.path} was kept, and is not there as it was sent`);
+      if (file === null) return;
+      try {
+        if (await archive.isKept(name, file)) return;
+        output.file = null;
+        output.problem = new ArchiveError('NOT_WHOLE', `${file.path} was kept, and is not there as it was sent`);
+      } catch (error) {
+        output.problem = error;
+      }
     },
     { concurrency: looksAtOnce },
   );

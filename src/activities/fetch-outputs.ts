@@ -151,8 +151,10 @@ export class OutputFetch {
   /** Claims the output that has the item's content; one that none has joins the others. Or else returns why it cannot tell. */
   async #findPlace(item: OutputItem, others: OutputItem[], atRefresh: number): Promise<unknown> {
     try {
-      const isKnown = this.#list.mayBeArchived(item) && this.#list.claim(item, await this.#measure(item));
-      if (!isKnown) others.push(item);
+      const sha256 = this.#list.mayBeArchived(item) ? await this.#measure(item) : null;
+      // Fresh links came meanwhile: the item is that of a former list.
+      if (this.#refreshes > atRefresh) return undefined;
+      if (sha256 === null || !this.#list.claim(item, sha256)) others.push(item);
       return undefined;
     } catch (error) {
       this.#options.signal.throwIfAborted();

@@ -72,24 +72,28 @@ export function toManifest(
     costTimes,
     cost,
     errorMessage,
-    outputs: outputs.map(({ item, name, file, link, atLeastBytes, contentEncoding, isFetchedTwice, problem }) => ({
-      file: file === null ? null : fileName(name),
-      bytes: file?.bytes ?? null,
-      sha256: file?.sha256 ?? null,
-      ext: boundedWord(item.ext),
-      ...(file !== null && contentEncoding !== null && { contentEncoding: boundedWord(contentEncoding) }),
-      costTimeMs: item.costTimeMs ?? null,
-      auditStatus: item.auditStatus,
-      // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
-      auditSource: 'outputs',
-      errorType: boundedWord(item.errorType),
-      errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
-      url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
-      link: link?.text ?? null,
-      ...(file !== null && isFetchedTwice && { fetchedTwice: true }),
-      ...(file === null && atLeastBytes !== null && { atLeastBytes }),
-      problem: problem === undefined ? null : formatProblem(problem),
-    })),
+    outputs: outputs.map(({ item, name, file, was, link, atLeastBytes, contentEncoding, isFetchedTwice, problem }) => {
+      // Written down on the way, it must not forget what has not been looked at yet.
+      const kept = file ?? (isComplete || problem !== undefined ? undefined : was);
+      return {
+        file: kept === undefined ? null : fileName(name),
+        bytes: kept?.bytes ?? null,
+        sha256: kept?.sha256 ?? null,
+        ext: boundedWord(item.ext),
+        ...(kept !== undefined && contentEncoding !== null && { contentEncoding: boundedWord(contentEncoding) }),
+        costTimeMs: item.costTimeMs ?? null,
+        auditStatus: item.auditStatus,
+        // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
+        auditSource: 'outputs',
+        errorType: boundedWord(item.errorType),
+        errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
+        url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
+        link: link?.text ?? null,
+        ...(kept !== undefined && isFetchedTwice && { fetchedTwice: true }),
+        ...(kept === undefined && atLeastBytes !== null && { atLeastBytes }),
+        problem: problem === undefined ? null : formatProblem(problem),
+      };
+    }),
   };
 }
 

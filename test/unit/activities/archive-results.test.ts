@@ -87,7 +87,7 @@ describe('a passing failure of one part', () => {
     });
     expect(await failureOf(archive.attempt())).toMatchObject({ type: 'OutputUnavailable', nonRetryable: false });
     service.outputs = () => ({ status: 'Failed', outputs: [] });
-    expect(await failureOf(archive.attempt({}, 7))).toMatchObject({ type: 'SuccessNoOutputs', nonRetryable: false });
+    expect(await failureOf(archive.attempt({}, 7))).toMatchObject({ type: 'OutputUnavailable', nonRetryable: false });
     service.outputs = () => ({ outputs: [service.item('a')] });
     expect(await contentsOf(await archive.attempt({}, 8))).toEqual([contentOf('a')]);
   });
