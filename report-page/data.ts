@@ -40,6 +40,11 @@ export function kindOf({ name }: ReportFile): Kind {
   return kinds.find(([, names]) => names.test(name))?.[0] ?? 'file';
 }
 
+/** The name of a file that a click saves: no browser opens a `data:` URL as a page, and what may hold scripts is not opened. */
+export function savedAs({ href, name }: ReportFile): string | undefined {
+  return href?.startsWith('data:') === true || /\.(?:[a-z]*html?|svgz?|xml|xsl|js|mjs)$/i.test(name) ? name : undefined;
+}
+
 /** Reads what the file itself carries. */
 export function readData(): { readonly facts: ReportFacts | TaskFacts; readonly rows: readonly ReportRow[] } {
   const text = (id: string): string => document.getElementById(id)?.textContent ?? 'null';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ReportCommand, ReportFacts, ReportFile, ReportRow } from '../src/report/report-data';
-import { durationMs, kindOf } from './data';
+import { durationMs, kindOf, savedAs } from './data';
 import { formatBytes, formatCost, formatDuration, formatTime } from './format';
 import { StateMark } from './grid';
 
@@ -185,11 +185,11 @@ export function Fact({
   );
 }
 
-/** No browser opens a `data:` URL as a page of its own. */
-function FileLink({ file: { href, name } }: { readonly file: ReportFile }): JSX.Element {
+function FileLink({ file }: { readonly file: ReportFile }): JSX.Element {
+  const { href, name } = file;
   if (href === null) return <>{name}</>;
   return (
-    <a href={href} download={href.startsWith('data:') ? name : undefined}>
+    <a href={href} download={savedAs(file)}>
       {name}
     </a>
   );

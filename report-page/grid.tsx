@@ -2,7 +2,7 @@ import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } fro
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { ReportFile, ReportRow } from '../src/report/report-data';
-import { durationMs, kindOf, stateNames } from './data';
+import { durationMs, kindOf, savedAs, stateNames } from './data';
 import { formatBytes, formatCost, formatDuration } from './format';
 
 const cardHeight = 268;
@@ -173,7 +173,13 @@ function Card({ row, index, count, hasCosts, isCurrent, choose, open }: CardProp
 /** Beside the button, not in it: one cannot be pressed within the other. */
 function FileLink({ file, tabIndex }: { readonly file: ReportFile; readonly tabIndex: number }): JSX.Element | null {
   return file.href === null ? null : (
-    <a class="card-file" href={file.href} tabIndex={tabIndex} aria-label={`Open the file ${file.name}`}>
+    <a
+      class="card-file"
+      href={file.href}
+      download={savedAs(file)}
+      tabIndex={tabIndex}
+      aria-label={`Open the file ${file.name}`}
+    >
       Open the file
     </a>
   );

@@ -82,7 +82,7 @@ export function openArchive(place: FilePlace = {}): OutputArchive {
       if (requestId === null) return [];
       const named = manifest === null ? [] : namesOfPath(archive, manifest);
       const names = [...named, ...usualManifestNames(workflowId, requestId)];
-      const task = await findArchivedTask(archive, names, requestId);
+      const task = await findArchivedTask(archive, names, requestId, workflowId);
       if (task !== undefined) return listOutputs(archive, task);
       if (manifest === null) return [];
       const given = place.place === undefined ? 'LONGHAUL_ARCHIVE' : 'the place that openArchive was given';

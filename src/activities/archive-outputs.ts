@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
@@ -5,16 +6,25 @@ import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
 import { shortHash } from '../domain/archive-name';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
-import { manifestText } from '../formats/manifest';
+import { manifestText, type PreviousManifest } from '../formats/manifest';
 import { NotFoundError, OutputGoneError, type ServiceClient, type TaskOutputs } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
+import { ArchiveError } from '../storage/errors';
 import { getService } from './accounts';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { isDeadLink, isTooSlow, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
-import { boundedMessage, boundedWord, type Output, formatProblem, readPreviousManifest, toManifest } from './manifest';
+import {
+  boundedMessage,
+  boundedWord,
+  formatProblem,
+  isOfSameTask,
+  type Output,
+  readManifest,
+  toManifest,
+} from './manifest';
 import { OutputList } from './output-list';
 import { getOutputNames, type OutputNames } from './output-names';
 import { isTooLarge } from './output-limits';
@@ -47,54 +57,72 @@ export async function archiveOutputs(
       identity.during(async () => {
         const signal = cancellationSignal();
         const refresh = (): Promise<TaskOutputs> => listOutputs(getService(dependencies, input.account), input, signal);
-        const { names, previous } = await ownPlace(archive, input);
-        const list = new OutputList(names, previous?.outputs ?? []);
+        const run: ArchiveRun = { dependencies, input, ...(await ownPlace(archive, input)) };
+        const { names, previous } = run;
+        const list = new OutputList(names, previous?.outputs ?? [], `${await identity.get()} ${input.requestId}`);
         const listed = await refresh().catch(goneOrThrow);
         if (listed !== undefined) list.update(listed.outputs);
-        if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input);
-        const run = { dependencies, input, list, previous, manifest: names.manifest };
-        // Should this attempt die, and the next list come in another order: which file is which output.
-        if (previous === undefined && list.outputs.length > 1) await writeManifest(run, false);
-        fetch = new OutputFetch({
-          dependencies,
-          list,
-          refresh,
-          signal,
-          ...{ status: input.status, areNamesItsOwn: names.areItsOwn },
-        });
+        if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input, isContradicted(input, listed));
+        // Before any file: whose folder it is, and which file is which output should this attempt die.
+        if (previous === undefined && list.outputs.length > 0) await claimPlace(run, list);
+        const remember = (): Promise<void> => writeManifest(run, list, false);
+        fetch = new OutputFetch({ dependencies, list, refresh, remember, signal, status: input.status });
         await fetch.fetchAll();
-        return await finish(run, listed, previous?.complete ?? false);
+        return await finish(run, list, listed, fetch.problems);
       }),
   );
 }
 
 /**
- * The names of the task's files, and its own previous manifest. Services of two accounts may give the same request id: what
- * another account has under the usual names is not this task's, and stays.
+ * The names of the task's files, and its own previous manifest. A service may give a request id again, and those of two
+ * accounts the same: what another task has under the usual names is not this one's, and stays.
  */
 async function ownPlace(archive: Archive, input: ArchiveOutputsInput): Promise<OwnPlace> {
-  const { account, requestId } = input;
-  const usual = getOutputNames(input, archive.maxNameBytes);
-  const previous = await readPreviousManifest(archive, usual.manifest, requestId);
-  if (previous === undefined || (previous.account ?? account) === account) return { names: usual, previous };
-  if (!usual.areItsOwn) return { names: usual, previous: undefined };
-  const apart = { ...input, requestId: `${requestId}~${shortHash(account)}` };
-  const names = getOutputNames(apart, archive.maxNameBytes);
-  return { names, previous: await readPreviousManifest(archive, names.manifest, requestId) };
+  const { account, requestId, createNumber, timestamps } = input;
+  const workflowId = ownWorkflow();
+  const read = async (names: OutputNames): Promise<OwnPlace & { readonly isAnothers: boolean }> => {
+    const found = await readManifest(archive, names.manifest);
+    const isOwn = found != null && isOfSameTask(found, workflowId, input);
+    return {
+      names,
+      previous: isOwn ? found : undefined,
+      isFree: found === undefined,
+      isAnothers: found != null && !isOwn,
+    };
+  };
+  const usual = await read(getOutputNames(input, archive.maxNameBytes));
+  if (!usual.isAnothers || !usual.names.areItsOwn) return usual;
+  const task = [account, workflowId, createNumber ?? timestamps['createdAt']?.raw].join('\n');
+  const apart = { ...input, requestId: `${requestId}~${shortHash(task)}` };
+  return await read(getOutputNames(apart, archive.maxNameBytes));
+}
+
+/** Writes the first manifest. Of two tasks that come at once only one gets a free place; the other looks again. */
+async function claimPlace(run: ArchiveRun, list: OutputList): Promise<void> {
+  const { dependencies, input, names, isFree } = run;
+  if (!isFree) {
+    await writeManifest(run, list, false);
+    return;
+  }
+  const text = manifestText(toManifest(ownWorkflow(), input, list.outputs, undefined, false));
+  if (await dependencies.archive.putIfAbsent(names.manifest, text)) return;
+  throw new ArchiveError('ARCHIVE_UNUSABLE', `${names.manifest} was written by another attempt just now`);
+}
+
+function ownWorkflow(): string | null {
+  return activityInfo().workflowExecution?.workflowId ?? null;
 }
 
 interface OwnPlace {
   readonly names: OutputNames;
-  readonly previous: Awaited<ReturnType<typeof readPreviousManifest>>;
+  readonly previous: PreviousManifest | undefined;
+  /** Whether there is no manifest of this name. */
+  readonly isFree: boolean;
 }
 
-interface ArchiveRun {
+interface ArchiveRun extends OwnPlace {
   readonly dependencies: ActivityDependencies;
   readonly input: ArchiveOutputsInput;
-  readonly list: OutputList;
-  readonly previous: OwnPlace['previous'];
-  /** The archive's name of the manifest. */
-  readonly manifest: string;
 }
 
 async function listOutputs(
@@ -121,43 +149,80 @@ function isOver(listed: TaskOutputs | undefined): boolean {
   return listed !== undefined && isTerminal(parseServiceStatus(listed.status));
 }
 
-function throwWithoutOutputs({ requestId, status }: ArchiveOutputsInput): void {
+function throwWithoutOutputs({ requestId, status }: ArchiveOutputsInput, mayPass: boolean): void {
   if (status === 'Failed') return;
   throw ApplicationFailure.create({
     type: failureTypes.SuccessNoOutputs,
     message: `The task ${requestId} succeeded, but the service lists no output of it.`,
-    nonRetryable: activityInfo().attempt >= lateOutputAttempts,
+    nonRetryable: !mayPass && activityInfo().attempt >= lateOutputAttempts,
   });
 }
 
 /** Writes down what is there, and fails when that is not everything. */
 async function finish(
   run: ArchiveRun,
+  list: OutputList,
   listed: TaskOutputs | undefined,
-  wasComplete: boolean,
+  unplaced: readonly unknown[],
 ): Promise<ArchiveOutputsResult> {
-  const { outputs } = run.list;
+  const { input, previous } = run;
+  const { outputs } = list;
+  await requireKept(run.dependencies.archive, outputs);
   const missing = outputs.filter(({ problem }) => problem !== undefined);
-  const isComplete =
-    missing.length === 0 && (listed === undefined ? wasComplete || run.input.status === 'Failed' : isOver(listed));
-  if (outputs.length > 0 || isComplete) await writeManifest(run, isComplete);
-  if (isComplete) return resultOf(run);
-  if (listed === undefined) throw lost(run.input, outputs);
-  throw incomplete(run.input, outputs, missing, listed);
+  const isWhole = missing.length === 0 && unplaced.length === 0;
+  const isLast = listed === undefined ? previous?.complete === true || input.status === 'Failed' : isOver(listed);
+  const isComplete = isWhole && isLast && !isContradicted(input, listed);
+  if (outputs.length > 0 || isComplete) await writeManifest(run, list, isComplete);
+  if (isComplete) return resultOf(run, list);
+  if (listed === undefined) throw lost(input, outputs);
+  const what = [
+    ...missing.map(({ index, problem }) => ({ what: `output ${index}`, problem })),
+    ...unplaced.map((problem) => ({ what: 'an output', problem })),
+  ];
+  throw incomplete(input, outputs, what, listed);
 }
 
-async function writeManifest(
-  { dependencies: { archive }, input, list, manifest, previous }: ArchiveRun,
-  isComplete: boolean,
-): Promise<void> {
-  const workflowId = activityInfo().workflowExecution?.workflowId ?? null;
+/** Files are looked at so many at a time. */
+const looksAtOnce = 8;
+
+/** A storage may say that it has kept a file, and not have it: each is looked at once before the manifest names it. */
+async function requireKept(archive: Archive, outputs: readonly Output[]): Promise<void> {
+  await Readable.from(outputs).forEach(
+    async (output: Output) => {
+      const { name, file } = output;
+      if (file === null) return;
+      try {
+        if (await archive.isKept(name, file)) return;
+        output.file = null;
+        output.problem = new ArchiveError('NOT_WHOLE', `${file.path} was kept, and is not there as it was sent`);
+      } catch (error) {
+        output.problem = error;
+      }
+    },
+    { concurrency: looksAtOnce },
+  );
+}
+
+/** Whether the list says that the task failed, and its detail that it succeeded: one of the two may pass. */
+function isContradicted({ status }: ArchiveOutputsInput, listed: TaskOutputs | undefined): boolean {
+  if (status !== 'Success' || !isOver(listed) || activityInfo().attempt >= goneAttempts) return false;
+  return parseServiceStatus(listed?.status ?? '') !== 'Success';
+}
+
+async function writeManifest(run: ArchiveRun, list: OutputList, isComplete: boolean): Promise<void> {
+  const { input, names, previous } = run;
+  const { archive } = run.dependencies;
+  const workflowId = ownWorkflow();
   if (workflowId !== null && input.createNumber !== undefined) {
     await new CreateRecordFile(archive, workflowId, input.createNumber).addRequestId(input.requestId);
   }
-  await archive.replace(manifest, manifestText(toManifest(workflowId, input, list.outputs, previous, isComplete)));
+  const text = manifestText(toManifest(workflowId, input, list.outputs, previous, isComplete));
+  await archive.replace(names.manifest, text);
+  if (!isComplete || (await archive.size(names.manifest)) === Buffer.byteLength(text)) return;
+  throw new ArchiveError('NOT_WHOLE', `${archive.locate(names.manifest)} was kept, and is not there as it was sent`);
 }
 
-function resultOf({ dependencies: { archive }, input, list, manifest }: ArchiveRun): ArchiveOutputsResult {
+function resultOf({ dependencies: { archive }, input, names }: ArchiveRun, list: OutputList): ArchiveOutputsResult {
   const archived = list.outputs.flatMap(({ index, item, file }): ArchivedOutput[] => {
     const { auditStatus } = item;
     const words = { ext: boundedWord(item.ext), errorType: boundedWord(item.errorType) };
@@ -167,7 +232,7 @@ function resultOf({ dependencies: { archive }, input, list, manifest }: ArchiveR
   log.info('archived', { requestId: input.requestId, outputs: archived.length, failedOutputs: failed.length });
   return {
     outputs: within(archived, maxResultBytes),
-    manifest: archive.locate(manifest),
+    manifest: archive.locate(names.manifest),
     outputCount: archived.length,
     outputBytes: archived.reduce((sum, { bytes }) => sum + bytes, 0),
     failedOutputs: failed.slice(0, maxFailedOutputs).map(({ index, item: { errorType, errorMessage } }) => {
@@ -195,6 +260,12 @@ function lost({ requestId }: ArchiveOutputsInput, outputs: readonly Output[]): A
   });
 }
 
+/** What is not in the archive, and why. */
+interface Missing {
+  readonly what: string;
+  readonly problem: unknown;
+}
+
 /**
  * The failure of an attempt that leaves outputs missing; by its type, one that is not a download's comes first. It is
  * final when nothing else is left than outputs that are too large and, again and again, links that lead nowhere: then it
@@ -203,7 +274,7 @@ function lost({ requestId }: ArchiveOutputsInput, outputs: readonly Output[]): A
 function incomplete(
   { requestId }: ArchiveOutputsInput,
   outputs: readonly Output[],
-  missing: readonly Output[],
+  missing: readonly Missing[],
   listed: TaskOutputs,
 ): ApplicationFailure {
   const late = `The service says ${boundedWord(listed.status)} and lists ${listed.outputs.length} outputs so far.`;
@@ -233,16 +304,16 @@ function incomplete(
 }
 
 /** Whether only a person, or time, can help: too large ones at once, dead links only when they stay dead. */
-function isHopeless(missing: readonly Output[]): boolean {
+function isHopeless(missing: readonly Missing[]): boolean {
   const rest = missing.filter(({ problem }) => !isTooLarge(problem));
   const isGivenUp = activityInfo().attempt >= goneAttempts;
   return rest.length === 0 || (isGivenUp && rest.every(({ problem }) => isDeadLink(problem)));
 }
 
-function namesOf(missing: readonly Output[]): string {
+function namesOf(missing: readonly Missing[]): string {
   const named = missing
     .slice(0, maxNamedOutputs)
-    .map(({ index, problem }) => `output ${index}: ${formatProblem(problem).slice(0, 250)}`);
+    .map(({ what, problem }) => `${what}: ${formatProblem(problem).slice(0, 250)}`);
   const more = missing.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more, see the manifest`] : [])].join('; ');
 }

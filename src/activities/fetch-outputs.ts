@@ -5,7 +5,8 @@ import { addressHost } from '../domain/uri';
 import type { OutputItem, TaskOutputs } from '../service';
 import type { ArchivedFile } from '../storage/archive/archive';
 import { type Download, download } from '../storage/download';
-import { DownloadError } from '../storage/errors';
+import { DownloadError, UnprovenEndError } from '../storage/errors';
+import { hashStream } from '../storage/hash';
 import { atMinimumRate, TooSlowError } from '../storage/minimum-rate';
 import type { ActivityDependencies } from './dependencies';
 import type { Output } from './manifest';
@@ -18,20 +19,27 @@ const fetchesAtOnce = 4;
 const maxLinkRefreshes = 2;
 /** In all, this often more than outputs were fetched: links that have ended all at once need one question. */
 const spareLinkRefreshes = 4;
-/** So many attempts count an output as missing that the service reports as failed, or without any word, before it is reported as failed. */
-const vagueOutputAttempts = 5;
+/** So many attempts, two minutes, count an output as missing whose failure the service does not tell clearly. */
+const vagueOutputAttempts = 8;
+/** Outputs are placed by their contents this often in one attempt: links may end meanwhile. */
+const maxPlacings = 3;
+/** What has come is written down after so long. */
+const rememberEveryMs = 10_000;
 
 /** What an {@link OutputFetch} works with. */
 export interface OutputFetchOptions {
   readonly dependencies: Pick<ActivityDependencies, 'archive' | 'downloads' | 'outputLimits' | 'traces'>;
   readonly status: ArchiveOutputsInput['status'];
   readonly list: OutputList;
-  /** Whether no other task has these names: what is there under one is then this task's. */
-  readonly areNamesItsOwn: boolean;
   /** Asks the service for the outputs with fresh links. */
   readonly refresh: () => Promise<TaskOutputs>;
+  /** Writes down what is there, for an attempt that follows should this one die. */
+  readonly remember: () => Promise<void>;
   readonly signal: AbortSignal;
 }
+
+/** What becomes of an output that comes. */
+type Keep<T> = (opened: Download, signal: AbortSignal) => Promise<T>;
 
 /** One attempt to bring every output of a list into the archive, several side by side; one that fails holds up no other. */
 export class OutputFetch {
@@ -40,7 +48,10 @@ export class OutputFetch {
   readonly #running = new Map<Output, RunningTransfer>();
   readonly #limits: OutputLimits;
   readonly #allowance: OutputAllowance;
+  readonly #problems: unknown[] = [];
+  readonly #again: Output[] = [];
   #next = 0;
+  #rememberedMs = performance.now();
   #bytes = 0;
   #fetched = 0;
   #refreshes = 0;
@@ -66,35 +77,104 @@ export class OutputFetch {
     return { transfer: 'archive', name, bytes: this.#bytes + running, totalBytes: null };
   }
 
+  /** What kept items from the archive of which it is not known which outputs they are. */
+  get problems(): readonly unknown[] {
+    return this.#problems;
+  }
+
   /**
    * Fetches what is not archived yet. Afterwards each output has its file, or its problem, or neither if the service
    * reports it as failed. Throws only the signal's reason, when nothing is on its way any more.
    */
   async fetchAll(): Promise<void> {
-    const { signal } = this.#options;
+    await this.#fetchEach();
+    for (let placings = 0; this.#list.unplaced > 0 && placings < maxPlacings; placings += 1) {
+      await this.#placeByContent();
+      await this.#fetchEach();
+    }
+    if (this.#list.unplaced > 0) this.#problems.push(new DownloadError('LINK_EXPIRED', 'links end too soon to tell'));
+  }
+
+  async #fetchEach(): Promise<void> {
     // The list may grow meanwhile.
-    const fetchNext = async (): Promise<void> => {
-      for (let output = this.#takeNext(); output !== undefined; output = this.#takeNext()) {
+    await this.#inParallel(
+      () => this.#takeNext(),
+      (output) => this.#process(output),
+    );
+  }
+
+  async #inParallel<T>(takeNext: () => T | undefined, process: (one: T) => Promise<void>): Promise<void> {
+    const { signal } = this.#options;
+    const work = async (): Promise<void> => {
+      for (let one = takeNext(); one !== undefined; one = takeNext()) {
         signal.throwIfAborted();
-        await this.#process(output);
+        await process(one);
       }
     };
-    await Promise.allSettled(Array.from({ length: fetchesAtOnce }, fetchNext));
+    const ends = await Promise.allSettled(Array.from({ length: fetchesAtOnce }, work));
     signal.throwIfAborted();
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
   #takeNext(): Output | undefined {
+    const again = this.#again.shift();
+    if (again !== undefined) return again;
     const output = this.#list.outputs[this.#next];
     if (output !== undefined) this.#next += 1;
     return output;
   }
 
+  /**
+   * Finds out which outputs the items are whose links do not tell: each is fetched, and is the output that has this content.
+   * What no output has is fetched for one that has no file, or for a new one.
+   */
+  async #placeByContent(): Promise<void> {
+    const atRefresh = this.#refreshes;
+    const items = [...this.#list.takeUnplaced()];
+    const others: OutputItem[] = [];
+    this.#problems.length = 0;
+    await this.#inParallel(
+      () => (this.#refreshes > atRefresh ? undefined : items.shift()),
+      async (item) => {
+        const problem = await this.#findPlace(item, others, atRefresh).catch((error: unknown) => error);
+        if (problem !== undefined) this.#problems.push(problem);
+      },
+    );
+    // With fresh links everything is placed anew.
+    if (this.#refreshes > atRefresh) return;
+    for (const item of others) {
+      const output = this.#list.place(item);
+      if (output.index < this.#next) this.#again.push(output);
+    }
+  }
+
+  /** Claims the output that has the item's content; one that none has joins the others. Or else returns why it cannot tell. */
+  async #findPlace(item: OutputItem, others: OutputItem[], atRefresh: number): Promise<unknown> {
+    try {
+      const sha256 = this.#list.mayBeArchived(item) ? await this.#measure(item) : null;
+      // Fresh links came meanwhile: the item is that of a former list.
+      if (this.#refreshes > atRefresh) return undefined;
+      if (sha256 === null || !this.#list.claim(item, sha256)) others.push(item);
+      return undefined;
+    } catch (error) {
+      this.#options.signal.throwIfAborted();
+      if (isToldAsFailed(item, error, this.#options.status)) others.push(item);
+      else if (!isDeadLink(error) || !(await this.#refreshLinks(atRefresh))) return error;
+      return undefined;
+    }
+  }
+
   async #process(output: Output): Promise<void> {
     output.problem = undefined;
     try {
-      const file = (await this.#findArchived(output)) ?? (await this.#fetch(output));
+      const { name, was } = output;
+      const { dependencies, signal } = this.#options;
+      // Nothing but a manifest of this task proves that what has the name is this output.
+      const found = was === undefined ? undefined : await dependencies.archive.find(name, was, signal);
+      const file = found ?? (await this.#fetch(output));
       this.#allowance.add(file);
       output.file = file;
+      if (found === undefined) await this.#rememberSometimes();
     } catch (error) {
       this.#options.signal.throwIfAborted();
       if (!isToldAsFailed(output.item, error, this.#options.status)) output.problem = error;
@@ -103,24 +183,51 @@ export class OutputFetch {
     }
   }
 
-  /** Keeps what is there already if it is as it was; without knowing that, it is fetched anew. */
-  async #findArchived({ name, was }: Output): Promise<ArchivedFile | undefined> {
-    const { dependencies, signal, areNamesItsOwn } = this.#options;
-    const expected = was ?? (areNamesItsOwn ? {} : undefined);
-    return expected === undefined ? undefined : await dependencies.archive.find(name, expected, signal);
+  async #rememberSometimes(): Promise<void> {
+    if (performance.now() - this.#rememberedMs < rememberEveryMs) return;
+    this.#rememberedMs = performance.now();
+    await this.#options.remember();
   }
 
   async #fetch(output: Output): Promise<ArchivedFile> {
-    for (let refreshes = 0; ; refreshes += 1) {
+    const { archive } = this.#options.dependencies;
+    const file = await this.#withFreshLinks(output, ({ body, sizeBytes }, signal) =>
+      archive.put(output.name, body, sizeBytes === undefined ? {} : { bytes: sizeBytes }, signal),
+    );
+    this.#fetched += 1;
+    this.#bytes += file.bytes;
+    return file;
+  }
+
+  /** The SHA-256 of an item's content; nothing is kept. */
+  async #measure(item: OutputItem): Promise<string> {
+    const draft = this.#list.draft(item);
+    try {
+      return await this.#transfer(draft, async ({ body }, signal) => (await hashStream(body, signal)).sha256);
+    } catch (error) {
+      if (error instanceof UnprovenEndError && error.came.algorithm === 'sha256') return error.came.digest;
+      throw error;
+    } finally {
+      this.#running.delete(draft);
+    }
+  }
+
+  async #withFreshLinks(output: Output, keep: Keep<ArchivedFile>): Promise<ArchivedFile> {
+    for (let refreshes = 0; ;) {
       const atRefresh = this.#refreshes;
       try {
-        const file = await this.#traced(output, () => this.#fetchFrom(output));
-        this.#fetched += 1;
-        this.#bytes += file.bytes;
-        return file;
+        return await this.#traced(output, () => this.#transfer(output, keep));
       } catch (error) {
-        if (refreshes >= maxLinkRefreshes || !isDeadLink(error) || isFailed(output.item)) throw error;
+        if (error instanceof UnprovenEndError && output.earlier === undefined) {
+          output.earlier = error.came;
+          continue;
+        }
+        output.earlier = undefined;
+        // One whose place is not known has no link until it is placed.
+        const isPlaced = output.item.objectUrl !== undefined || this.#list.unplaced === 0;
+        if (refreshes >= maxLinkRefreshes || !isPlaced || !isDeadLink(error) || isFailed(output.item)) throw error;
         if (!(await this.#refreshLinks(atRefresh))) throw error;
+        refreshes += 1;
       }
     }
   }
@@ -131,31 +238,26 @@ export class OutputFetch {
     return await (traces === undefined ? fetchIt() : traces.transfer('download', addressHost(objectUrl), fetchIt));
   }
 
-  async #fetchFrom(output: Output): Promise<ArchivedFile> {
+  async #transfer<T>(output: Output, keep: Keep<T>): Promise<T> {
     const { minimumRate: rate } = this.#limits;
     const tooMuch = new AbortController();
     const signal = AbortSignal.any([this.#options.signal, tooMuch.signal]);
-    let putting: Promise<ArchivedFile> | undefined;
+    let keeping: Promise<T> | undefined;
     try {
       await this.#allowance.check(output, undefined);
       await atMinimumRate({ rate, signal }, async (either = signal, onBytes) => {
         const watch = this.#allowance.watch(output, (error) => {
           tooMuch.abort(error);
         });
-        const { body, sizeBytes } = await this.#open(output, either, (bytes) => {
+        const opened = await this.#open(output, either, (bytes) => {
           onBytes(bytes);
           watch(bytes);
         });
-        putting = this.#options.dependencies.archive.put(
-          output.name,
-          body,
-          sizeBytes === undefined ? {} : { bytes: sizeBytes },
-          either,
-        );
-        // What follows in the archive takes its own time; `putting` tells how the content ended.
-        await Promise.race([finished(body).catch(() => undefined), putting]);
+        keeping = keep(opened, either);
+        // What follows in the archive takes its own time; `keeping` tells how the content ended.
+        await Promise.race([finished(opened.body).catch(() => undefined), keeping]);
       });
-      return await (putting ?? Promise.reject(new Error('The output was not put.')));
+      return await (keeping ?? Promise.reject(new Error('The output was not opened.')));
     } catch (error) {
       if (!(error instanceof TooSlowError) || rate === undefined) throw error;
       const remedy = 'lower LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND of the worker if that is as fast as it gets';
@@ -171,12 +273,15 @@ export class OutputFetch {
     const opened = await download(objectUrl, {
       dispatcher: this.#options.dependencies.downloads,
       signal,
+      name: output.item.ext,
+      earlier: output.earlier,
       onProgress: (bytes) => {
         transfer.bytes = bytes;
         onProgress(bytes);
       },
     });
     output.contentEncoding = opened.contentEncoding ?? null;
+    output.isFetchedTwice = output.earlier !== undefined;
     // Before the check, which counts what the others will have.
     transfer.totalBytes = opened.sizeBytes ?? null;
     try {
@@ -222,12 +327,16 @@ function isFailed({ errorType }: OutputItem): boolean {
 }
 
 /**
- * Whether an output that could not be fetched is one that the service reports as failed. One without a link and without
- * a word may be late at first.
+ * Whether an output that could not be fetched is one that the service reports as failed: it says so and gives no link, or one
+ * that leads nowhere. A storage that does not answer says nothing of it. What is not clear, an error of another name or none,
+ * may pass.
  */
 function isToldAsFailed(item: OutputItem, error: unknown, status: ArchiveOutputsInput['status']): boolean {
   if (status === 'Failed' && item.objectUrl === undefined) return true;
-  if (!isFailed(item)) return false;
-  const isVague = !isDeadLink(error) || (item.errorType === 'UNKNOWN' && item.errorMessage === undefined);
-  return !isVague || activityInfo().attempt >= vagueOutputAttempts;
+  if (!isFailed(item) || !isDeadLink(error)) return false;
+  const isClear =
+    item.objectUrl === undefined
+      ? item.errorType !== 'UNKNOWN' || item.errorMessage !== undefined
+      : item.errorType === 'EXECUTION_ERROR';
+  return isClear || activityInfo().attempt >= vagueOutputAttempts;
 }

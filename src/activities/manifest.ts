@@ -1,10 +1,13 @@
 import type { ArchiveOutputsInput } from '../contract/activities';
+import type { Timestamps } from '../contract/task-result';
 import { parseJson } from '../domain/json';
 import { errorMessage, safeText } from '../domain/text';
 import { redactUrl, withoutUrls } from '../domain/uri';
 import { type PreviousManifest, type Manifest, manifestVersion, parseManifest } from '../formats/manifest';
 import type { OutputItem } from '../service';
 import type { Archive, ArchivedFile, Expectation } from '../storage/archive/archive';
+import type { Came } from '../storage/errors';
+import type { LinkIdentity } from './link-identity';
 
 /** More of an extension or a code of the service helps no reader. */
 const maxWordCharacters = 64;
@@ -17,8 +20,8 @@ export interface Output {
   readonly name: string;
   /** As it was last listed; without a link when the last list lacks it. */
   item: OutputItem;
-  /** The path of its link, which tells it from the others when a list comes in another order; null without a link. */
-  path: string | null;
+  /** What its link is known by when a list comes in another order; null without a link. */
+  link: LinkIdentity | null;
   /** What its file is by an earlier manifest. */
   readonly was: Expectation | undefined;
   file: ArchivedFile | null;
@@ -26,6 +29,10 @@ export interface Output {
   atLeastBytes: number | null;
   /** How its storage says that its bytes are encoded; they are kept as they came. */
   contentEncoding: string | null;
+  /** What came of it, without any proof that it was all. */
+  earlier: Came | undefined;
+  /** Whether two fetches that brought the same are all the proof that it is whole. */
+  isFetchedTwice: boolean;
   /** What kept it from the archive; undefined also for an output that the service reports as failed. */
   problem: unknown;
 }
@@ -55,6 +62,7 @@ export function toManifest(
     requestId,
     status,
     workflowId,
+    createNumber: input.createNumber ?? null,
     account,
     webAppId,
     archivedAt: new Date().toISOString(),
@@ -64,22 +72,28 @@ export function toManifest(
     costTimes,
     cost,
     errorMessage,
-    outputs: outputs.map(({ item, name, file, atLeastBytes, contentEncoding, problem }) => ({
-      file: file === null ? null : fileName(name),
-      bytes: file?.bytes ?? null,
-      sha256: file?.sha256 ?? null,
-      ext: boundedWord(item.ext),
-      ...(file !== null && contentEncoding !== null && { contentEncoding: boundedWord(contentEncoding) }),
-      costTimeMs: item.costTimeMs ?? null,
-      auditStatus: item.auditStatus,
-      // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
-      auditSource: 'outputs',
-      errorType: boundedWord(item.errorType),
-      errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
-      url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
-      ...(file === null && atLeastBytes !== null && { atLeastBytes }),
-      problem: problem === undefined ? null : formatProblem(problem),
-    })),
+    outputs: outputs.map(({ item, name, file, was, link, atLeastBytes, contentEncoding, isFetchedTwice, problem }) => {
+      // Written down on the way, it must not forget what has not been looked at yet.
+      const kept = file ?? (isComplete || problem !== undefined ? undefined : was);
+      return {
+        file: kept === undefined ? null : fileName(name),
+        bytes: kept?.bytes ?? null,
+        sha256: kept?.sha256 ?? null,
+        ext: boundedWord(item.ext),
+        ...(kept !== undefined && contentEncoding !== null && { contentEncoding: boundedWord(contentEncoding) }),
+        costTimeMs: item.costTimeMs ?? null,
+        auditStatus: item.auditStatus,
+        // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
+        auditSource: 'outputs',
+        errorType: boundedWord(item.errorType),
+        errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
+        url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
+        link: link?.text ?? null,
+        ...(kept !== undefined && isFetchedTwice && { fetchedTwice: true }),
+        ...(kept === undefined && atLeastBytes !== null && { atLeastBytes }),
+        problem: problem === undefined ? null : formatProblem(problem),
+      };
+    }),
   };
 }
 
@@ -102,12 +116,32 @@ function fileName(name: string): string {
   return name.split('/').at(-1) ?? name;
 }
 
-/** What an earlier manifest of this name says of this task; undefined where there is none that can be read. */
-export async function readPreviousManifest(
-  archive: Archive,
-  name: string,
-  requestId: string,
-): Promise<PreviousManifest | undefined> {
-  const previous = parseManifest(parseJson((await archive.read(name))?.toString('utf8') ?? ''));
-  return previous?.requestId === requestId ? previous : undefined;
+/** The manifest that has this name; null for one that cannot be read, undefined where there is none. */
+export async function readManifest(archive: Archive, name: string): Promise<PreviousManifest | null | undefined> {
+  const content = await archive.read(name);
+  return content === undefined ? undefined : (parseManifest(parseJson(content.toString('utf8'))) ?? null);
+}
+
+/**
+ * Whether a manifest is of the task that is archived: a service may give a request id again. One create of one workflow is one
+ * task. A task that was adopted, by this workflow or by the one of the manifest, is known by when it was created.
+ */
+export function isOfSameTask(
+  manifest: PreviousManifest,
+  workflowId: string | null,
+  input: ArchiveOutputsInput,
+): boolean {
+  if (manifest.requestId !== input.requestId || manifest.account !== input.account) return false;
+  const isSameWorkflow = manifest.workflowId === workflowId;
+  if (manifest.createNumber !== null && input.createNumber !== undefined) {
+    return isSameWorkflow && manifest.createNumber === input.createNumber;
+  }
+  const before = createdAt(manifest.timestamps);
+  const now = createdAt(input.timestamps);
+  return before === undefined || now === undefined ? isSameWorkflow : before === now;
+}
+
+/** When the service created the task, in one way of writing. */
+function createdAt({ ['createdAt']: moment }: Timestamps): string | undefined {
+  return moment?.iso ?? moment?.raw;
 }

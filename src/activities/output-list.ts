@@ -1,102 +1,200 @@
-import { redactUrl } from '../domain/uri';
 import type { PreviousManifest } from '../formats/manifest';
 import type { OutputItem } from '../service';
+import { identifyLink, type LinkIdentity, matchLinks, mayBeSame, parseLinkIdentity } from './link-identity';
 import type { Output } from './manifest';
 import type { OutputNames } from './output-names';
 
 /**
  * The outputs of a task over all lists of them: those of an earlier attempt's manifest, and of each answer of the
- * service. Lists may grow, shrink or come in another order; an output keeps its place, and so its name.
+ * service. Lists may grow, shrink or come in another order; an output keeps its place, and so its name. Order proves
+ * nothing: an item is that of an earlier output by what its link shares with the earlier one, or else by its content.
  */
 export class OutputList {
   readonly outputs: Output[] = [];
   readonly #names: OutputNames;
+  readonly #key: string;
+  readonly #links = new WeakMap<OutputItem, LinkIdentity>();
+  #unplaced: OutputItem[] = [];
+  /** Outputs that the last list lacks, by the path of their link; those without a link by null. */
+  #unlisted = new Map<string | null, Set<Output>>();
+  #arePathsKept = false;
 
-  constructor(names: OutputNames, previous: PreviousManifest['outputs']) {
+  /** @param key - of the hashes that links are remembered by; the same for all attempts of a task. */
+  constructor(names: OutputNames, previous: PreviousManifest['outputs'], key: string) {
     this.#names = names;
+    this.#key = key;
     for (const output of previous) this.#addPrevious(output);
   }
 
-  /**
-   * Takes in what the service lists now. Outputs are distinguished by the paths of their links, for queries hold signatures;
-   * by their places where there is no link, and where no path is one of the paths known so far.
-   */
+  /** How many items may be outputs with files, or others: only their contents tell. */
+  get unplaced(): number {
+    return this.#unplaced.length;
+  }
+
+  /** Takes in what the service lists now. */
   update(items: readonly OutputItem[]): void {
-    const unlisted = new Set(this.outputs);
-    const rest = this.#takeByPath(items, unlisted);
-    const arePathsKept = rest.length < items.length;
-    const pathless = pathlessIn(this.outputs, unlisted);
-    for (const [place, item] of rest) {
-      const there = this.outputs[place];
-      const mayBeThere = !arePathsKept || there?.path === null || item.objectUrl === undefined;
-      const isThere = there !== undefined && unlisted.has(there) && mayBeThere;
-      const found = isThere ? there : pathless.next().value;
+    const { outputs } = this;
+    this.#unplaced = [];
+    this.#unlisted = new Map();
+    for (const output of outputs) {
+      const path = output.link?.path ?? null;
+      this.#unlisted.set(path, (this.#unlisted.get(path) ?? new Set()).add(output));
+    }
+    if (outputs.length === 0) {
+      for (const item of items) this.#add(item);
+      return;
+    }
+    const matches = matchLinks(
+      outputs.map(({ link }) => link),
+      items.map((item) => this.#linkOf(item)),
+    );
+    this.#arePathsKept = matches.size > 0;
+    const withoutLinks: [number, OutputItem][] = [];
+    const others: OutputItem[] = [];
+    for (const [place, item] of items.entries()) {
+      const found = outputs[matches.get(place) ?? -1];
+      if (found !== undefined) this.#take(found, item);
+      else if (item.objectUrl === undefined) withoutLinks.push([place, item]);
+      else others.push(item);
+    }
+    for (const item of others) {
+      if (some(this.#candidates(item), mayHaveFile)) this.#unplaced.push(item);
+      else this.place(item);
+    }
+    // They lead to no file, and may stand for any output that is not listed otherwise.
+    for (const [place, item] of withoutLinks) {
+      const there = outputs[place];
+      const [first] = this.#candidates(item);
+      const found = there !== undefined && this.#isUnlisted(there) ? there : first;
       if (found === undefined) this.#add(item);
-      else take(found, item, unlisted);
+      else this.#take(found, item);
     }
-    for (const output of unlisted) output.item = withoutLink(output.item);
+    for (const unlisted of this.#unlisted.values()) {
+      for (const output of unlisted) output.item = withoutLink(output.item);
+    }
   }
 
-  #takeByPath(items: readonly OutputItem[], unlisted: Set<Output>): (readonly [number, OutputItem])[] {
-    const byPath = new Map<string, Output[]>();
-    for (const output of this.outputs) {
-      if (output.path === null) continue;
-      const same = byPath.get(output.path) ?? [];
-      byPath.set(output.path, same);
-      same.push(output);
-    }
-    return [...items.entries()].filter(([, item]) => {
-      const path = pathOf(item.objectUrl);
-      const found = path === null ? undefined : byPath.get(path)?.shift();
-      if (found !== undefined) take(found, item, unlisted);
-      return found === undefined;
-    });
+  /** The items that are to be placed by their contents. */
+  takeUnplaced(): readonly OutputItem[] {
+    const items = this.#unplaced;
+    this.#unplaced = [];
+    return items;
   }
 
-  #add(
-    item: OutputItem,
-    previous: Partial<Pick<Output, 'path' | 'was' | 'atLeastBytes' | 'contentEncoding'>> = {},
-  ): void {
+  /** Whether an output that the item may be has a file: then the content tells. */
+  mayBeArchived(item: OutputItem): boolean {
+    return some(this.#candidates(item), ({ file }) => file !== null);
+  }
+
+  /** Takes an item for the output that has its content already; false where none has. */
+  claim(item: OutputItem, sha256: string): boolean {
+    for (const output of this.#candidates(item)) {
+      if (output.file?.sha256 !== sha256) continue;
+      this.#take(output, item);
+      return true;
+    }
+    return false;
+  }
+
+  /** Takes an item for an output that it may be and that has no file, or else for a new one. */
+  place(item: OutputItem): Output {
+    for (const output of this.#candidates(item)) {
+      if (output.file !== null) continue;
+      this.#take(output, item);
+      return output;
+    }
+    return this.#add(item);
+  }
+
+  /** Stands for an item until its content is known. */
+  draft(item: OutputItem): Output {
     const index = this.outputs.length;
-    const name = this.#names.output(index, item.ext);
-    this.outputs.push({
-      ...{ index, name, item, path: pathOf(item.objectUrl), was: undefined, file: null },
-      ...{ atLeastBytes: null, contentEncoding: null, problem: undefined },
-      ...previous,
-    });
+    return {
+      index,
+      name: this.#names.output(index, item.ext),
+      item,
+      link: this.#linkOf(item),
+      was: undefined,
+      file: null,
+      atLeastBytes: null,
+      contentEncoding: null,
+      earlier: undefined,
+      isFetchedTwice: false,
+      problem: undefined,
+    };
   }
 
-  #addPrevious({ file, bytes, sha256, url, ...previous }: PreviousManifest['outputs'][number]): void {
+  /** The outputs that are not listed and may be this item; those without a link first. */
+  *#candidates(item: OutputItem): Generator<Output, void, undefined> {
+    const link = this.#linkOf(item);
+    yield* this.#unlisted.get(null) ?? [];
+    if (link !== null && this.#arePathsKept) {
+      for (const output of this.#unlisted.get(link.path) ?? []) {
+        if (output.link !== null && mayBeSame(output.link, link)) yield output;
+      }
+      return;
+    }
+    for (const [path, unlisted] of this.#unlisted) {
+      for (const output of path === null ? [] : unlisted) {
+        if (link === null || output.link === null || path !== link.path || mayBeSame(output.link, link)) yield output;
+      }
+    }
+  }
+
+  #isUnlisted(output: Output): boolean {
+    return this.#unlisted.get(output.link?.path ?? null)?.has(output) === true;
+  }
+
+  #linkOf(item: OutputItem): LinkIdentity | null {
+    if (item.objectUrl === undefined) return null;
+    const link = this.#links.get(item) ?? identifyLink(item.objectUrl, this.#key);
+    this.#links.set(item, link);
+    return link;
+  }
+
+  #take(output: Output, item: OutputItem): void {
+    this.#unlisted.get(output.link?.path ?? null)?.delete(output);
+    output.item = item;
+    output.link = this.#linkOf(item) ?? output.link;
+  }
+
+  #add(item: OutputItem): Output {
+    const output = this.draft(item);
+    this.outputs.push(output);
+    return output;
+  }
+
+  #addPrevious({ file, bytes, sha256, link, ...previous }: PreviousManifest['outputs'][number]): void {
     const { ext, auditStatus, errorType, costTimeMs, errorMessage } = previous;
     const item: OutputItem = {
       ...{ ext, auditStatus, errorType },
-      ...(costTimeMs != null && { costTimeMs }),
-      ...(errorMessage != null && { errorMessage }),
+      ...(costTimeMs !== null && { costTimeMs }),
+      ...(errorMessage !== null && { errorMessage }),
     };
-    const was = file !== null && bytes !== null && sha256 !== null ? { bytes, sha256 } : undefined;
-    const { atLeastBytes = null, contentEncoding = null } = previous;
-    this.#add(item, { path: pathOf(url ?? undefined), was, atLeastBytes, contentEncoding });
+    const { atLeastBytes = null, contentEncoding = null, fetchedTwice = false } = previous;
+    this.outputs.push({
+      ...this.draft(item),
+      link: link === null ? null : parseLinkIdentity(link),
+      was: file !== null && bytes !== null && sha256 !== null ? { bytes, sha256 } : undefined,
+      atLeastBytes,
+      contentEncoding,
+      isFetchedTwice: fetchedTwice,
+    });
   }
 }
 
-/** Gone through once for all items: thousands of them may be new. */
-function* pathlessIn(outputs: readonly Output[], unlisted: ReadonlySet<Output>): Generator<Output, undefined> {
-  for (const output of outputs) if (output.path === null && unlisted.has(output)) yield output;
+/** Whether another item's file may be on its way to it, or be kept under its name. */
+function mayHaveFile({ file, was, item }: Output): boolean {
+  return file !== null || was !== undefined || item.objectUrl !== undefined;
 }
 
-function take(output: Output, item: OutputItem, unlisted: Set<Output>): void {
-  unlisted.delete(output);
-  output.item = item;
-  output.path = pathOf(item.objectUrl) ?? output.path;
+function some(outputs: Iterable<Output>, isSuch: (output: Output) => boolean): boolean {
+  for (const output of outputs) if (isSuch(output)) return true;
+  return false;
 }
 
 function withoutLink(item: OutputItem): OutputItem {
   const rest: { -readonly [Name in keyof OutputItem]: OutputItem[Name] } = { ...item };
   delete rest.objectUrl;
   return rest;
-}
-
-/** Without the host, too: a storage may have several names. */
-function pathOf(link: string | undefined): string | null {
-  return link === undefined ? null : redactUrl(link).replace(/^[a-z][a-z0-9+.-]{0,30}:\/\/[^/]*/i, '');
 }

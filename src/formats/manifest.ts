@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { CostTimes, Timestamps } from '../contract/task-result';
+import type { CostTimes } from '../contract/task-result';
 import { isMoney, type Money } from '../domain/money';
 import { isRequestId } from '../domain/create-outcome';
 
@@ -32,6 +32,10 @@ const outputSchema = z.object({
   errorMessage: z.string().nullable(),
   /** Where it was fetched from, without the query. */
   url: z.string().nullable(),
+  /** What its link is known by under another signature: keyed hashes. */
+  link: z.string().nullable(),
+  /** Its storage gave no proof that it is whole: two fetches brought the same. Absent where there was one. */
+  fetchedTwice: z.boolean().optional(),
   /** How long it is at least, when it was refused for its size. */
   atLeastBytes: z.number().optional(),
   /** Why it is not archived, unless the service reports it as failed. */
@@ -45,13 +49,15 @@ const manifestSchema = z.object({
   requestId: z.string(),
   status: z.enum(['Success', 'Failed']),
   workflowId: z.string().nullable(),
+  /** The create of that workflow; null when it adopted the task. */
+  createNumber: z.number().nullable(),
   account: z.string(),
   webAppId: z.number().nullable(),
   archivedAt: z.iso.datetime(),
   inputs: z.array(inputSchema).readonly(),
   /** The values that are not files, as they were sent. */
   values: z.record(z.string(), z.union([z.string(), z.number()])).readonly(),
-  timestamps: z.custom<Timestamps>(),
+  timestamps: z.record(z.string(), z.object({ iso: z.string().nullable(), raw: z.string() })).readonly(),
   costTimes: z.custom<CostTimes>(),
   /** What the task cost; null when that is not known, absent in older manifests. */
   cost: z.custom<Money>(isMoney).nullable().optional(),
@@ -65,23 +71,20 @@ export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
 export type ManifestInput = Readonly<z.infer<typeof inputSchema>>;
 
 const { shape } = manifestSchema;
-// Manifests were only written once nothing was missing.
-const complete = shape.complete.default(true);
 
-/** What the next attempt of an archive reads; older manifests have neither the account nor all facts of outputs. */
+/** What the next attempt of an archive reads. */
 const previousSchema = z.object({
   requestId: shape.requestId,
-  account: shape.account.optional(),
-  complete,
-  webAppId: shape.webAppId.optional().catch(undefined),
-  inputs: shape.inputs.optional().catch(undefined),
-  values: shape.values.optional().catch(undefined),
-  cost: shape.cost.catch(undefined),
-  outputs: z.array(
-    outputSchema
-      .omit({ auditSource: true, problem: true })
-      .partial({ costTimeMs: true, errorMessage: true, url: true }),
-  ),
+  workflowId: shape.workflowId,
+  createNumber: shape.createNumber,
+  account: shape.account,
+  complete: shape.complete,
+  webAppId: shape.webAppId,
+  inputs: shape.inputs,
+  values: shape.values,
+  timestamps: shape.timestamps,
+  cost: shape.cost,
+  outputs: z.array(outputSchema.omit({ auditSource: true, problem: true, url: true })),
 });
 /** A manifest as the next attempt of the same archive reads it. */
 export type PreviousManifest = Readonly<z.infer<typeof previousSchema>>;
@@ -89,9 +92,11 @@ export type PreviousManifest = Readonly<z.infer<typeof previousSchema>>;
 /** What the files of an archive are compared with, whatever else the manifest tells. */
 const filesSchema = z.object({
   requestId: shape.requestId.refine(isRequestId),
+  workflowId: shape.workflowId.catch(null),
+  createNumber: shape.createNumber.catch(null),
   account: shape.account,
   archivedAt: shape.archivedAt,
-  complete,
+  complete: shape.complete.default(true),
   outputs: z.array(
     outputSchema.pick({ file: true, bytes: true, sha256: true, problem: true }).partial({ problem: true }),
   ),

@@ -14,6 +14,8 @@ export interface RecordedCreate extends Pick<CreateRecord, 'workflowId' | 'creat
 export interface ReadManifest extends ArchiveFacts {
   readonly requestId: string;
   readonly account: string | null;
+  /** The workflow whose create the task was; null where that is not known, as of one that was adopted. */
+  readonly createdBy: string | null;
   readonly archivedAtMs: number | null;
 }
 
@@ -33,6 +35,10 @@ type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
   isInScope: boolean;
   /** Whether anything but a workflow names it: a create record, a manifest, a list. */
   isRecorded: boolean;
+  /** The workflows whose create records name it: more than one where the service gave an id again. */
+  readonly creators: Set<string>;
+  /** The creators of its manifests. */
+  readonly archivedBy: Set<string | null>;
   /** Whether its latest workflow ended because the service did not know it. */
   hasEndedUnknown: boolean;
 };
@@ -100,13 +106,15 @@ export class KnownTasks {
     const task = this.#recorded(requestId);
     task.workflowId ??= workflowId;
     task.account ??= account;
+    task.creators.add(workflowId);
     if (hasJustBegun) task.follower ??= { workflowId, status: 'Queuing' };
   }
 
-  addManifest({ requestId, account, folder, problems, archivedAtMs }: ReadManifest): void {
+  addManifest({ requestId, account, createdBy, folder, problems, archivedAtMs }: ReadManifest): void {
     const isOld = archivedAtMs !== null && archivedAtMs < this.#scope.sinceMs;
     const task = this.#recorded(requestId);
     task.account ??= account;
+    task.archivedBy.add(createdBy);
     // A task may have been archived into several folders: one that is complete is enough.
     if (task.archived?.problems.length !== 0) task.archived = { folder, problems: isOld ? [] : problems };
   }
@@ -128,6 +136,17 @@ export class KnownTasks {
   *all(): Generator<TaskFacts> {
     for (const task of this.#tasks.values()) {
       if (!task.isInScope || this.#isMistaken(task)) continue;
+      const { creators, archivedBy, follower } = task;
+      const other = archivedBy.has(null) ? undefined : [...creators].find((creator) => !archivedBy.has(creator));
+      if (creators.size > 1 && archivedBy.size > 0 && other !== undefined) {
+        yield {
+          ...task,
+          workflowId: other,
+          archived: null,
+          follower: follower?.workflowId === other ? follower : null,
+        };
+        continue;
+      }
       const folder = this.#oldManifests.get(task.requestId);
       yield task.archived === null && folder !== undefined ? { ...task, archived: { folder, problems: [] } } : task;
     }
@@ -180,6 +199,8 @@ export class KnownTasks {
       follower: null,
       archived: null,
       atService: null,
+      creators: new Set(),
+      archivedBy: new Set(),
       isInScope: false,
       isRecorded: false,
       hasEndedUnknown: false,

@@ -160,19 +160,27 @@ async function parseManifest(name: string, content: Buffer, files: ArchiveFiles)
   const manifest = parseManifestFiles(json);
   // Anything else may be called so, too.
   if (manifest === undefined) return undefined;
-  const { requestId, account } = manifest;
+  const { requestId, account, workflowId, createNumber } = manifest;
   const archivedAtMs = Date.parse(manifest.archivedAt);
   const missing = manifest.complete ? [] : [`${name} says that outputs are missing`];
   const problems = [...missing, ...(await files.findProblems(prefix, manifest, archivedAtMs))];
   const folder = usualFolder(name, requestId) ?? '';
-  return { requestId, account, folder, archivedAtMs, problems };
+  const createdBy = createNumber === null ? null : workflowId;
+  return { requestId, account, createdBy, folder, archivedAtMs, problems };
 }
 
 /** A damaged manifest's request id is known only from its name. */
 function unreadable(name: string, requestId: string): ReadManifest | undefined {
   const folder = usualFolder(name, requestId);
   if (folder === undefined || !isRequestId(requestId)) return undefined;
-  return { requestId, account: null, folder, archivedAtMs: null, problems: [`${name} cannot be read as a manifest`] };
+  return {
+    requestId,
+    account: null,
+    createdBy: null,
+    folder,
+    archivedAtMs: null,
+    problems: [`${name} cannot be read as a manifest`],
+  };
 }
 
 /** The folder that a task was archived into, when its manifest has the usual name; undefined for any other. */

@@ -45,17 +45,24 @@ export function usualManifestNames(workflowId: string, requestId: string): reado
   return [...(batch === undefined || !isTaskKey(batch) ? [] : [`${defaultRowFolder(batch)}/${name}`]), name];
 }
 
-/** The first of these manifests that is there and is this task's; `requestId` null takes any. Throws ArchiveError. */
+/**
+ * The first of these manifests that is there and is this task's; `requestId` null takes any. Throws ArchiveError.
+ *
+ * @param workflowId - a service may give a request id again: what another workflow created is not this one's; null takes any
+ */
 export async function findArchivedTask(
   archive: Archive,
   names: Iterable<string>,
   requestId: string | null,
+  workflowId: string | null,
 ): Promise<ArchivedTask | undefined> {
   for (const name of names) {
     const text = await archive.read(name);
     if (text === undefined) continue;
     const manifest = parseManifestFiles(parseJson(text.toString('utf8')));
     if (manifest === undefined || (requestId !== null && manifest.requestId !== requestId)) continue;
+    const isAdopted = manifest.createNumber === null;
+    if (workflowId !== null && !isAdopted && manifest.workflowId !== workflowId) continue;
     return { name, manifest, text };
   }
   return undefined;

@@ -183,7 +183,7 @@ async function fetchRow(
     if (status !== 'Success') return false;
     throw new ResultsError('missing', 'its result does not say where its manifest is');
   }
-  const task = await findArchivedTask(archive, namesOfPath(archive, manifest), requestId);
+  const task = await findArchivedTask(archive, namesOfPath(archive, manifest), requestId, null);
   if (task === undefined) {
     throw new ResultsError('missing', `its manifest ${manifest} is not in the archive ${archive.location}`);
   }

@@ -40,7 +40,7 @@ export async function writeTaskPage(
   known: KnownTask,
   options: PageOptions,
 ): Promise<WrittenTaskPage> {
-  const found = await findArchivedTask(archive, known.manifestNames, known.requestId);
+  const found = await findArchivedTask(archive, known.manifestNames, known.requestId, known.workflowId);
   const manifest = found && parseManifestPage(parseJson(found.text.toString('utf8')));
   const [usual] = known.manifestNames;
   const name = found?.name ?? usual;
@@ -116,7 +116,7 @@ export async function readForgottenTask(archive: Archive, workflowId: string): P
   if (record === undefined) return undefined;
   const { requestId, end, webAppId, account, sentAt } = record;
   const manifestNames = usualManifestNames(workflowId, requestId);
-  const found = await findArchivedTask(archive, manifestNames, requestId);
+  const found = await findArchivedTask(archive, manifestNames, requestId, workflowId);
   const manifest = found && parseManifestPage(parseJson(found.text.toString('utf8')));
   const state = manifest?.status ?? end?.status;
   const message = manifest?.errorMessage ?? 'The task failed at the service.';

@@ -3,7 +3,8 @@ import { Agent, type Dispatcher } from 'undici';
 import { errorCode, safeText } from '../domain/text';
 import { redactUrl } from '../domain/uri';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
-import { DownloadError, safeCause } from './errors';
+import { BodyProof } from './download-proof';
+import { type Came, DownloadError, safeCause } from './errors';
 
 const redirectStatuses: readonly number[] = [300, 301, 302, 303, 307, 308];
 const maxRedirects = 3;
@@ -17,6 +18,10 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal;
   /** Length that the file must have, in bytes; the reply's own length is checked in any case. */
   readonly expectedBytes?: number;
+  /** Name or extension of the file: what comes must not be of another kind. */
+  readonly name?: string;
+  /** What an earlier fetch brought of which nothing proved the end; the same again is believed. */
+  readonly earlier?: Came | undefined;
   /** Called often, with the bytes received so far. */
   readonly onProgress?: (bytes: number) => void;
 }
@@ -38,7 +43,7 @@ export interface Download {
  * @throws DownloadError; `LINK_EXPIRED` on HTTP 403, 404 and 410: ask for fresh links. Or the signal's abort reason.
  */
 export async function download(url: string, options: DownloadOptions): Promise<Download> {
-  const { dispatcher, signal, expectedBytes, onProgress } = options;
+  const { dispatcher, signal, expectedBytes, name = '', earlier, onProgress } = options;
   signal?.throwIfAborted();
   const shown = safeText(redactUrl(url), [], maxShownLength);
   const response = await request(url, shown, dispatcher, signal);
@@ -52,8 +57,14 @@ export async function download(url: string, options: DownloadOptions): Promise<D
     response.body.on('error', () => undefined).destroy();
     throw cutShort(shown, sizeBytes, expectedBytes);
   }
-  const expected = expectedBytes ?? sizeBytes;
-  const body = Readable.from(checked(response.body, shown, { expectedBytes: expected, signal, onProgress }), {
+  const proof = new BodyProof({
+    shown,
+    headers: response.headers,
+    bytes: expectedBytes ?? sizeBytes,
+    name,
+    earlier,
+  });
+  const body = Readable.from(checked(response.body, shown, proof, { signal, onProgress }), {
     objectMode: false,
     highWaterMark: 1024 * 1024,
   });
@@ -104,7 +115,6 @@ function isHttpUrl(text: string, base?: URL): boolean {
 }
 
 interface CheckOptions {
-  readonly expectedBytes: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((bytes: number) => void) | undefined;
 }
@@ -112,20 +122,21 @@ interface CheckOptions {
 async function* checked(
   body: Dispatcher.ResponseData['body'],
   shown: string,
-  { expectedBytes, signal, onProgress }: CheckOptions,
+  proof: BodyProof,
+  { signal, onProgress }: CheckOptions,
 ): AsyncGenerator<Buffer, void, undefined> {
-  let received = 0;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      received += chunk.length;
-      onProgress?.(received);
-      yield chunk;
+      const passed = proof.take(chunk);
+      onProgress?.(proof.receivedBytes);
+      if (passed !== undefined) yield passed;
     }
   } catch (error) {
     signal?.throwIfAborted();
-    throw failed(error, shown);
+    throw error instanceof DownloadError ? error : failed(error, shown);
   }
-  if (expectedBytes !== undefined && received !== expectedBytes) throw cutShort(shown, received, expectedBytes);
+  const last = proof.end();
+  if (last !== undefined) yield last;
 }
 
 function refusedWith(httpStatus: number, shown: string): DownloadError {

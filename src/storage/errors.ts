@@ -119,10 +119,17 @@ export class StagingError extends StorageError {
 }
 
 /**
- * Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links, `OUTPUT_TOO_LARGE` for a higher limit.
+ * Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links, `OUTPUT_TOO_LARGE` for a higher limit;
+ * `CONTENT_WRONG` is of what came whole and is not the file.
  */
 export type DownloadErrorCode =
-  'LINK_EXPIRED' | 'LINK_INVALID' | 'DOWNLOAD_CUT_SHORT' | 'DOWNLOAD_FAILED' | 'DOWNLOAD_TOO_SLOW' | 'OUTPUT_TOO_LARGE';
+  | 'LINK_EXPIRED'
+  | 'CONTENT_WRONG'
+  | 'LINK_INVALID'
+  | 'DOWNLOAD_CUT_SHORT'
+  | 'DOWNLOAD_FAILED'
+  | 'DOWNLOAD_TOO_SLOW'
+  | 'OUTPUT_TOO_LARGE';
 
 /** A result file could not be fetched completely. Always worth another try with a fresh link. */
 export class DownloadError extends StorageError {
@@ -133,6 +140,24 @@ export class DownloadError extends StorageError {
     super(message, true, details);
     this.code = code;
     if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
+  }
+}
+
+/** What is known of a body. */
+export interface Came {
+  readonly bytes: number;
+  readonly digest: string;
+  readonly algorithm: 'sha256' | 'md5';
+}
+
+/** All that came may be the file or a part of it: nothing proves its end. */
+export class UnprovenEndError extends DownloadError {
+  /** What came, to be compared with what comes next. */
+  readonly came: Came;
+
+  constructor(message: string, came: Came) {
+    super('DOWNLOAD_CUT_SHORT', message);
+    this.came = came;
   }
 }
 

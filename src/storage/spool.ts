@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { type Hash, randomUUID } from 'node:crypto';
 import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,14 +20,20 @@ export interface SpooledFile extends Measure {
 /**
  * Writes a content to a temporary file and hashes it. Close the handle afterwards.
  *
+ * @param md5 - gets the same content, for a storage that wants to know it by that.
  * @param folder - by default one that is gone again before anything is written, so that a process that is killed leaves none.
  * @throws what `writeContent` throws, or the system's error.
  */
-export async function spoolFile(content: Readable, folder?: string, signal?: AbortSignal): Promise<SpooledFile> {
+export async function spoolFile(
+  content: Readable,
+  folder?: string,
+  signal?: AbortSignal,
+  md5?: Hash,
+): Promise<SpooledFile> {
   ignoreLateErrors(content);
   const file = await (folder === undefined ? openAlone() : openNameless(folder));
   try {
-    return { file, ...(await writeContent(content, file, signal)) };
+    return { file, ...(await writeContent(content, file, signal, md5)) };
   } catch (error) {
     await file.close();
     throw error;
@@ -74,11 +80,17 @@ export function ignoreLateErrors(content: Readable): void {
  * @throws the signal's reason, ContentError, or the system's error about the file. Which of the two failed is known
  * only here: destroying the content after a failure of the file makes it fail, too.
  */
-export async function writeContent(content: Readable, file: FileHandle, signal?: AbortSignal): Promise<Measure> {
+export async function writeContent(
+  content: Readable,
+  file: FileHandle,
+  signal?: AbortSignal,
+  md5?: Hash,
+): Promise<Measure> {
   const meter = new TransferMeter(() => undefined, undefined, content);
   let diskFailure: { readonly error: unknown } | undefined;
   const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of chunks) {
+      md5?.update(chunk);
       await file.writeFile(chunk).catch((error: unknown) => {
         diskFailure = { error };
         throw error;

@@ -176,7 +176,7 @@ export class EchoService {
         return;
       case 'put':
       case 'file':
-        response.writeHead(200, { etag: '"abc"' }).end(endpoint === 'file' ? 'the file' : '');
+        response.writeHead(200, { etag: '"abc"' }).end(endpoint === 'file' ? 'GIF89a: the file' : '');
     }
   }
 

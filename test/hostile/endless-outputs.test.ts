@@ -69,13 +69,13 @@ function sendFile(file: string, response: ServerResponse): void {
   if (name === 'endless' && !areWhole) sendEndlessly(response, count);
   else if (name === 'slow' && !areWhole) sendSlowly(response);
   else if (name === 'huge' && !areWhole) response.writeHead(200, { 'content-length': 1e9 }).flushHeaders();
-  else if (name === 'part') response.end(Buffer.alloc(megabyte));
-  else response.end(namesOfLarge.has(name ?? '') ? Buffer.alloc(wholeBytes) : contentOf(name ?? ''));
+  else if (name === 'part') response.end(Buffer.alloc(megabyte, 'GIF89a'));
+  else response.end(namesOfLarge.has(name ?? '') ? Buffer.alloc(wholeBytes, 'GIF89a') : contentOf(name ?? ''));
 }
 
 const namesOfLarge: ReadonlySet<string> = new Set(['endless', 'slow', 'huge']);
 
-const chunk = Buffer.alloc(64 * 1024);
+const chunk = Buffer.alloc(64 * 1024, 'GIF89a');
 
 function sendEndlessly(response: ServerResponse, count: (bytes: number) => void): void {
   let isTaken = true;
@@ -87,7 +87,7 @@ function sendEndlessly(response: ServerResponse, count: (bytes: number) => void)
 }
 
 function sendSlowly(response: ServerResponse): void {
-  const timer = setInterval(() => response.write('x'), 1_000);
+  const timer = setInterval(() => response.write('GIF89a'), 1_000);
   response.once('close', () => {
     clearInterval(timer);
   });

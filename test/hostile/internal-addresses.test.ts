@@ -23,7 +23,7 @@ let longhaul: Longhaul;
 const aims = new Map<string, string>();
 
 beforeAll(async () => {
-  internal = createServer((_request, response) => response.end('internal'));
+  internal = createServer((_request, response) => response.end('GIF89a: internal'));
   internal.on('connection', () => (internalConnections += 1));
   internal.listen(0, '0.0.0.0');
   await once(internal, 'listening');

@@ -30,12 +30,14 @@ export async function archiveTask(archive: Archive, task: TaskInArchive): Promis
     kept.push({ file, bytes: content.length, sha256: sha256(content) });
   }
   const manifest: Manifest = {
-    ...{ manifestVersion, complete: true, requestId, status: 'Success', workflowId: 'task:a', account: 'default' },
+    ...{ manifestVersion, complete: true, requestId, status: 'Success', workflowId: 'task:a', createNumber: null },
+    account: 'default',
     ...{ webAppId: 5, archivedAt: '2026-01-02T03:04:05.000Z', inputs: [], values: {}, timestamps: {}, costTimes: {} },
     errorMessage: null,
     outputs: [...kept, ...more].map((output) => ({
       ...{ file: null, bytes: null, sha256: null, ext: '.png', costTimeMs: null, auditStatus: null },
-      ...{ auditSource: 'outputs' as const, errorType: 'NOT_ERROR', errorMessage: null, url: null, problem: null },
+      ...{ auditSource: 'outputs' as const, errorType: 'NOT_ERROR', errorMessage: null, url: null, link: null },
+      problem: null,
       ...output,
     })),
     ...task.manifest,

@@ -41,7 +41,7 @@ export class ResultsService {
     this.#server = await startHttpServer(({ url }, response) => {
       const { pathname, search, searchParams } = new URL(url, 'http://service');
       if (pathname.startsWith('/files/')) {
-        const name = decodeURIComponent(pathname.slice('/files/'.length));
+        const name = decodeURIComponent(pathname.slice('/files/'.length).replace(/\.png$/, ''));
         this.fetched.push(name);
         this.inFlight += 1;
         this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
@@ -73,7 +73,7 @@ export class ResultsService {
 
   /** An output that can be fetched; the query stands for a signature, a new one for each link. */
   item(name: string, more: WireItem = {}): WireItem {
-    const link = `${this.url}/files/${encodeURIComponent(name)}?signature=${this.questions}`;
+    const link = `${this.url}/files/${encodeURIComponent(name)}.png?signature=${this.questions}`;
     return { object_url: link, output_ext: '.png', cost_time: 1, audit_status: 2, error_type: 'NOT_ERROR', ...more };
   }
 
@@ -82,9 +82,9 @@ export class ResultsService {
   }
 }
 
-/** What a file of that name holds unless a test says otherwise. */
+/** What a file of that name holds unless a test says otherwise: it begins as a picture does. */
 export function contentOf(name: string): string {
-  return `content of ${name}`;
+  return `GIF89a: content of ${name}`;
 }
 
 /** SHA-256 (hex) of {@link contentOf}. */

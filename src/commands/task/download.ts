@@ -95,7 +95,7 @@ async function findTask(
 ): Promise<FoundTask> {
   const { findArchivedTask, namesOfPath, usualManifestNames } = await import('../../results/archived-task.js');
   if (manifest !== undefined) {
-    const task = await findArchivedTask(archive, namesOfPath(archive, manifest), null);
+    const task = await findArchivedTask(archive, namesOfPath(archive, manifest), null, null);
     if (task !== undefined) return { task, failure: null };
     throw new ResultsError(
       'missing',
@@ -107,7 +107,7 @@ async function findTask(
     ...(end.manifest === null ? [] : namesOfPath(archive, end.manifest)),
     ...(end.requestId === null ? [] : usualManifestNames(id, end.requestId)),
   ];
-  const task = await findArchivedTask(archive, names, end.requestId);
+  const task = await findArchivedTask(archive, names, end.requestId, id);
   if (task !== undefined) return { task, failure: end.failure };
   if (end.failure !== null) throw end.failure;
   const where = end.manifest ?? names[0] ?? 'its manifest';

@@ -111,6 +111,6 @@ async function findManifest(
   const input = await longhaul.task(workflowId).input();
   const folder = (input === null ? undefined : parseTaskInput(input).plan)?.archiveFolder ?? '';
   const own = folder === '' ? [] : usual.slice(-1).map((name) => `${folder}/${name}`);
-  const task = await findArchivedTask(archive, [...own, ...usual], requestId);
+  const task = await findArchivedTask(archive, [...own, ...usual], requestId, workflowId);
   return task?.manifest.complete === true ? archive.locate(task.name) : undefined;
 }

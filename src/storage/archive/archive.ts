@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { maxPartBytes } from '../../domain/archive-name';
 import { formatBytes } from '../../domain/text';
 import { ArchiveError } from '../errors';
+import type { Measure } from '../hash';
 
 /** A complete file of the archive. */
 export interface ArchivedFile {
@@ -93,6 +94,9 @@ export interface Archive {
    * or one that is not as expected.
    */
   find(name: string, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile | undefined>;
+
+  /** Whether the file of this name is the one that was kept, as far as that shows without reading it. */
+  isKept(name: string, file: Measure): Promise<boolean>;
 
   /** How many bytes the file of this name has, without reading it; undefined when there is none. */
   size(name: string): Promise<number | undefined>;

@@ -88,6 +88,10 @@ export class FolderArchive implements Archive {
     }
   }
 
+  async isKept(name: string, { bytes }: Measure): Promise<boolean> {
+    return (await this.size(name)) === bytes;
+  }
+
   async size(name: string): Promise<number | undefined> {
     try {
       const found = await stat(this.locate(name));

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3Client } from '../s3/aws-sdk';
 import { ArchiveError } from '../errors';
-import { hashStream } from '../hash';
+import { hashStream, type Measure } from '../hash';
 import { lookUpContentType } from '../local-file';
 import { defaultPartPlan, type PartPlan, putFile, putInParts } from '../s3/put-object';
 import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
@@ -38,8 +38,14 @@ export interface S3ArchiveOptions {
 
 /** The object's metadata that holds the SHA-256 (hex) of its content. */
 const hashKey = 'sha256';
+/** The object's metadata that holds the MD5 (hex) of its content: most storages have it as the tag of an object, too. */
+const tagKey = 'md5';
 /** The object's metadata that names its maker, of several that tried at the same moment. */
 const makerKey = 'maker';
+interface TaggedFile extends SpooledFile {
+  readonly md5: string;
+}
+
 /** As long as S3 and OSS take. */
 const maxKeyBytes = 1023;
 
@@ -53,6 +59,8 @@ export class S3Archive implements Archive {
   readonly #options: S3ArchiveOptions;
   readonly #bucket: S3Bucket;
   readonly #prefix: string;
+  /** Whether the storage has shown that its tags are no MD5s. */
+  #hasOtherTags = false;
 
   constructor(options: S3ArchiveOptions) {
     const { client, bucket, prefix } = options;
@@ -117,6 +125,10 @@ export class S3Archive implements Archive {
       return compareContent(file, expected) === undefined ? { path: this.locate(name), ...file } : undefined;
     };
     return await this.#attempt(name, compare, signal);
+  }
+
+  async isKept(name: string, { bytes, sha256 }: Measure): Promise<boolean> {
+    return (await this.find(name, { bytes, sha256 })) !== undefined;
   }
 
   async size(name: string): Promise<number | undefined> {
@@ -214,10 +226,11 @@ export class S3Archive implements Archive {
     return key;
   }
 
-  async #spool(content: Readable, name: string, signal: AbortSignal | undefined): Promise<SpooledFile> {
+  async #spool(content: Readable, name: string, signal: AbortSignal | undefined): Promise<TaggedFile> {
     const { spoolFolder } = this.#options;
+    const md5 = createHash('md5');
     try {
-      return await spoolFile(content, spoolFolder, signal);
+      return { ...(await spoolFile(content, spoolFolder, signal, md5)), md5: md5.digest('hex') };
     } catch (error) {
       content.destroy();
       signal?.throwIfAborted();
@@ -227,12 +240,13 @@ export class S3Archive implements Archive {
     }
   }
 
-  async #send(key: string, { file, bytes, sha256 }: SpooledFile, signal: AbortSignal | undefined): Promise<void> {
+  async #send(key: string, { file, bytes, sha256, md5 }: TaggedFile, signal: AbortSignal | undefined): Promise<void> {
     const { client, bucket, parts = defaultPartPlan } = this.#options;
     const put = {
       ...{ client, bucket, objectKey: key, file, sizeBytes: bytes, signal },
       contentType: lookUpContentType(key),
-      metadata: { [hashKey]: sha256 },
+      isDownloaded: isActive(key),
+      metadata: { [hashKey]: sha256, [tagKey]: md5 },
     };
     if (bytes <= parts.aboveBytes) {
       await putFile(put);
@@ -243,11 +257,17 @@ export class S3Archive implements Archive {
     await putInParts(put, parts);
   }
 
-  /** As it was kept with the object; one that came here by another way is read. */
-  async #readHash(key: string, { metadata }: FoundObject, signal: AbortSignal | undefined): Promise<string> {
+  /**
+   * As it was kept with the object. One that came here by another way is read, and so is one whose tag is not the MD5 of what was
+   * sent: the storage may have kept something else.
+   */
+  async #readHash(key: string, { metadata, md5 }: FoundObject, signal: AbortSignal | undefined): Promise<string> {
     const kept = metadata[hashKey];
-    if (kept !== undefined && /^[0-9a-f]{64}$/.test(kept)) return kept;
-    return (await hashStream((await this.#bucket.open(key, signal)).body, signal)).sha256;
+    const isAsSent = this.#hasOtherTags || md5 === undefined || (metadata[tagKey] ?? md5) === md5;
+    if (isAsSent && kept !== undefined && /^[0-9a-f]{64}$/.test(kept)) return kept;
+    const { sha256 } = await hashStream((await this.#bucket.open(key, signal)).body, signal);
+    this.#hasOtherTags ||= !isAsSent && sha256 === kept;
+    return sha256;
   }
 
   async #attempt<T>(name: string, action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -269,4 +289,9 @@ export class S3Archive implements Archive {
       secrets: await readSecrets(client),
     });
   }
+}
+
+/** Whether a browser that opened it would run what is in it, as from the bucket's own address. */
+function isActive(name: string): boolean {
+  return /html|svg|xml|javascript/.test(lookUpContentType(name));
 }

@@ -24,6 +24,8 @@ export interface FileToPut {
   readonly file: FileHandle;
   readonly sizeBytes: number;
   readonly contentType: string;
+  /** Whether a browser saves it instead of opening it. */
+  readonly isDownloaded?: boolean;
   /** Kept with the object. */
   readonly metadata?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -46,6 +48,7 @@ export async function putFile(put: FileToPut): Promise<string> {
       Body: body,
       ContentLength: sizeBytes,
       ContentType: contentType,
+      ContentDisposition: put.isDownloaded === true ? 'attachment' : undefined,
       ...(metadata !== undefined && { Metadata: metadata }),
     });
     return client.send(command, { abortSignal });
@@ -105,6 +108,7 @@ export async function putInParts(put: FileToPut, plan: PartPlan): Promise<void> 
   const begin = new CreateMultipartUploadCommand({
     ...target,
     ContentType: contentType,
+    ContentDisposition: put.isDownloaded === true ? 'attachment' : undefined,
     ...(metadata !== undefined && { Metadata: metadata }),
   });
   const { UploadId } = await client.send(begin, { abortSignal }).catch(asRefusal);

@@ -16,6 +16,8 @@ import { readS3Error, UnexpectedAnswerError } from './s3-error';
 export interface FoundObject {
   readonly bytes: number;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Its tag, where that may be the MD5 (hex) of its content: not in parts, not with a key of its own. */
+  readonly md5?: string | undefined;
 }
 
 /** An object as a list has it. */
@@ -65,7 +67,16 @@ export class S3Bucket {
     return await unlessMissing(async (abortSignal) => {
       const request = this.client.send(new HeadObjectCommand(this.#at(key)), { abortSignal });
       const found = await request.catch(async (error: unknown) => await this.#rethrowWithReason(key, error));
-      return { bytes: found.ContentLength ?? 0, metadata: found.Metadata ?? {} };
+      const {
+        ContentLength = 0,
+        Metadata = {},
+        ETag = '',
+        ServerSideEncryption = 'AES256',
+        SSECustomerAlgorithm,
+      } = found;
+      const mayBeMd5 = ServerSideEncryption === 'AES256' && SSECustomerAlgorithm === undefined;
+      const [, md5] = (mayBeMd5 && /^"?([0-9a-f]{32})"?$/i.exec(ETag)) || [];
+      return { bytes: ContentLength, metadata: Metadata, md5: md5?.toLowerCase() };
     });
   }
 

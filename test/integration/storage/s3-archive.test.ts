@@ -84,6 +84,43 @@ async function openUploads(): Promise<number> {
 }
 
 describe('an object of the archive', () => {
+  it('is not kept when the storage has other bytes under all that was said of it, or none', async () => {
+    const archive = open();
+    const at = { Bucket: storage.bucket, Key: `${prefix}/r/0.png` };
+    const file = await archive.put('r/0.png', stream('picture'));
+    expect(await archive.isKept('r/0.png', file)).toBe(true);
+    const { Metadata } = await storage.client.send(new HeadObjectCommand(at));
+    await storage.client.send(new PutObjectCommand({ ...at, Body: 'PICTURE', Metadata }));
+    expect(await archive.isKept('r/0.png', file)).toBe(false);
+    expect(await archive.find('r/0.png', { sha256: file.sha256 })).toBeUndefined();
+    await archive.remove('r/0.png');
+    expect(await archive.isKept('r/0.png', file)).toBe(false);
+  });
+
+  it('is kept where the storage has tags of another kind', async () => {
+    const archive = open();
+    const at = { Bucket: storage.bucket, Key: `${prefix}/r/0.png` };
+    const file = await archive.put('r/0.png', stream('picture'));
+    const Metadata = { sha256: file.sha256, md5: sha256('no MD5').slice(0, 32) };
+    await storage.client.send(new PutObjectCommand({ ...at, Body: 'picture', Metadata }));
+    expect(await archive.isKept('r/0.png', file)).toBe(true);
+  });
+
+  it.each(['0.html', '0.SVG', '0.xml', '0.xhtml'])(
+    'is saved by a browser, not opened, when it could run: %s',
+    async (name) => {
+      const archive = open();
+      for (const content of ['<svg/>', 'x'.repeat(6 * mebibyte)]) {
+        await archive.put(name, stream(content));
+        const command = new HeadObjectCommand({ Bucket: storage.bucket, Key: `${prefix}/${name}` });
+        expect((await storage.client.send(command)).ContentDisposition).toBe('attachment');
+      }
+      await archive.put('0.png', stream('picture'));
+      const picture = new HeadObjectCommand({ Bucket: storage.bucket, Key: `${prefix}/0.png` });
+      expect((await storage.client.send(picture)).ContentDisposition).toBeUndefined();
+    },
+  );
+
   it('has the hash of its content in its metadata, whether it came in one piece or in parts', async () => {
     const archive = open();
     const large = randomBytes(12 * mebibyte + 3);
@@ -91,8 +128,8 @@ describe('an object of the archive', () => {
     const small = await archive.put('r/1.png', stream('abc'));
     await archive.replace('r/manifest.json', '{}');
 
-    expect(await metadataOf('r/0.mp4')).toEqual({ sha256: kept.sha256 });
-    expect(await metadataOf('r/1.png')).toEqual({ sha256: small.sha256 });
+    expect(await metadataOf('r/0.mp4')).toMatchObject({ sha256: kept.sha256 });
+    expect(await metadataOf('r/1.png')).toMatchObject({ sha256: small.sha256 });
     expect(await metadataOf('r/manifest.json')).toEqual({ sha256: sha256('{}') });
     expect((await archive.read('r/0.mp4'))?.equals(large)).toBe(true);
     expect(await archive.find('r/0.mp4', { bytes: large.length })).toEqual(kept);

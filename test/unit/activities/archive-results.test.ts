@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { eventually } from '../../support/eventually';
 import { contentOf, hashOf, type ResultsService } from '../../support/results-service';
 import { ArchiveUnderTest, contentsOf, failureOf, requestId } from './archive-under-test';
 
@@ -64,6 +67,80 @@ describe('outputs that the service reports as failed', () => {
   });
 });
 
+describe('a passing failure of one part', () => {
+  it.each(['NSFW_WARNING', 'EXECUTION_ERROR', 'UNKNOWN'])(
+    'is not the word of the service: an output with the error type %s and a link waits for its storage',
+    async (errorType) => {
+      service.outputs = () => ({ outputs: [service.item('a', { error_type: errorType })] });
+      service.file = (_name, response) => response.writeHead(503).end();
+      expect(await failureOf(archive.attempt({}, 50))).toMatchObject({
+        type: 'OutputUnavailable',
+        nonRetryable: false,
+      });
+    },
+  );
+
+  it('does not end the task: outputs that say Failed are asked for again while its detail says Success', async () => {
+    service.outputs = () => ({
+      status: 'Failed',
+      outputs: [{ error_type: 'EXECUTION_ERROR', error_msg: 'no memory' }],
+    });
+    expect(await failureOf(archive.attempt())).toMatchObject({ type: 'OutputUnavailable', nonRetryable: false });
+    service.outputs = () => ({ status: 'Failed', outputs: [] });
+    expect(await failureOf(archive.attempt({}, 7))).toMatchObject({ type: 'OutputUnavailable', nonRetryable: false });
+    service.outputs = () => ({ outputs: [service.item('a')] });
+    expect(await contentsOf(await archive.attempt({}, 8))).toEqual([contentOf('a')]);
+  });
+});
+
+describe('what comes in the place of an output', () => {
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['a sign-in page', (response) => response.end('<!DOCTYPE html><title>Sign in</title>')],
+    ['a message', (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"code":50000}')],
+    ['nothing', (response) => response.writeHead(200, { 'content-length': 0 }).end()],
+    ['half a file without a length', (response) => endWithConnection(response, 'GIF89a: half of')],
+    [
+      'other bytes than their checksum says',
+      (r) => r.writeHead(200, { 'content-md5': md5Of('b') }).end(contentOf('a')),
+    ],
+  ])('is not kept, and the file is once it comes: %s', async (_what, answer) => {
+    service.outputs = () => ({ outputs: [service.item('a')] });
+    service.file = (_name, response) => void answer(response);
+    expect(await failureOf(archive.attempt())).toMatchObject({ type: 'OutputUnavailable', nonRetryable: false });
+    expect(archive.kept()).toEqual(['manifest.json']);
+    service.file = (name, response) => void response.end(contentOf(name));
+    expect(await contentsOf(await archive.attempt({}, 2))).toEqual([contentOf('a')]);
+  });
+
+  it('is fetched again and compared where nothing proves its end, and the manifest says so', async () => {
+    const whole = `\0\0\0\x18ftypmp42${'x'.repeat(600)}`;
+    service.outputs = () => ({ outputs: [service.item('a', { output_ext: '.mp4' })] });
+    let times = 0;
+    service.file = (_name, response) => {
+      times += 1;
+      endWithConnection(response, times === 1 ? whole.slice(0, 300) : whole);
+    };
+    expect(await failureOf(archive.attempt())).toMatchObject({ type: 'OutputUnavailable' });
+    expect(await contentsOf(await archive.attempt({}, 2))).toEqual([whole]);
+    expect(await archive.manifest()).toMatchObject({ complete: true, outputs: [{ fetchedTwice: true }] });
+  });
+
+  it('is kept where the extension says that the app makes pages', async () => {
+    service.outputs = () => ({ outputs: [service.item('a', { output_ext: '.html' })] });
+    service.file = (_name, response) => response.end('<!DOCTYPE html>');
+    expect(await contentsOf(await archive.attempt())).toEqual(['<!DOCTYPE html>']);
+  });
+});
+
+/** As HTTP/1.0 servers do. */
+function endWithConnection(response: ServerResponse, body: string): void {
+  response.socket?.end(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${body}`);
+}
+
+function md5Of(name: string): string {
+  return createHash('md5').update(contentOf(name)).digest('base64');
+}
+
 describe('a result of very many outputs', () => {
   it('stays small, says how many there are, and the manifest has all', async () => {
     const count = 1_200;
@@ -114,6 +191,23 @@ describe('an output whose file cannot be written', () => {
     expect(failure.message).toMatch(/1 of 3 outputs.*output 1/);
     await rm(join(archive.place, requestId, '1.png'), { recursive: true });
     expect(await contentsOf(await archive.attempt({}, 2))).toEqual(['a', 'b', 'c'].map(contentOf));
+  });
+
+  it('is fetched again when it was kept and is not there any more once the manifest is written', async () => {
+    service.outputs = () => ({ outputs: ['a', 'b'].map((name) => service.item(name)) });
+    service.file = (name, response) => {
+      if (name === 'a') response.end(contentOf(name));
+      else {
+        void eventually(() => archive.kept().includes('0.png')).then(async () => {
+          await rm(join(archive.place, requestId, '0.png'));
+          response.end(contentOf(name));
+        });
+      }
+    };
+    expect(await failureOf(archive.attempt())).toMatchObject({ type: 'ArchiveUnavailable', nonRetryable: false });
+    expect(await archive.manifest()).toMatchObject({ complete: false, outputs: [{ file: null }, { file: '1.png' }] });
+    service.file = (name, response) => void response.end(contentOf(name));
+    expect(await contentsOf(await archive.attempt({}, 2))).toEqual(['a', 'b'].map(contentOf));
   });
 
   it('is archived although the manifest of an earlier attempt is damaged', async () => {

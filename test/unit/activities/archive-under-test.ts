@@ -36,8 +36,8 @@ export interface Manifest {
   readonly outputs: readonly Record<string, unknown>[];
 }
 
-export function newEnvironment(attempt: number): ActivityEnvironment {
-  const info: Partial<Info> = { attempt, workflowExecution: { workflowId: 'task:order-17', runId: 'run' } };
+export function newEnvironment(attempt: number, workflowId = 'task:order-17'): ActivityEnvironment {
+  const info: Partial<Info> = { attempt, workflowExecution: { workflowId, runId: 'run' } };
   return new ActivityEnvironment(info, { client: client as Client });
 }
 

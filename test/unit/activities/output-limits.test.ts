@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 afterAll(() => archive.close());
 
-const chunk = Buffer.alloc(64 * 1024);
+const chunk = Buffer.alloc(64 * 1024, 'GIF89a');
 
 /** Sends without end, as fast as it is taken. */
 function sendEndlessly(response: ServerResponse): void {
@@ -22,7 +22,7 @@ function sendEndlessly(response: ServerResponse): void {
 
 /** Sends so many bytes, said before. */
 function sendBytes(response: ServerResponse, bytes: number): void {
-  response.writeHead(200, { 'content-length': bytes }).end(Buffer.alloc(bytes));
+  response.writeHead(200, { 'content-length': bytes }).end(Buffer.alloc(bytes, 'GIF89a'));
 }
 
 describe('an output that is larger than it may be', () => {

@@ -16,7 +16,7 @@ function manyItems(count: number, prefix: string): OutputItem[] {
 
 describe('the longest list of outputs', () => {
   it('is taken in at once when all its paths but one are new, for the worker does nothing else meanwhile', () => {
-    const list = new OutputList(names, []);
+    const list = new OutputList(names, [], 'key');
     list.update(manyItems(most, 'old'));
     const begunMs = performance.now();
     list.update([itemOf('old/7.png'), ...manyItems(most - 1, 'new')]);

@@ -24,13 +24,15 @@ const outputs: fc.Arbitrary<Manifest['outputs'][number]> = fc.record(
     errorType: fc.string(),
     errorMessage: fc.option(fc.string()),
     url: fc.option(fc.webUrl()),
+    link: fc.option(fc.string()),
+    fetchedTwice: fc.boolean(),
     atLeastBytes: fc.nat(),
     problem: fc.option(fc.string()),
   },
   {
     requiredKeys: [
       ...(['file', 'bytes', 'sha256', 'ext', 'costTimeMs', 'auditStatus'] as const),
-      ...(['auditSource', 'errorType', 'errorMessage', 'url', 'problem'] as const),
+      ...(['auditSource', 'errorType', 'errorMessage', 'url', 'link', 'problem'] as const),
     ],
   },
 );
@@ -40,6 +42,7 @@ const manifests: fc.Arbitrary<Manifest> = fc.record({
   requestId: fc.string({ minLength: 1 }).filter(isRequestId),
   status: fc.constantFrom('Success', 'Failed'),
   workflowId: fc.option(fc.string()),
+  createNumber: fc.option(fc.nat()),
   account: fc.string(),
   webAppId: fc.option(fc.nat()),
   archivedAt: fc
@@ -68,13 +71,19 @@ describe('the file of a manifest', () => {
       fc.property(manifests, (manifest) => {
         const json = parseJson(manifestText(manifest));
         const { requestId, account, complete, archivedAt } = manifest;
-        const { webAppId: app, inputs, values, cost } = manifest;
+        const { webAppId: app, inputs, values, cost, createNumber, timestamps, workflowId: by } = manifest;
         expect(parseManifest(json)).toEqual({
-          ...{ requestId, account, complete, inputs, values, cost, webAppId: app },
-          outputs: manifest.outputs.map((output) => ({ ...output, auditSource: undefined, problem: undefined })),
+          ...{ requestId, account, complete, inputs, values, cost, createNumber, timestamps },
+          ...{ webAppId: app, workflowId: by },
+          outputs: manifest.outputs.map((output) => ({
+            ...output,
+            auditSource: undefined,
+            problem: undefined,
+            url: undefined,
+          })),
         });
         expect(parseManifestFiles(json)).toEqual({
-          ...{ requestId, account, complete, archivedAt },
+          ...{ requestId, account, complete, archivedAt, workflowId: by, createNumber },
           outputs: manifest.outputs.map(({ file, bytes, sha256, problem }) => ({ file, bytes, sha256, problem })),
         });
         const { status, webAppId, workflowId } = manifest;
@@ -90,16 +99,6 @@ describe('the file of a manifest', () => {
         });
       }),
     );
-  });
-
-  it('of an earlier version has neither an account nor what was told of outputs later, and counts as complete', () => {
-    const output = { file: '0.png', bytes: 3, sha256: 'ab', ext: '.png', auditStatus: null, errorType: '' };
-    expect(parseManifest({ requestId: 'r-1', outputs: [output] })).toEqual({
-      requestId: 'r-1',
-      complete: true,
-      outputs: [output],
-    });
-    expect(parseManifestFiles({ requestId: 'r-1', outputs: [output] })).toBeUndefined();
   });
 
   it.each([undefined, null, [], {}, { name: 'a web page' }, { requestId: 'r-1', outputs: {} }])('is not %j', (json) => {

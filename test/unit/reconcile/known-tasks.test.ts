@@ -45,7 +45,14 @@ describe('what is known of a task', () => {
     const known = open();
     known.addWorkflow(workflow());
     known.addRecord(record());
-    known.addManifest({ requestId: 'r-1', account: 'studio', folder: '', problems: [], archivedAtMs: nowMs });
+    known.addManifest({
+      requestId: 'r-1',
+      account: 'studio',
+      createdBy: 'task:a',
+      folder: '',
+      problems: [],
+      archivedAtMs: nowMs,
+    });
     known.addListed('r-1');
     known.answer('r-1', 'studio', { says: 'gone' });
 
@@ -83,7 +90,7 @@ describe('what is known of a task', () => {
   });
 
   it('takes the archive that is whole, where it was archived twice', () => {
-    const whole = { requestId: 'r-1', account: null, folder: 'b', problems: [], archivedAtMs: null };
+    const whole = { requestId: 'r-1', account: null, createdBy: null, folder: 'b', problems: [], archivedAtMs: null };
     const damaged = { ...whole, folder: 'a', problems: ['a/r-1/0.png is missing'] };
     for (const manifests of [
       [whole, damaged],
@@ -95,6 +102,17 @@ describe('what is known of a task', () => {
     }
   });
 
+  it('is not archived by the manifest of another task that the service gave the same id', () => {
+    const known = open();
+    known.addRecord(record());
+    known.addRecord(record({ workflowId: 'task:b' }));
+    const manifest = { requestId: 'r-1', account: null, folder: '', problems: [], archivedAtMs: null };
+    known.addManifest({ ...manifest, createdBy: 'task:a' });
+    expect([...known.all()]).toMatchObject([{ workflowId: 'task:b', archived: null }]);
+    known.addManifest({ ...manifest, createdBy: 'task:b' });
+    expect([...known.all()]).toMatchObject([{ archived: { problems: [] } }]);
+  });
+
   it('leaves out what began or was archived before it matters, but not who follows it', () => {
     const known = open({ sinceMs: nowMs - 60_000 });
     known.addWorkflow(workflow());
@@ -102,7 +120,14 @@ describe('what is known of a task', () => {
     known.addRecord(record({ requestId: null }));
     known.addWorkflow(workflow({ requestId: 'r-2', isOver: false }));
     const problems = ['it is gone'];
-    known.addManifest({ requestId: 'r-3', account: null, folder: '', problems, archivedAtMs: nowMs - 120_000 });
+    known.addManifest({
+      requestId: 'r-3',
+      account: null,
+      createdBy: null,
+      folder: '',
+      problems,
+      archivedAtMs: nowMs - 120_000,
+    });
 
     expect([...known.all()]).toMatchObject([{ requestId: 'r-2' }, { requestId: 'r-3', archived: { problems: [] } }]);
     expect([...known.uncertainCreates()]).toEqual([]);
@@ -135,7 +160,14 @@ describe('what is known of a task', () => {
       known.answer('r-1', 'studio', { says: 'unknown' });
       return [...known.all()];
     };
-    const manifest = { requestId: 'r-1', account: 'studio', folder: '', problems: ['it is gone'], archivedAtMs: nowMs };
+    const manifest = {
+      requestId: 'r-1',
+      account: 'studio',
+      createdBy: null,
+      folder: '',
+      problems: ['it is gone'],
+      archivedAtMs: nowMs,
+    };
 
     expect(afterwards({})).toEqual([]);
     expect(afterwards({ failure: null })).toHaveLength(1);

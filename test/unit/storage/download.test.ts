@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import type { Dispatcher } from 'undici';
 import { createDownloadAgent, download, type DownloadOptions } from '../../../src/storage/download';
-import { DownloadError } from '../../../src/storage/errors';
+import { DownloadError, UnprovenEndError } from '../../../src/storage/errors';
 import { loopbackRule } from '../../support/loopback-rule';
 import { eventually } from '../../support/eventually';
 import { startHttpServer, type TestHttpServer } from '../../support/start-http-server';
@@ -121,6 +122,35 @@ describe('download', () => {
       response.end('bc');
     };
     await expect(fetchWhole({ expectedBytes: 4 })).rejects.toMatchObject({ code: 'DOWNLOAD_CUT_SHORT' });
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['Content-MD5', { 'content-md5': createHash('md5').update('123456789').digest('base64') }],
+    ['CRC-64', { 'x-oss-hash-crc64ecma': '11051210869376104954' }],
+    ['ETag', { etag: `"${createHash('md5').update('123456789').digest('hex').toUpperCase()}"` }],
+  ])('compares every byte with the %s that the storage gives', async (sum, headers) => {
+    answer = (_path, response) => response.writeHead(200, headers).end('123456789');
+    expect((await fetchWhole()).toString()).toBe('123456789');
+    answer = (_path, response) => response.writeHead(200, headers).end('123456780');
+    const failure: unknown = await fetchWhole().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: sum === 'ETag' ? 'DOWNLOAD_CUT_SHORT' : 'CONTENT_WRONG' });
+    // A tag may be of another kind: what comes twice is believed.
+    if (failure instanceof UnprovenEndError) expect(await fetchWhole({ earlier: failure.came })).toHaveLength(9);
+  });
+
+  it.each([
+    ['PNG', '89504e470d0a1a0a', '49454e44ae426082'],
+    ['JPEG', 'ffd8ffe0', 'ffd9'],
+    ['GIF', '474946383961', '3b'],
+  ])('without a length ends with the own end of the format, or with an error: %s', async (_what, begin, end) => {
+    const file = Buffer.concat([Buffer.from(begin, 'hex'), Buffer.alloc(2_000), Buffer.from(end, 'hex')]);
+    const send = (body: Buffer) => (_path: string, response: ServerResponse) => {
+      response.socket?.end(Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n'), body]));
+    };
+    answer = send(file);
+    expect(await fetchWhole()).toEqual(file);
+    answer = send(file.subarray(0, -10));
+    await expect(fetchWhole()).rejects.toMatchObject({ code: 'DOWNLOAD_CUT_SHORT' });
   });
 
   it('ends with an error when the storage falls silent', async () => {

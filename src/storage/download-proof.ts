@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { headBytes, describeMismatch, hasOwnEnd } from './content-check';
+import { Crc64 } from './crc64';
+import { type Came, DownloadError, UnprovenEndError } from './errors';
+
+/** A checksum of the whole body that its reply gives. */
+interface Sum {
+  readonly header: string;
+  readonly expected: string;
+  readonly hash: { update(bytes: Buffer): unknown };
+  readonly digest: () => string;
+}
+
+/** What is known of a body beforehand. */
+export interface BodyFacts {
+  /** How messages name it. */
+  readonly shown: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The length that it must have. */
+  readonly bytes: number | undefined;
+  /** A file name or an extension with its dot. */
+  readonly name: string;
+  /** What an earlier fetch brought, also without a proof of its end. */
+  readonly earlier: Came | undefined;
+}
+
+/**
+ * Compares a body, as it comes, with all that its reply says of it: type, length and checksums. Where nothing proves its end,
+ * as in one without a length that ends with its connection, an equal second fetch must.
+ */
+export class BodyProof {
+  readonly #facts: BodyFacts;
+  readonly #isEncoded: boolean;
+  readonly #sha256 = createHash('sha256');
+  readonly #sum: Sum | undefined;
+  readonly #isFramed: boolean;
+  #received = 0;
+  #head = Buffer.alloc(0);
+  #tail = Buffer.alloc(0);
+
+  constructor(facts: BodyFacts) {
+    const { headers, bytes } = facts;
+    this.#facts = facts;
+    this.#isEncoded = !/^(identity)?$/i.test([headers['content-encoding'] ?? []].flat().join());
+    // Those of an encoded body may be of the content.
+    this.#sum = this.#isEncoded ? undefined : readSum(headers);
+    this.#isFramed = bytes !== undefined || /chunked/i.test(headers['transfer-encoding'] ?? '');
+  }
+
+  get receivedBytes(): number {
+    return this.#received;
+  }
+
+  /** Takes in a part of the body, and returns what may be passed on: the first bytes wait until they tell enough. */
+  take(chunk: Buffer): Buffer | undefined {
+    this.#sum?.hash.update(chunk);
+    if (!this.#isFramed) {
+      this.#sha256.update(chunk);
+      this.#tail = Buffer.concat([this.#tail, chunk.subarray(-headBytes)]).subarray(-headBytes);
+    }
+    const wasChecked = this.#head.length >= headBytes;
+    this.#received += chunk.length;
+    if (wasChecked) return chunk;
+    this.#head = Buffer.concat([this.#head, chunk]);
+    if (this.#head.length < headBytes) return undefined;
+    this.#checkType();
+    return this.#head;
+  }
+
+  /** What is left to pass on at the end; throws DownloadError unless it is proven that all came. */
+  end(): Buffer | undefined {
+    const { shown, bytes } = this.#facts;
+    if (bytes !== undefined && this.#received !== bytes) {
+      throw new DownloadError('DOWNLOAD_CUT_SHORT', `${shown} brought ${this.#received} bytes instead of ${bytes}`);
+    }
+    const isShort = this.#head.length < headBytes;
+    if (isShort) this.#checkType();
+    this.#checkEnd();
+    return isShort && this.#head.length > 0 ? this.#head : undefined;
+  }
+
+  #checkType(): void {
+    const { headers, name, shown } = this.#facts;
+    const mismatch = describeMismatch({
+      name,
+      head: this.#head.subarray(0, headBytes),
+      mediaType: headers['content-type'],
+      contentEncoding: this.#isEncoded ? headers['content-encoding'] : undefined,
+    });
+    if (mismatch !== undefined) throw new DownloadError('CONTENT_WRONG', `${shown} brought no such file: ${mismatch}`);
+  }
+
+  #checkEnd(): void {
+    const { shown, earlier } = this.#facts;
+    const digest = this.#sum?.digest();
+    const isEqual = this.#sum === undefined ? undefined : digest === this.#sum.expected;
+    if (isEqual === false && this.#sum?.header !== 'etag') {
+      throw new DownloadError('CONTENT_WRONG', `${shown} brought other bytes than its ${this.#sum?.header} says`);
+    }
+    // Some storages have tags of another kind, so that one that is not equal proves nothing.
+    if (isEqual === true || (isEqual === undefined && this.#isFramed)) return;
+    const ownEnd = this.#isFramed || this.#isEncoded ? undefined : hasOwnEnd(this.#head, this.#tail, this.#received);
+    if (ownEnd === false) throw new DownloadError('DOWNLOAD_CUT_SHORT', `${shown} brought a file without its end`);
+    if (ownEnd === true) return;
+    const came: Came = this.#isFramed
+      ? { bytes: this.#received, digest: digest ?? '', algorithm: 'md5' }
+      : { bytes: this.#received, digest: this.#sha256.digest('hex'), algorithm: 'sha256' };
+    if (came.bytes === earlier?.bytes && came.digest === earlier.digest) return;
+    throw new UnprovenEndError(`${shown} brought ${came.bytes} bytes, and nothing proves that they are all`, came);
+  }
+}
+
+/** One is enough: each is of every byte. */
+function readSum(headers: IncomingHttpHeaders): Sum | undefined {
+  const md5 = createHash('md5');
+  const text = (header: string): string => [headers[header] ?? ''].flat().join().trim();
+  if (/^[A-Za-z0-9+/]{22}==$/.test(text('content-md5'))) {
+    const digest = (): string => md5.digest('base64');
+    return { header: 'content-md5', expected: text('content-md5'), hash: md5, digest };
+  }
+  // OSS, COS and TOS.
+  const crc = Object.keys(headers).find((header) => /^x-[a-z]+-hash-crc64ecma$/.test(header));
+  if (crc !== undefined && /^\d{1,20}$/.test(text(crc))) {
+    const hash = new Crc64();
+    return { header: crc, expected: text(crc), hash, digest: () => hash.toString() };
+  }
+  const [, tag] = /^"([0-9a-f]{32})"$/i.exec(text('etag')) ?? [];
+  if (tag === undefined) return undefined;
+  return { header: 'etag', expected: tag.toLowerCase(), hash: md5, digest: () => md5.digest('hex') };
+}
