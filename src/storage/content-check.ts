@@ -1,0 +1,80 @@
+import { lookup } from 'mime-types';
+
+/** So many first bytes tell what a content is. */
+export const headBytes = 512;
+
+/** How contents of the usual types begin, in hex; a picture under the name of another type is still a picture. */
+const pictures = [
+  /^89504e470d0a1a0a/, // PNG
+  /^ffd8ff/, // JPEG
+  /^47494638(37|39)61/, // GIF
+  /^52494646.{8}57454250/, // WebP
+  /^424d/, // BMP
+  /^(49492a00|4d4d002a|49492b00|4d4d002b)/, // TIFF
+  /^.{8}66747970/, // AVIF and HEIC
+  /^(ff0a|0000000c4a584c20)/, // JPEG XL
+];
+const recordings = [
+  /^.{8}(66747970|6d6f6f76|6d646174|77696465|66726565|736b6970)/, // MP4 and QuickTime
+  /^1a45dfa3/, // WebM and Matroska
+  /^(52494646|52463634).{8}(41564920|57415645)/, // AVI and WAV
+  /^4f676753/, // Ogg
+  /^664c6143/, // FLAC
+  /^494433/, // ID3, before MP3 and others
+  /^(00)*ff[ef][0-5a-d89]/, // frames of MP3 and AAC
+];
+const kinds: Readonly<Record<string, readonly RegExp[]>> = {
+  ...Object.fromEntries(
+    ['png', 'jpg', 'jpeg', 'gif', 'webp', 'bmp', 'tif', 'tiff', 'avif', 'heic', 'heif'].map((ext) => [ext, pictures]),
+  ),
+  ...Object.fromEntries(
+    ['mp4', 'm4v', 'm4a', 'mov', 'webm', 'mkv', 'avi', 'wav', 'ogg', 'oga', 'ogv', 'opus', 'flac', 'mp3', 'aac'].map(
+      (ext) => [ext, recordings],
+    ),
+  ),
+};
+
+/** What came under a name. */
+export interface ContentHead {
+  /** A file name or an extension with its dot. */
+  readonly name: string;
+  /** The first {@link headBytes} of the content; fewer only where it has no more. */
+  readonly head: Uint8Array;
+  /** As HTTP gives it. */
+  readonly mediaType?: string | undefined;
+  /** Of HTTP: the bytes of an encoded content tell nothing. */
+  readonly contentEncoding?: string | undefined;
+}
+
+/**
+ * Why a content cannot be what its name says, in words: a sign-in page under `.png`. Undefined where nothing speaks against
+ * it: a name of an unknown type, or of text, takes any content.
+ */
+export function describeMismatch({ name, head, mediaType = '', contentEncoding }: ContentHead): string | undefined {
+  const ext = /\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  const expected = lookup(ext) || '';
+  const isText = /^text\/|[/+](json|xml|javascript)$/.test(expected);
+  if (head.length === 0) return isText ? undefined : 'it has no byte';
+  const said = mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
+  const isPageByHeader = /^text\/html$|[/+](json|xml)$/.test(said);
+  const bytes = Buffer.from(head);
+  const begin = bytes.toString('utf8').replace(/^\uFEFF?\s*/, '');
+  const isPage = /^(<!doctype html|<html|<head|<\?xml)/i.test(begin) || (isPageByHeader && /^[<{[]/.test(begin));
+  const signatures = kinds[ext];
+  let isOther = isPage && expected !== '' && !isText;
+  if (contentEncoding !== undefined) isOther = isPageByHeader && signatures !== undefined;
+  else if (signatures !== undefined) isOther = !signatures.some((one) => one.test(bytes.toString('hex')));
+  return isOther
+    ? `it is ${isPage ? 'a page or a message' : 'something else'} (${said || 'of no type'}), and no .${ext}`
+    : undefined;
+}
+
+/** Whether a content has the end that its own format needs; undefined where the format does not tell. */
+export function hasOwnEnd(head: Buffer, tail: Buffer, sizeBytes: number): boolean | undefined {
+  const hex = head.toString('hex', 0, 12);
+  if (hex.startsWith('89504e47')) return tail.includes('IEND');
+  if (hex.startsWith('ffd8ff')) return tail.includes(Buffer.from([0xff, 0xd9]));
+  if (hex.startsWith('474946')) return tail.at(-1) === 0x3b;
+  if (hex.startsWith('52494646')) return head.readUInt32LE(4) + 8 <= sizeBytes;
+  return undefined;
+}
