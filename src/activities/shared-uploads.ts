@@ -125,7 +125,7 @@ export class SharedUploads {
 }
 
 function isFinal(error: unknown): boolean {
-  const failure = toApplicationFailure(error);
+  const failure = toApplicationFailure(error, null, () => false);
   return failure instanceof ApplicationFailure && failure.nonRetryable === true;
 }
 
