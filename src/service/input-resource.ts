@@ -34,7 +34,13 @@ export interface InputResourceFilter {
 
 /** Schema of an input resource. */
 export const inputResourceSchema: z.ZodType<InputResource> = z
-  .object({ id: integerLike, name: optionalWord(1_024), ext: optionalWord(64), url: link, object_key: optionalWord(1_024) })
+  .object({
+    id: integerLike,
+    name: optionalWord(1_024),
+    ext: optionalWord(64),
+    url: link,
+    object_key: optionalWord(1_024),
+  })
   .transform(({ id, name = '', ext = '', url, object_key: objectKey }) => ({
     id,
     name,
