@@ -79,7 +79,8 @@ async function fetchLink(source: string, fetch: Fetch, onProgress: OnProgress): 
   const { rules, signal, fail } = fetch;
   const visited: Client[] = [];
   try {
-    const { url, response } = await follow(parse(source, fail), { ...fetch, visited });
+    const asked = parse(source, fail);
+    const { url, response } = await follow(asked, { ...fetch, visited });
     const { body } = response;
     // Before the first wait: a body that fails before it is read would end the process.
     ignoreLateErrors(body);
@@ -88,7 +89,7 @@ async function fetchLink(source: string, fetch: Fetch, onProgress: OnProgress): 
     const opened = await spoolSource(body, {
       name: toFileName(url, response),
       announcedBytes: Number(length ?? 0),
-      mediaType: getHeader(response, 'content-type') ?? '',
+      link: { askedName: pathName(asked), mediaType: getHeader(response, 'content-type') ?? '' },
       ...{ rules, signal, onProgress, fail },
     });
     const hash = getHeader(response, 'content-md5');
@@ -186,10 +187,14 @@ function fromNetwork(error: unknown, fail: Fail): SourceError {
 
 /** The file name of the URL's path, with an extension by the reply's type when it has none, unless that is a page's. */
 function toFileName(url: URL, response: Response): string {
-  const name = plainFileName(safeDecode(basename(url.pathname)));
+  const name = pathName(url);
   if (/\.[A-Za-z0-9]{1,10}$/.test(name)) return name;
   const ext = extension(getHeader(response, 'content-type') ?? '');
   return ext === false || /^(html|json|xml)$/.test(ext) ? name : `${name}.${ext}`;
+}
+
+function pathName(url: URL): string {
+  return plainFileName(safeDecode(basename(url.pathname)));
 }
 
 function safeDecode(text: string): string {

@@ -60,7 +60,7 @@ export interface IncomingSource {
   /** The announced size; 0 when there is none. */
   readonly announcedBytes: number;
   /** Of a link: whoever answers may give something else than the file. */
-  readonly mediaType?: string;
+  readonly link?: { readonly askedName: string; readonly mediaType: string };
   readonly rules: Pick<SourceRules, 'maxBytes' | 'spoolFolder'>;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: OnProgress;
@@ -80,24 +80,25 @@ export function createFail(source: string): Fail {
  * Throws SourceError where the content cannot be what its name says, such as a sign-in page under `.png`. Of what is no link,
  * only a page is refused: the file was chosen.
  *
- * @param mediaType - as the reply of a link gives it, or ''
+ * @param link - the name that was asked for, which may lead to another one, and the media type of the reply
  */
 export async function requireContentOfName(
   { name, file }: Pick<OpenedSource, 'name' | 'file'>,
   fail: Fail,
-  mediaType?: string,
+  link?: IncomingSource['link'],
 ): Promise<void> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
   const head = buffer.subarray(0, bytesRead);
-  if (mediaType === undefined && !/^\s*</.test(head.toString('latin1'))) return;
-  // A page is never the file of a link that names none.
-  const problem = describeMismatch({ name: parse(name).ext === '' ? 'input.bin' : name, head, mediaType });
-  if (problem === undefined) return;
-  const remedy =
-    mediaType === undefined
-      ? 'give the file itself'
-      : 'use an address that gives the file itself to anyone, without a sign-in';
-  throw fail('NOT_THE_FILE', `does not have the content of its name: ${problem}`, remedy);
+  if (link === undefined && !/^\uFEFF?\s*</.test(head.toString('utf8'))) return;
+  for (const each of link === undefined ? [name] : [link.askedName, name]) {
+    // A page is never the file of a link that names no type.
+    const isTypeless = link !== undefined && lookUpContentType(each) === 'application/octet-stream';
+    const content = { name: isTypeless ? 'input.bin' : each, head, mediaType: link?.mediaType };
+    const problem = describeMismatch(content);
+    const remedy =
+      link === undefined ? 'give the file itself' : 'use a link that gives the file itself, without a sign-in';
+    if (problem !== undefined) throw fail('NOT_THE_FILE', `does not have the content of its name: ${problem}`, remedy);
+  }
 }
 
 /**
@@ -122,7 +123,7 @@ function cut(text: string, maxLength: number): string {
  * what the body fails with.
  */
 export async function spoolSource(body: Readable, incoming: IncomingSource): Promise<OpenedSource> {
-  const { name, announcedBytes, mediaType, rules, signal, onProgress, fail } = incoming;
+  const { name, announcedBytes, link, rules, signal, onProgress, fail } = incoming;
   const tooLarge = (): SourceError =>
     fail('TOO_LARGE', `has more than ${rules.maxBytes} bytes`, `give a file of at most ${rules.maxBytes} bytes`);
   if (announcedBytes > rules.maxBytes) throw tooLarge();
@@ -150,7 +151,7 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
     };
     await pipeline(body, meter, write, { ...(signal !== undefined && { signal }) });
     if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
-    await requireContentOfName({ name, file }, fail, mediaType);
+    await requireContentOfName({ name, file }, fail, link);
     return { name, sizeBytes: meter.bytes, file, contentType: lookUpContentType(name), release: () => file.close() };
   } catch (error) {
     await file.close();

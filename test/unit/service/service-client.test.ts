@@ -216,26 +216,6 @@ describe('input resources', () => {
     expect(JSON.parse(lastRequest().body)).toEqual({ name: 'a.png', object_key: 'inputs/1/a.png' });
   });
 
-  it.each([
-    ['another key', { ...resource, object_key: 'inputs/1/b.png' }],
-    ['another name', { ...resource, name: 'b.png' }],
-    ['another extension, and no name', { ...resource, name: '', ext: '.mp4' }],
-  ])('takes no reply to a commit that has %s: the file would be that of another task', async (_what, reply) => {
-    body = envelope(reply);
-    const commit = client.commitInput({ name: 'a.png', objectKey: 'inputs/1/a.png' });
-    await expect(commit).rejects.toMatchObject({ code: 'RESPONSE_INVALID' });
-  });
-
-  it.each([
-    ['the key, and a name of its own', { ...resource, name: '1.png', object_key: 'inputs/1/a.png' }],
-    ['neither name nor extension', { ...resource, name: undefined, ext: undefined }],
-    ['the name in another form', { ...resource, name: 'A_e__1_.PNG', ext: 'PNG' }],
-  ])('takes a reply to a commit that has %s', async (_what, reply) => {
-    body = envelope(reply);
-    const name = reply.name === 'A_e__1_.PNG' ? 'a é (1).png' : 'a.png';
-    expect(await client.commitInput({ name, objectKey: 'inputs/1/a.png' })).toMatchObject({ id: 7 });
-  });
-
   it('lists as section 4.8 says', async () => {
     body = envelope({ list: [resource], total: '1', current: 2, page_size: 5 });
     const page = await client.listInputs({ current: 2, pageSize: 5, ext: '.png', objectKey: 'k' });

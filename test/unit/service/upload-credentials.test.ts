@@ -12,6 +12,8 @@ const credentials = { access_key_id: 'AK', access_key_secret: 'SK', security_tok
 let keys: string[];
 let puts: string[];
 let isStorageUp: boolean;
+/** Instead of the resource of the file. */
+let commitReply: object | undefined;
 let server: TestHttpServer;
 let service: ServiceClient;
 beforeAll(async () => {
@@ -24,7 +26,9 @@ beforeAll(async () => {
     const object_key = keys.length > 1 ? keys.shift() : keys[0];
     const storage = { endpoint: server.url, bucket: 'b', region: 'r' };
     const { name = 'a.png' } = url.includes('/commit') ? (JSON.parse(body) as { name: string }) : {};
-    const data = url.includes('/token') ? { file: { object_key, ...credentials }, storage } : { id: 7, name, url: 'x' };
+    const data = url.includes('/token')
+      ? { file: { object_key, ...credentials }, storage }
+      : (commitReply ?? { id: 7, name, url: 'x' });
     replyJson(response, 200, { code: 20_000, message: 'Ok', status: true, data });
   });
   service = new ServiceClient({ baseUrl: server.url, apiKey: 'key' });
@@ -33,6 +37,7 @@ beforeEach(() => {
   keys = [`inputs/${randomUUID()}.png`];
   puts = [];
   isStorageUp = true;
+  commitReply = undefined;
 });
 afterAll(async () => {
   await service.close();
@@ -81,5 +86,29 @@ describe('an upload token', () => {
     await upload('second');
     await upload('second');
     expect(puts).toHaveLength(3);
+  });
+});
+
+describe('the reply to a commit', () => {
+  const resource = { id: 7, name: 'a.png', ext: '.png', url: 'https://s/a.png' };
+
+  it.each([
+    ['another key', { ...resource, object_key: 'inputs/1/b.png' }],
+    ['another name', { ...resource, name: 'b.png' }],
+    ['another extension, and no name', { ...resource, name: '', ext: '.mp4' }],
+  ])('is refused where it has %s: the file would be that of another task', async (_what, reply) => {
+    commitReply = reply;
+    const commit = service.commitInput({ name: 'a.png', objectKey: 'inputs/1/a.png' });
+    await expect(commit).rejects.toMatchObject({ code: 'RESPONSE_INVALID' });
+  });
+
+  it.each([
+    ['the key, and a name of its own', { ...resource, name: '1.png', object_key: 'inputs/1/a.png' }],
+    ['neither name nor extension', { ...resource, name: undefined, ext: undefined }],
+    ['the name in another form', { ...resource, name: 'A_e__1_.PNG', ext: 'PNG' }],
+  ])('is taken where it has %s', async (_what, reply) => {
+    commitReply = reply;
+    const name = reply.name === 'A_e__1_.PNG' ? 'a é (1).png' : 'a.png';
+    expect(await service.commitInput({ name, objectKey: 'inputs/1/a.png' })).toMatchObject({ id: 7 });
   });
 });

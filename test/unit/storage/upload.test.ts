@@ -205,35 +205,6 @@ describe('a refusal by the storage', () => {
     expect(await failureOf(upload())).toMatchObject({ code, isRetryable, storageCode, httpStatus: status });
   });
 
-  it.each<[string, typeof answer]>([
-    ['has no ETag', (_request, response) => response.writeHead(200).end()],
-    [
-      'is a page, with an ETag of its own',
-      (_request, response) =>
-        response.writeHead(200, { 'content-type': 'text/html', etag: 'W/"4-x"' }).end('<html>sign in</html>'),
-    ],
-    [
-      'has the MD5 of another content as its ETag',
-      (_request, response) =>
-        response.writeHead(200, { etag: `"${createHash('md5').update('x').digest('hex')}"` }).end(),
-    ],
-  ])('in the form of HTTP 200 that %s is none of a storage', async (_what, given) => {
-    answer = given;
-    expect(await failureOf(upload())).toMatchObject({ code: 'NO_STORAGE', isRetryable: true });
-  });
-
-  it.each([
-    ['is its MD5', { etag: `"${createHash('md5').update(content).digest('hex').toUpperCase()}"` }],
-    ['says nothing of it', { etag: '"any-form"' }],
-    ...['x-amz-server-side-encryption', 'x-oss-server-side-encryption'].map((header): [string, object] => [
-      `is another hash, as of what ${header} encrypts`,
-      { etag: '"0123456789abcdef0123456789abcdef"', [header]: header.startsWith('x-amz') ? 'aws:kms' : 'KMS' },
-    ]),
-  ])('is not in an ETag that %s', async (_what, headers) => {
-    answer = (_request, response) => response.writeHead(200, { ...headers }).end();
-    expect(await upload()).toMatchObject({ bytes: content.length });
-  });
-
   it('that is no XML is known by its status', async () => {
     answer = (_request, response) => response.writeHead(502).end('<html>');
     expect(await failureOf(upload())).toMatchObject({ code: 'UPLOAD_UNAVAILABLE', httpStatus: 502 });
@@ -269,11 +240,6 @@ describe('a connection that fails', () => {
 
   it('because nobody listens is retryable', async () => {
     expect(await failureOf(upload({ token: tokenFor(1) }))).toMatchObject({ code: 'UPLOAD_UNAVAILABLE' });
-  });
-
-  it('where no storage has ever answered is the fault of the token', async () => {
-    const token = tokenFor(1, { endpoint: 'http://wrong.localhost:1' });
-    expect(await failureOf(upload({ token }))).toMatchObject({ code: 'NO_STORAGE', isRetryable: true });
   });
 
   it('is told apart from an abort by the caller, who gets the reason back', async () => {

@@ -206,6 +206,17 @@ describe('openSource of a URL', () => {
     expect(spooledFiles()).toEqual([]);
   });
 
+  it.each(['/x.png', '/download', '/v1.2'])(
+    'refuses a redirect of %s to a page, whatever that is called',
+    async (path) => {
+      answer = ({ url }, response) => {
+        if (url === '/sign-in.html') response.writeHead(200, { 'content-type': 'text/html' }).end(page);
+        else response.writeHead(302, { location: '/sign-in.html' }).end();
+      };
+      expect(await refusalOf(`${server.url}${path}`)).toMatchObject({ code: 'NOT_THE_FILE' });
+    },
+  );
+
   it.each([
     ['/x.html', 'text/html', page],
     ['/x.json', 'application/json', '{"a":1}'],
