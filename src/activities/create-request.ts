@@ -66,7 +66,7 @@ export async function resolveResources(
 
 async function lookUp(service: ServiceClient, resource: CommittedInput): Promise<string> {
   const { objectKey, resourceId, name, wasListed = false } = resource;
-  const found = resourceOfUpload(await service.listInputs({ objectKey }), { name, id: resourceId });
+  const found = resourceOfUpload(await service.listInputs({ objectKey }), { objectKey, name }, resourceId);
   if (found !== undefined) return found.url;
   if (wasListed) {
     throw ApplicationFailure.nonRetryable(

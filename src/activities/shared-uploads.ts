@@ -5,7 +5,7 @@ import { errorMessage } from '../domain/text';
 import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../formats/upload-record';
 import type { ServiceClient } from '../service';
 import { commitObject } from '../service/file-upload';
-import type { UploadedObject } from '../service/upload-credentials';
+import { isResourceOf, type UploadedObject } from '../service/input-resource';
 import type { Archive } from '../storage/archive/archive';
 import { toApplicationFailure } from './to-application-failure';
 
@@ -65,7 +65,7 @@ export class SharedUploads {
       const known = this.#known.get(name);
       if (known !== undefined && Date.now() < known.untilMs) return known.resource;
       const flight = this.#flights.get(name);
-      if (flight === undefined) return await this.#lead(name, upload);
+      if (flight === undefined) return await this.#lead(name, content, upload);
       try {
         return await orAborted(flight.landing, upload.signal);
       } catch (error) {
@@ -75,8 +75,8 @@ export class SharedUploads {
     }
   }
 
-  async #lead(name: string, upload: ContentUpload): Promise<CommittedInput> {
-    const landing = this.#recordedOrNew(name, upload)
+  async #lead(name: string, content: UploadContent, upload: ContentUpload): Promise<CommittedInput> {
+    const landing = this.#recordedOrNew(name, content, upload)
       .then((resource) => {
         remember(this.#known, name, { resource, untilMs: Date.now() + this.#knownForMs });
         return resource;
@@ -86,11 +86,11 @@ export class SharedUploads {
     return await landing;
   }
 
-  async #recordedOrNew(name: string, upload: ContentUpload): Promise<CommittedInput> {
-    const recorded = await this.#recorded(name, upload);
+  async #recordedOrNew(name: string, content: UploadContent, upload: ContentUpload): Promise<CommittedInput> {
+    const recorded = await this.#recorded(name, content, upload);
     if (recorded !== undefined) return recorded;
     const resource = await this.#upload(name, upload);
-    await this.#archive.replace(name, uploadRecordText(resource)).catch((error: unknown) => {
+    await this.#archive.replace(name, uploadRecordText(content, resource)).catch((error: unknown) => {
       // The input is there; only other workers and later batches do not know.
       log.warn('upload record not kept', { name, error: errorMessage(error) });
     });
@@ -98,11 +98,17 @@ export class SharedUploads {
   }
 
   /** Undefined without a record, or when its resource is gone. */
-  async #recorded(name: string, { service, signal }: ContentUpload): Promise<CommittedInput | undefined> {
-    const resource = parseUploadRecord(await this.#archive.read(name));
+  async #recorded(
+    name: string,
+    content: UploadContent,
+    { service, signal }: ContentUpload,
+  ): Promise<CommittedInput | undefined> {
+    const resource = parseUploadRecord(await this.#archive.read(name), content);
     if (resource === undefined) return undefined;
     const { list } = await service.listInputs({ objectKey: resource.objectKey }, { signal });
-    return list.some(({ id }) => id === resource.resourceId) ? { ...resource, wasListed: true } : undefined;
+    // A service that was reset gives the ids of earlier resources to others.
+    const isListed = list.some((one) => one.id === resource.resourceId && isResourceOf(one, resource));
+    return isListed ? { ...resource, wasListed: true } : undefined;
   }
 
   async #upload(name: string, { service, put, signal }: ContentUpload): Promise<CommittedInput> {
@@ -119,7 +125,7 @@ export class SharedUploads {
 }
 
 function isFinal(error: unknown): boolean {
-  const failure = toApplicationFailure(error);
+  const failure = toApplicationFailure(error, null, () => false);
   return failure instanceof ApplicationFailure && failure.nonRetryable === true;
 }
 

@@ -8,7 +8,8 @@ import type {
   StoreInputInput,
 } from '../contract/activities';
 import { isRecord } from '../domain/json';
-import { type UploadedObject, type UploadOptions, uploadWithFreshToken } from '../service/upload-credentials';
+import type { UploadedObject } from '../service/input-resource';
+import { type UploadOptions, uploadWithFreshToken } from '../service/upload-credentials';
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import { openSource } from '../storage/input/open-source';

@@ -12,7 +12,7 @@ import {
   ServiceUnavailableError,
   type ServiceErrorCode,
 } from '../service';
-import { ArchiveError, DownloadError, SourceError, StorageError, UploadError } from '../storage/errors';
+import { ArchiveError, DownloadError, SourceError, StorageError, tokenFaults, UploadError } from '../storage/errors';
 import { type AccountKey, type AccountPatience, AccountUnknownError } from './accounts';
 
 /** What an error means to Temporal. */
@@ -78,7 +78,8 @@ const maxMessageLength = 4_000;
  * The failure that enters the history. Temporal's own failures (a cancellation among them) pass through; an error that
  * is unknown stays retryable and keeps its class's name as its type.
  *
- * @param isOver - whether an unknown account or a refused key has been tried again for long enough.
+ * @param isOver - whether an unknown account, a refused key, or what only the service can correct, such as its upload
+ * tokens, has been tried again for long enough.
  */
 export function toApplicationFailure(error: unknown, account: AccountKey | null = null, isOver = () => true): Error {
   if (error instanceof ApplicationFailure) return bounded(error);
@@ -90,9 +91,9 @@ export function toApplicationFailure(error: unknown, account: AccountKey | null 
   // A source is the caller's own word; every other URL is the service's or the storage's.
   if (error instanceof SourceError) {
     const words = boundedText(error.message, maxMessageLength);
-    return failure(words, ofStorage(error), account, [{ file: error.source }]);
+    return failure(words, ofStorage(error, isOver), account, [{ file: error.source }]);
   }
-  if (error instanceof StorageError) return failure(withoutUrls(error.message), ofStorage(error), account);
+  if (error instanceof StorageError) return failure(withoutUrls(error.message), ofStorage(error, isOver), account);
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return ApplicationFailure.create({ type: safeText(name, [], 100), message: withoutUrls(message) });
 }
@@ -132,6 +133,8 @@ function ofService(error: ServiceError, isOver: () => boolean): Verdict {
   if (error.code === 'UNAUTHORIZED' || error.code === 'API_KEY_UNAVAILABLE') {
     return forNow(failureTypes.Unauthorized, isOver);
   }
+  // A cache or a rolling restart of the service may be behind it.
+  if (error.code === 'RESPONSE_INVALID') return forNow(failureTypes.ServiceReplyInvalid, isOver);
   const verdict = ofServiceCode(error.code);
   const isPatient = error instanceof RateLimitedError || error instanceof ServiceUnavailableError;
   const retryAfterMs = isPatient && error instanceof ServiceApiError ? error.retryAfterMs : undefined;
@@ -139,12 +142,14 @@ function ofService(error: ServiceError, isOver: () => boolean): Verdict {
   return retryAfterMs === undefined || retryAfterMs === 0 ? verdict : { ...verdict, nextRetryDelayMs: retryAfterMs };
 }
 
-/** A new worker or a new key may repair it: final only after it has lasted. */
+/** A new worker, a new key or a correct reply may repair it: final only after it has lasted. */
 function forNow(type: FailureType, isOver: () => boolean): Verdict {
   return { type, isFinal: isOver() };
 }
 
-function ofServiceCode(code: Exclude<ServiceErrorCode, 'UNAUTHORIZED' | 'API_KEY_UNAVAILABLE'>): Verdict {
+function ofServiceCode(
+  code: Exclude<ServiceErrorCode, 'UNAUTHORIZED' | 'API_KEY_UNAVAILABLE' | 'RESPONSE_INVALID'>,
+): Verdict {
   switch (code) {
     case 'INVALID_ARGUMENT':
     case 'INVALID_REQUEST':
@@ -159,8 +164,6 @@ function ofServiceCode(code: Exclude<ServiceErrorCode, 'UNAUTHORIZED' | 'API_KEY
       return { type: failureTypes.TaskNotFound, isFinal: false };
     case 'OUTPUT_GONE':
       return { type: failureTypes.OutputUnavailable, isFinal: false };
-    case 'RESPONSE_INVALID':
-      return { type: failureTypes.ServiceReplyInvalid, isFinal: false };
     case 'CLOSED':
     case 'UNREACHABLE':
     case 'TIMEOUT':
@@ -171,7 +174,7 @@ function ofServiceCode(code: Exclude<ServiceErrorCode, 'UNAUTHORIZED' | 'API_KEY
   }
 }
 
-function ofStorage(error: StorageError): Verdict {
+function ofStorage(error: StorageError, isOver: () => boolean): Verdict {
   const isFinal = !error.isRetryable;
   if (error instanceof SourceError) {
     return { type: failureTypes.InputUnusable, isFinal, ...(error.code === 'TOO_SLOW' && slowRetry) };
@@ -180,7 +183,8 @@ function ofStorage(error: StorageError): Verdict {
     if (error.code === 'UPLOAD_TOO_SLOW') return { type: failureTypes.StorageUnavailable, isFinal, ...slowRetry };
     if (error.code === 'FILE_CHANGED' || error.code === 'FILE_UNREADABLE')
       return { type: failureTypes.InputUnusable, isFinal };
-    return { type: isFinal ? failureTypes.StorageRefused : failureTypes.StorageUnavailable, isFinal };
+    const isRefused = isFinal || (tokenFaults.includes(error.code) && isOver());
+    return { type: isRefused ? failureTypes.StorageRefused : failureTypes.StorageUnavailable, isFinal: isRefused };
   }
   if (error instanceof DownloadError) return { type: failureTypes.OutputUnavailable, isFinal };
   if (error instanceof ArchiveError) return { type: failureTypes.ArchiveUnavailable, isFinal };

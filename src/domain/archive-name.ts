@@ -1,7 +1,10 @@
 import { cutToUtf8Bytes, utf8Bytes } from './text';
 
-/** The most bytes that one part of a path may have on common file systems. */
-export const maxPartBytes = 255;
+/**
+ * The most bytes that one part of a path has. Most file systems take 255, encrypted folders 143; it is the same on every
+ * disk, because an archive that is moved to another one must be found under the same names.
+ */
+export const maxPartBytes = 143;
 /** `~` and the sixteen digits of a short hash. */
 const hashBytes = 17;
 
@@ -21,8 +24,11 @@ export function boundedPathPart(text: string, maxBytes = maxPartBytes): string {
   return part.length <= maxBytes ? part : `${part.slice(0, maxBytes - hashBytes)}~${shortHash(text)}`;
 }
 
+/** What a shortened name keeps: manifests are known by it, and types of files. */
+const keptEnd = /(?:manifest\.json|\.[A-Za-z0-9]{1,10})$/;
+
 /**
- * The name itself, or a shorter one that stands for it alone: parts above {@link maxPartBytes} are cut and end in a hash;
+ * The name itself, or a shorter one that stands for it alone: parts above {@link maxPartBytes} are cut and get a hash;
  * if the whole is still longer than `maxBytes`, its folders become one. Files of one folder stay in one folder.
  */
 export function fittedName(name: string, maxBytes: number): string {
@@ -37,7 +43,8 @@ export function fittedName(name: string, maxBytes: number): string {
 
 function fittedPart(part: string, maxBytes: number): string {
   if (utf8Bytes(part) <= maxBytes) return part;
-  return `${cutToUtf8Bytes(part, maxBytes - hashBytes)}~${shortHash(part)}`;
+  const [end = ''] = keptEnd.exec(part) ?? [];
+  return `${cutToUtf8Bytes(part, maxBytes - hashBytes - end.length)}~${shortHash(part)}${end}`;
 }
 
 /** A file extension as the service gives it (`.png`), or `''` when it is not one. */

@@ -1,4 +1,4 @@
-import { boundedPathPart, columnPart, isLiteralSafe, maxPartBytes, partOf, safeExtension } from './archive-name';
+import { boundedPathPart, columnPart, isLiteralSafe, partOf, safeExtension } from './archive-name';
 import { parseTemplate, type TemplatePiece } from './column-template';
 import { utf8Bytes } from './text';
 
@@ -28,6 +28,8 @@ export interface OutputNameValues {
 
 /** Leaves room for the archive's own prefix in the 1,024 bytes that an object's name may have. */
 const maxNameBytes = 900;
+/** What one part may have before the archive shortens it. */
+const maxPartBytes = 255;
 /** The most that a value of a task takes in a part, in bytes. */
 const valueBytes = 84;
 const columnBytes = 80;

@@ -53,6 +53,9 @@ const earlierCreateSchema = z.object({
   cost: z.custom<Money>(isMoney).optional(),
 });
 
+/** What the uploads of another attempt of a row took, by when it ended. */
+const earlierUploadsSchema = z.object({ endedAt: isoTime, files: count, bytes: count, shared: count });
+
 /** A row and how it ended: one line of the batch's record. */
 export const rowRecordSchema = z.object({
   key: rowEndSchema.shape.key.refine(isTaskKey),
@@ -70,6 +73,8 @@ export const rowRecordSchema = z.object({
   digest: z.string().max(128),
   /** What is known of the row's other creates, and what its end does not say of this one; absent when nothing is. */
   earlier: z.array(earlierCreateSchema).readonly().optional(),
+  /** Of the row's other attempts; absent when they uploaded nothing that is known. */
+  earlierUploads: z.array(earlierUploadsSchema).readonly().optional(),
   ...rowEndSchema.omit({ key: true }).shape,
 });
 
@@ -88,8 +93,27 @@ export interface RowUploads {
 export type RowEnd = Readonly<z.infer<typeof rowEndSchema>>;
 /** A row and how it ended. */
 export type RowRecord = Readonly<z.infer<typeof rowRecordSchema>>;
+/** What the uploads of another attempt of a row took. */
+export type EarlierUploads = Readonly<z.infer<typeof earlierUploadsSchema>>;
 /** A create of a row, and what its task cost. */
 export type RowCreate = Readonly<z.infer<typeof earlierCreateSchema>>;
+
+/** The uploads of each attempt of a row that is known, the latest first. */
+export function allUploads({ endedAt, uploads, earlierUploads = [] }: RowRecord): readonly EarlierUploads[] {
+  return uploads === null || uploads.files + uploads.shared === 0
+    ? earlierUploads
+    : [{ endedAt, ...uploads }, ...earlierUploads];
+}
+
+/** Of each attempt once, the latest first. */
+export function mergedUploads(attempts: readonly EarlierUploads[]): readonly EarlierUploads[] {
+  const byEnd = new Map<string, EarlierUploads>();
+  for (const attempt of attempts) {
+    const known = byEnd.get(attempt.endedAt);
+    if (known === undefined || known.bytes < attempt.bytes) byEnd.set(attempt.endedAt, attempt);
+  }
+  return [...byEnd.values()].sort((one, other) => (one.endedAt > other.endedAt ? -1 : 1));
+}
 
 /** Every create of a row that is known, the latest first. */
 export function allCreates({ createNumber, requestId, cost, earlier = [] }: RowRecord): readonly RowCreate[] {

@@ -12,14 +12,15 @@ export interface UploadContent {
   readonly name: string;
 }
 
-const recordSchema = z.object({
+const resourceSchema = z.object({
   resourceId: z.number().int(),
   name: z.string(),
   objectKey: z.string().min(1),
 });
+const recordSchema = z.object({ account: z.string(), sha256: z.string(), ...resourceSchema.shape });
 
 /** The resource that a content was made. */
-export type UploadRecord = Readonly<z.infer<typeof recordSchema>>;
+export type RecordedResource = Readonly<z.infer<typeof resourceSchema>>;
 
 /**
  * The archive's name of the record of an uploaded content. The service derives a file's type from its extension, so the
@@ -30,11 +31,16 @@ export function uploadRecordName({ account, sha256, name }: UploadContent): stri
 }
 
 /** What the record holds: no URL and no credential. */
-export function uploadRecordText({ resourceId, name, objectKey }: UploadRecord): string {
-  return `${JSON.stringify({ resourceId, name, objectKey }, null, 2)}\n`;
+export function uploadRecordText(
+  { account, sha256 }: UploadContent,
+  { resourceId, name, objectKey }: RecordedResource,
+): string {
+  return `${JSON.stringify({ account, sha256, resourceId, name, objectKey }, null, 2)}\n`;
 }
 
-/** The resource on record; undefined when there is none, or the record is damaged. */
-export function parseUploadRecord(content: Buffer | undefined): UploadRecord | undefined {
-  return recordSchema.safeParse(parseJson(content?.toString('utf8') ?? '')).data;
+/** The resource on record; undefined when there is none, or the record is damaged or stands in the place of another. */
+export function parseUploadRecord(text: Buffer | undefined, content: UploadContent): RecordedResource | undefined {
+  const record = recordSchema.safeParse(parseJson(text?.toString('utf8') ?? '')).data;
+  if (record === undefined || uploadRecordName(record) !== uploadRecordName(content)) return undefined;
+  return resourceSchema.parse(record);
 }

@@ -7,13 +7,8 @@ import { createFail, maxFileBytes, type OpenedSource, plainFileName, spoolSource
 import { lookUpContentType } from '../storage/local-file';
 import { spoolFolder } from '../storage/spool';
 import { ServiceArgumentError } from './errors';
-import { type InputResource, resourceOfUpload } from './input-resource';
-import {
-  type UploadedObject,
-  type UploadOptions,
-  type UploadService,
-  uploadWithFreshToken,
-} from './upload-credentials';
+import { type InputResource, resourceOfUpload, type UploadedObject } from './input-resource';
+import { type UploadOptions, type UploadService, uploadWithFreshToken } from './upload-credentials';
 
 /**
  * Makes an uploaded object an input resource (specification, section 4.7). Whether a commit may be repeated is not
@@ -21,15 +16,15 @@ import {
  */
 export async function commitObject(
   service: Pick<UploadService, 'commitInput' | 'listInputs'>,
-  { objectKey, name }: UploadedObject,
+  object: UploadedObject,
   { mayBeCommitted, signal }: { readonly mayBeCommitted: boolean; readonly signal?: AbortSignal },
 ): Promise<InputResource> {
   const options = signal === undefined ? {} : { signal };
   if (mayBeCommitted) {
-    const committed = resourceOfUpload(await service.listInputs({ objectKey }, options), { name });
+    const committed = resourceOfUpload(await service.listInputs({ objectKey: object.objectKey }, options), object);
     if (committed !== undefined) return committed;
   }
-  return await service.commitInput({ name, objectKey }, options);
+  return await service.commitInput(object, options);
 }
 
 /** What can be uploaded: the path of a file, its bytes, or a stream of them. */

@@ -1,5 +1,5 @@
+import { extname } from 'node:path';
 import * as z from 'zod';
-import { safeText } from '../domain/text';
 import { integerLike, link, boundedList, optionalWord } from './wire-values';
 
 /** A committed input file that loader nodes can load (specification, section 2.7). */
@@ -11,6 +11,8 @@ export interface InputResource {
   readonly ext: string;
   /** May be time-limited: resolve it anew just before use, and keep it nowhere. */
   readonly url: string;
+  /** Key of its object; absent where the service does not tell it. */
+  readonly objectKey?: string;
 }
 
 /** One page of committed input files (specification, section 4.8). */
@@ -32,8 +34,20 @@ export interface InputResourceFilter {
 
 /** Schema of an input resource. */
 export const inputResourceSchema: z.ZodType<InputResource> = z
-  .object({ id: integerLike, name: optionalWord(1_024), ext: optionalWord(64), url: link })
-  .transform(({ id, name, ext, url }) => ({ id, name: name ?? '', ext: ext ?? '', url }));
+  .object({
+    id: integerLike,
+    name: optionalWord(1_024),
+    ext: optionalWord(64),
+    url: link,
+    object_key: optionalWord(1_024),
+  })
+  .transform(({ id, name = '', ext = '', url, object_key: objectKey }) => ({
+    id,
+    name,
+    ext,
+    url,
+    ...(objectKey !== undefined && { objectKey }),
+  }));
 
 /** Resources of one page. */
 const maxListed = 10_000;
@@ -55,26 +69,45 @@ export const inputResourcePageSchema: z.ZodType<InputResourcePage> = z
     ...(pageSize !== undefined && { pageSize }),
   }));
 
+/** An object that was uploaded with the credentials of a token. */
+export interface UploadedObject {
+  readonly objectKey: string;
+  /** The original file name. */
+  readonly name: string;
+}
+
+/** Whether a resource may be that of the object: by its key where the service tells it, else by its name or extension. */
+export function isResourceOf(resource: InputResource, { objectKey, name }: UploadedObject): boolean {
+  if (resource.objectKey !== undefined) return resource.objectKey === objectKey;
+  if (resource.name !== '') return comparable(resource.name) === comparable(name);
+  return resource.ext === '' || comparable(resource.ext) === comparable(extname(name));
+}
+
 /**
  * The resource of an uploaded object, in the answer to a list of its key. A service that ignores the filter lists other
- * files as well, and none of them may take this one's place: without the id, only one that is listed alone and under
- * its name is taken.
+ * files as well, and none of them may take this one's place: without the id, only one that is listed alone and may be
+ * this object's is taken.
  *
  * @param id - as the commit returned it, where that is known
  */
 export function resourceOfUpload(
   { list, total = list.length }: InputResourcePage,
-  { name, id }: { readonly name: string; readonly id?: number },
+  object: UploadedObject,
+  id?: number,
 ): InputResource | undefined {
-  const known = list.find((resource) => resource.id === id);
-  const [only] = list;
-  if (known !== undefined || only === undefined || list.length > 1 || total > 1) return known;
-  return only.name === '' || comparable(only.name) === comparable(name) ? only : undefined;
+  const own = list.filter((one) => one.objectKey === undefined || one.objectKey === object.objectKey);
+  const certain = own.find((one) => one.objectKey !== undefined || one.id === id);
+  const [only] = own;
+  if (certain !== undefined || only === undefined || list.length > 1 || total > 1) return certain;
+  return isResourceOf(only, object) ? only : undefined;
 }
 
-/** Services keep names in another case, or with accents in another form. */
+/** Services keep names in another case, with accents in another form or none, and with other signs between the words. */
 function comparable(name: string): string {
-  return safeText(name).normalize().toLowerCase();
+  return name
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase();
 }
 
 /**

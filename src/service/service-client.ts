@@ -4,6 +4,7 @@ import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
 import { knownSecrets } from '../domain/redact';
 import { defaultHeaderPrefix } from '../domain/service-dialect';
+import { showValue } from '../domain/text';
 import type { ConnectionRule } from '../storage/connection-rule';
 import {
   type CallOptions,
@@ -44,6 +45,7 @@ import {
   type InputResourcePage,
   inputResourcePageSchema,
   inputResourceSchema,
+  isResourceOf,
 } from './input-resource';
 import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes } from './service-codes';
 import { type Call, ServiceTransport } from './service-transport';
@@ -180,14 +182,20 @@ export class ServiceClient {
     );
   }
 
-  /** Makes an uploaded object an input resource (section 4.7). Whether it may be repeated is not specified. */
+  /**
+   * Makes an uploaded object an input resource (section 4.7). Whether it may be repeated is not specified. A reply about
+   * another file is a ServiceResponseInvalidError.
+   */
   async commitInput(
     upload: { readonly name: string; readonly objectKey: string },
     options: CallOptions = {},
   ): Promise<InputResource> {
     refuse([...uploadedProblems(upload), ...callProblems('call', options)]);
     const body = Buffer.from(JSON.stringify({ name: upload.name, object_key: upload.objectKey }));
-    return this.#read('commitInput', { body }, inputResourceSchema, options);
+    const answer = await this.#transport.ask('commitInput', { body }, this.#limits(options, this.#timeouts.readMs));
+    const resource = parseData(inputResourceSchema, openEnvelope(answer, this.#rules), answer);
+    if (isResourceOf(resource, upload)) return resource;
+    throw invalidResponse(answer, `is about another file than ${showValue(upload.name)} at ${upload.objectKey}`);
   }
 
   /**

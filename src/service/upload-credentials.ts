@@ -1,10 +1,14 @@
 import { addressHost } from '../domain/uri';
+import { extname } from 'node:path';
+import { showValue } from '../domain/text';
 import type { ConnectionRule } from '../storage/connection-rule';
-import type { Measure } from '../storage/hash';
+import { hashOpenFile, type Measure } from '../storage/hash';
 import type { OpenedSource } from '../storage/input/input-source';
 import type { MinimumRate } from '../storage/minimum-rate';
+import { lookUpContentType } from '../storage/local-file';
 import { uploadInput } from '../storage/upload';
-import type { InputResource, InputResourcePage } from './input-resource';
+import { ServiceResponseInvalidError } from './errors';
+import type { InputResource, InputResourcePage, UploadedObject } from './input-resource';
 import type { UploadToken } from './upload-token';
 
 /** What an upload asks of the service; a `ServiceClient` is one. */
@@ -16,13 +20,6 @@ export interface UploadService {
 
 interface Abortable {
   readonly signal?: AbortSignal;
-}
-
-/** An object that was uploaded with the credentials of a token. */
-export interface UploadedObject {
-  readonly objectKey: string;
-  /** The original file name. */
-  readonly name: string;
 }
 
 /** How an open file is uploaded. */
@@ -38,12 +35,16 @@ export interface UploadOptions {
   readonly transfer?: <Result>(host: string, send: () => Promise<Result>) => Promise<Result>;
 }
 
+/** What this process uploaded under which key: its SHA-256 in hex, or null while it is on its way. The oldest are forgotten. */
+const uploadedAt = new Map<string, string | null>();
+const maxRemembered = 10_000;
+
 /**
  * Takes a fresh token, whose temporary credentials are used for this attempt alone, and puts the file where it says
  * (specification, section 4.6). What an attempt that failed has uploaded costs nothing; another one takes another token,
  * and so another key.
  *
- * @throws ServiceError, UploadError, or the abort reason of the signal.
+ * @throws ServiceError, also where the token is that of another file; UploadError, or the abort reason of the signal.
  */
 export async function uploadWithFreshToken(
   service: Pick<UploadService, 'getUploadToken'>,
@@ -52,7 +53,32 @@ export async function uploadWithFreshToken(
 ): Promise<UploadedObject & Measure> {
   const { signal } = options;
   const token = await service.getUploadToken(name, signal === undefined ? {} : { signal });
-  const send = () => uploadInput({ ...options, token, file, sizeBytes, contentType });
-  const uploaded = await transfer(addressHost(token.endpoint), send);
-  return { objectKey: token.objectKey, name, ...uploaded };
+  const { objectKey } = token;
+  if (extname(objectKey) !== '' && lookUpContentType(objectKey) !== lookUpContentType(name)) {
+    throw foreignToken(name, `${showValue(objectKey)}, a file of another type`);
+  }
+  const place = JSON.stringify([token.endpoint, token.bucket, objectKey]);
+  const before = uploadedAt.get(place);
+  // A reply that a cache gave twice would put one task's input in the place of another's.
+  if (before !== undefined && before !== (await hashOpenFile(file, sizeBytes, signal)).sha256) {
+    throw foreignToken(name, `${showValue(objectKey)}, where another file was uploaded`);
+  }
+  if (before === undefined) uploadedAt.set(place, null);
+  try {
+    const send = () => uploadInput({ ...options, token, file, sizeBytes, contentType });
+    const uploaded = await transfer(addressHost(token.endpoint), send);
+    uploadedAt.set(place, uploaded.sha256);
+    return { objectKey, name, ...uploaded };
+  } catch (error) {
+    if (before === undefined) uploadedAt.delete(place);
+    throw error;
+  } finally {
+    const [oldest] = uploadedAt.keys();
+    if (uploadedAt.size > maxRemembered && oldest !== undefined) uploadedAt.delete(oldest);
+  }
+}
+
+function foreignToken(name: string, given: string): ServiceResponseInvalidError {
+  const message = `get upload credentials: the reply for ${showValue(name)} names the object ${given}`;
+  return new ServiceResponseInvalidError(message, { httpStatus: 200 });
 }

@@ -25,6 +25,7 @@ export type SourceErrorCode =
   | 'UNREADABLE'
   | 'FILE_MOVED'
   | 'EMPTY'
+  | 'NOT_THE_FILE'
   | 'TOO_LARGE'
   | 'UNKNOWN_SCHEME'
   | 'URL_INVALID'
@@ -61,13 +62,14 @@ export class SourceError extends StorageError {
 }
 
 /**
- * Why an upload failed: `CREDENTIALS_EXPIRED` and `OBJECT_EXISTS` ask for a fresh token, and so a fresh key; after
- * `UPLOAD_UNAVAILABLE` and `UPLOAD_TOO_SLOW` nothing is known about the object; `FILE_UNREADABLE` is of a file that could
- * be opened, so that its disk may come back; the others are final.
+ * Why an upload failed: `CREDENTIALS_EXPIRED` and `OBJECT_EXISTS` ask for a fresh token, and so a fresh key; `NO_STORAGE` is
+ * of an endpoint where none has answered; after `UPLOAD_UNAVAILABLE` and `UPLOAD_TOO_SLOW` nothing is known about the
+ * object; `FILE_UNREADABLE` is of a file that could be opened, so that its disk may come back; the others are final.
  */
 export type UploadErrorCode =
   | 'CREDENTIALS_EXPIRED'
   | 'OBJECT_EXISTS'
+  | 'NO_STORAGE'
   | 'UPLOAD_UNAVAILABLE'
   | 'UPLOAD_TOO_SLOW'
   | 'UPLOAD_REFUSED'
@@ -75,9 +77,11 @@ export type UploadErrorCode =
   | 'FILE_UNREADABLE'
   | 'FILE_CHANGED';
 
+/** A fresh token may help; where none of them does, the service hands out tokens that cannot work. */
+export const tokenFaults: readonly UploadErrorCode[] = ['CREDENTIALS_EXPIRED', 'OBJECT_EXISTS', 'NO_STORAGE'];
+
 const retryableUploads: readonly UploadErrorCode[] = [
-  'CREDENTIALS_EXPIRED',
-  'OBJECT_EXISTS',
+  ...tokenFaults,
   'UPLOAD_UNAVAILABLE',
   'UPLOAD_TOO_SLOW',
   'FILE_UNREADABLE',

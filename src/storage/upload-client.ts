@@ -8,6 +8,7 @@ import {
   connectLocalhostToLoopback,
   hasHostname,
   repeatAfterClockCorrection,
+  requireETags,
   s3Settings,
   type S3Timeouts,
 } from './s3/s3-client';
@@ -46,6 +47,7 @@ export function createUploadClient(
   if (endpoint.isConfigured) connectLocalhostToLoopback(client);
   else connectByRule(client, rule);
   repeatAfterClockCorrection(client);
+  requireETags(client);
   boundAnswers(client);
   client.config.systemClockOffset = clockOffsetsMs.get(endpoint.bucketHost) ?? 0;
   return client;
@@ -55,7 +57,12 @@ export function createUploadClient(
 const clockOffsetsMs = new Map<string, number>();
 const maxRemembered = 100;
 
-/** Stores the storage's clock offset, which the SDK measured, for the next client. */
+/** Whether something has answered there, of the hosts that are remembered. */
+export function hasAnswered({ bucketHost }: UploadEndpoint): boolean {
+  return clockOffsetsMs.has(bucketHost);
+}
+
+/** Stores the clock offset of a storage that answered, which the SDK measured, for the next client. */
 export function rememberClock(client: S3Client, { bucketHost }: UploadEndpoint): void {
   clockOffsetsMs.delete(bucketHost);
   clockOffsetsMs.set(bucketHost, client.config.systemClockOffset);

@@ -15,9 +15,10 @@ import {
   putInParts,
 } from './s3/put-object';
 import { isClockCorrected, type S3Timeouts } from './s3/s3-client';
-import { isUnavailable, readS3Error, type S3Error } from './s3/s3-error';
+import { isUnavailable, readS3Error, type S3Error, UnexpectedAnswerError } from './s3/s3-error';
 import {
   createUploadClient,
+  hasAnswered,
   readUploadEndpoint,
   rememberClock,
   type UploadAccess,
@@ -103,20 +104,22 @@ async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<strin
     const put = { ...input, client, bucket: token.bucket, objectKey: token.objectKey };
     const attempt = (): Promise<string> =>
       input.sizeBytes > parts.aboveBytes ? sendInParts(put, parts) : putFile(put);
-    return await attempt().catch((error: unknown) => {
+    const sha256 = await attempt().catch((error: unknown) => {
       if (!isClockCorrected(error)) throw error;
       return attempt();
     });
+    rememberClock(client, endpoint);
+    return sha256;
   } catch (error) {
     input.signal?.throwIfAborted();
+    if (readS3Error(error).httpStatus !== undefined) rememberClock(client, endpoint);
     if (error instanceof FileUnreadableError) throw unreadable(error, input);
     throw toUploadError(error, {
       objectKey: token.objectKey,
-      bucketHost: endpoint.bucketHost,
+      endpoint,
       secrets: [token.accessKeyId, token.accessKeySecret, token.securityToken],
     });
   } finally {
-    rememberClock(client, endpoint);
     client.destroy();
   }
 }
@@ -155,7 +158,7 @@ function unreadable({ cause }: FileUnreadableError, input: UploadInput): UploadE
 /** What the message of an upload failure names, and the secrets that it must not. */
 export interface UploadContext {
   readonly objectKey: string;
-  readonly bucketHost: string;
+  readonly endpoint: UploadEndpoint;
   readonly secrets: readonly string[];
 }
 
@@ -180,8 +183,9 @@ const messageByFineCode: Readonly<Record<string, string>> = {
 /** The error that a failed upload becomes. */
 function toUploadError(error: unknown, context: UploadContext): StorageError {
   if (error instanceof StorageError) return error;
+  const { bucketHost } = context.endpoint;
   if (isAddressNotAllowed(error)) {
-    const problem = `the storage endpoint of the upload token, ${context.bucketHost}, is not at a public address`;
+    const problem = `the storage endpoint of the upload token, ${bucketHost}, is not at a public address`;
     const remedy =
       'add the host to LONGHAUL_STORAGE_HOSTS of the worker, or to storageHosts of a ServiceClient, if that is right';
     return new UploadError('ENDPOINT_UNUSABLE', `${problem}; ${remedy}`);
@@ -192,9 +196,14 @@ function toUploadError(error: unknown, context: UploadContext): StorageError {
   const codes = [httpStatus === undefined ? '' : `HTTP ${httpStatus}`, storageCode, fineCode]
     .filter(Boolean)
     .join(', ');
+  const isNoStorage =
+    error instanceof UnexpectedAnswerError || (httpStatus === undefined && !hasAnswered(context.endpoint));
+  const remedy = isNoStorage
+    ? '; check the network of the worker, and with the service’s provider the endpoint and bucket of its upload tokens'
+    : '';
   return new UploadError(
-    toErrorCode(said),
-    `upload of ${context.objectKey} to ${context.bucketHost} failed${codes === '' ? '' : ` (${codes})`}: ${words}`,
+    isNoStorage ? 'NO_STORAGE' : toErrorCode(said),
+    `upload of ${context.objectKey} to ${bucketHost} failed${codes === '' ? '' : ` (${codes})`}: ${words}${remedy}`,
     {
       cause: safeCause(error, context.secrets),
       ...(httpStatus !== undefined && { httpStatus }),
@@ -208,6 +217,7 @@ function toErrorCode(said: S3Error): UploadErrorCode {
   if (existsCodes.includes(said.storageCode) || said.httpStatus === 409 || said.httpStatus === 412) {
     return 'OBJECT_EXISTS';
   }
+  if (said.httpStatus === 501) return 'UPLOAD_REFUSED';
   // Without a reply, what became of the object is not known.
   return isUnavailable(said) ? 'UPLOAD_UNAVAILABLE' : 'UPLOAD_REFUSED';
 }

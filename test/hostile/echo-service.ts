@@ -149,10 +149,10 @@ export class EchoService {
         return;
       }
       case 'commit':
-        data(resource);
+        data({ ...resource, object_key: (JSON.parse(request.body) as { object_key: string }).object_key });
         return;
       case 'list':
-        data({ list: [resource], total: 1 });
+        data({ list: [{ ...resource, object_key: query.get('object_key') }], total: 1 });
         return;
       case 'create': {
         const workflowId = String(request.headers['x-svc-task-correlation'] ?? 'none').replace('task:', '');

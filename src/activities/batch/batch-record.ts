@@ -13,7 +13,14 @@ import {
   parseRecordText,
   recordText,
 } from '../../formats/batch-record';
-import { allCreates, isKnownCreate, isSameCreate, mergedCreates } from '../../formats/row-end';
+import {
+  allCreates,
+  allUploads,
+  isKnownCreate,
+  isSameCreate,
+  mergedCreates,
+  mergedUploads,
+} from '../../formats/row-end';
 import type { Archive } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
@@ -193,14 +200,15 @@ function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
   if (one.createNumber !== other.createNumber) return one.createNumber > other.createNumber ? one : other;
   if (one.endedAt !== other.endedAt) return one.endedAt > other.endedAt ? one : other;
   // As in the file: of a record that was read from it and the same one that was not, neither stands for its fields' order.
-  const text = (record: RowRecord): string => recordText([{ ...record, earlier: undefined }]);
+  const text = (record: RowRecord): string =>
+    recordText([{ ...record, earlier: undefined, earlierUploads: undefined }]);
   return text(one) >= text(other) ? one : other;
 }
 
-/** So many creates of a row are kept. */
+/** So many creates and uploads of a row are kept. */
 const maxCreates = 100;
 
-/** The record that stands, with what is known of the row's other creates. In whatever order they come, the same comes of it. */
+/** The record that stands, with what is known of the row's other creates and attempts. In whatever order they come, the same comes of it. */
 function mergedRecord(one: RowRecord, other: RowRecord): RowRecord {
   const standing = standingRecord(one, other);
   const { createNumber, requestId, cost } = standing;
@@ -208,7 +216,14 @@ function mergedRecord(one: RowRecord, other: RowRecord): RowRecord {
   const creates = mergedCreates([...allCreates(one), ...allCreates(other)]).filter((create) => {
     return isKnownCreate(create) && !isSameCreate(create, own);
   });
-  return creates.length === 0 ? standing : { ...standing, earlier: creates.slice(0, maxCreates) };
+  const uploads = mergedUploads([...allUploads(one), ...allUploads(other)]).filter(({ endedAt }) => {
+    return endedAt !== standing.endedAt;
+  });
+  return {
+    ...standing,
+    earlier: creates.length === 0 ? undefined : creates.slice(0, maxCreates),
+    earlierUploads: uploads.length === 0 ? undefined : uploads.slice(0, maxCreates),
+  };
 }
 
 /** All records by their keys, each key with the one that stands. */

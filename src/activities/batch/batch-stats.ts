@@ -10,7 +10,7 @@ import { AppInputNames } from '../../domain/app-inputs';
 import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { MoneySums } from '../../domain/money';
-import { allCreates, createsWithoutResult, rowCost } from '../../formats/row-end';
+import { allCreates, allUploads, createsWithoutResult, rowCost } from '../../formats/row-end';
 import type { PreparedRow } from '../../rows';
 
 /** A row of the batch and how it ended; without a record it was never started. */
@@ -122,7 +122,8 @@ export class BatchStats {
     for (const { cost } of createsWithoutResult(record)) if (cost !== undefined) this.#costsWithoutResult.add(cost);
   }
 
-  #countEnd({ status, failure, outputCount, outputBytes, failedOutputCount = 0, uploads }: RowRecord): void {
+  #countEnd(record: RowRecord): void {
+    const { status, failure, outputCount, outputBytes, failedOutputCount = 0 } = record;
     const counts = this.#counts;
     if (status === 'Success') counts.success += 1;
     else if (status === 'Canceled') counts.canceled += 1;
@@ -135,7 +136,7 @@ export class BatchStats {
     counts.outputs += outputCount;
     counts.outputBytes += outputBytes;
     counts.failedOutputs += failedOutputCount;
-    this.#uploads = addUploads(this.#uploads, uploads ?? noUploads);
+    this.#uploads = allUploads(record).reduce(addUploads, this.#uploads);
   }
 }
 

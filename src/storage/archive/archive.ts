@@ -38,9 +38,9 @@ export interface OpenedArchiveFile {
 
 const testPrefix = '.check-';
 
-/** The name of a file that {@link Archive.check} writes and removes. */
+/** The name of a file that {@link Archive.check} writes and removes; as long as any may be. */
 export function testFileName(): string {
-  return `${testPrefix}${randomUUID()}`;
+  return `${testPrefix}${randomUUID()}`.padEnd(maxPartBytes, '-');
 }
 
 /** What messages call a file. */
@@ -66,7 +66,7 @@ export interface Archive {
   /** Where the archive is, for people. */
   readonly location: string;
 
-  /** The most bytes that a name may have here, in UTF-8; none of its parts may have more than 255. */
+  /** The most bytes that a name may have here, in UTF-8; none of its parts may have more than 143. */
   readonly maxNameBytes: number;
 
   /** What has the disk that takes a file before it is kept, for people: the archive itself, or a temporary folder. */

@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { maxPartBytes } from '../../domain/archive-name';
 import { errorCode } from '../../domain/text';
 import { ArchiveError, safeCause } from '../errors';
 
@@ -90,9 +91,21 @@ const notAllowed =
 const reasons: Readonly<Record<string, string>> = {
   EACCES: notAllowed,
   EPERM: notAllowed,
+  ENAMETOOLONG: `a name or its whole path is longer than the file system takes; use a folder with a shorter path, on a disk that takes names of ${maxPartBytes} bytes`,
   ENOTDIR: 'a part of its path is a file; name a folder',
   EROFS: 'the file system is read-only; mount it writable, or name the folder in ReadWritePaths= of its systemd unit',
 };
+
+/** Of `fsync`: some file systems of the network or in user space have none. */
+const unflushedCodes: readonly string[] = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+function reasonOf(error: unknown): string | undefined {
+  const code = errorCode(error);
+  const isFlush = error instanceof Error && 'syscall' in error && error.syscall === 'fsync';
+  return isFlush && unflushedCodes.includes(code)
+    ? 'the file system does not flush what is written, so that a power failure could lose it; use a folder on another one'
+    : reasons[code];
+}
 
 /** The error that a failure of the file system becomes: what happened and what to do. */
 export function diskFailure(error: unknown, { where, name }: { where: string; name: string }): ArchiveError {
@@ -100,7 +113,7 @@ export function diskFailure(error: unknown, { where, name }: { where: string; na
   const code = errorCode(error);
   const words = isFull(error)
     ? `${where} has no space left for ${name} (${code}); make room on its disk`
-    : `${where} cannot keep or give ${name} (${code}): ${reasons[code] ?? 'check its disk and its permissions'}`;
+    : `${where} cannot keep or give ${name} (${code}): ${reasonOf(error) ?? 'check its disk and its permissions'}`;
   return diskError(error, words);
 }
 

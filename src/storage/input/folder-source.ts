@@ -11,7 +11,7 @@ import {
   type OpenedFile,
   openFileBeneath,
 } from '../local-file';
-import type { OpenedSource, SourceRules } from './input-source';
+import { createFail, type OpenedSource, requireContentOfName, type SourceRules } from './input-source';
 
 type FolderRules = Pick<SourceRules, 'inputRoots' | 'maxBytes'>;
 
@@ -36,6 +36,10 @@ export async function openFolderSource(source: string, { inputRoots, maxBytes }:
     throw refusal('TOO_LARGE', source, `is too large (${sizeBytes} bytes)`, remedy);
   }
   const name = basename(path);
+  await requireContentOfName({ name, file }, createFail(source)).catch(async (error: unknown) => {
+    await file.close();
+    throw error instanceof SourceError ? error : openFailure(source, error);
+  });
   return { name, sizeBytes, file, contentType: lookUpContentType(name), release: () => file.close() };
 }
 

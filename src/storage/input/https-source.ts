@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import { Client, type Dispatcher } from 'undici';
@@ -5,6 +6,8 @@ import { errorCode, safeText } from '../../domain/text';
 import { redactUrl, signatureParameterOf } from '../../domain/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
 import { SourceError } from '../errors';
+import { hashOpenFile } from '../hash';
+import { readRange } from '../local-file';
 import { ignoreLateErrors } from '../spool';
 import {
   type Fail,
@@ -17,6 +20,8 @@ import {
 } from './input-source';
 
 const maxRedirects = 3;
+/** Of a link that does not tell the length: until two in a row bring the same. */
+const maxFetches = 3;
 const connectTimeoutMs = 5_000;
 /** Without a byte from the other side. */
 const idleTimeoutMs = 30_000;
@@ -24,7 +29,10 @@ const idleTimeoutMs = 30_000;
 type HttpsRules = Pick<SourceRules, 'inputHosts' | 'maxBytes' | 'spoolFolder'>;
 type Response = Dispatcher.ResponseData;
 
-/** Fetches a URL into a temporary file, within the rules, which hold for every redirect as well. */
+/**
+ * Fetches a URL into a temporary file, within the rules, which hold for every redirect as well. What comes without a proof
+ * that it is whole is fetched again, and compared.
+ */
 export async function openHttpsSource(
   source: string,
   rules: HttpsRules,
@@ -37,28 +45,71 @@ export async function openHttpsSource(
     const remedy = 'a signed link is a secret that must not be kept with the task: put the file under an input root';
     throw fail('URL_SIGNED', `has the query parameter "${signature}", which looks like a signature`, remedy);
   }
+  let previous: OpenedSource | undefined;
+  try {
+    for (let fetches = 0; fetches < maxFetches; fetches += 1) {
+      const { opened, isProven } = await fetchLink(source, { rules, signal, fail }, onProgress);
+      if (isProven || (previous !== undefined && (await isSame(opened, previous, signal)))) return opened;
+      await previous?.release();
+      previous = opened;
+    }
+  } finally {
+    await previous?.release();
+  }
+  const words = `comes without a length, and with another content each time (${maxFetches} times)`;
+  throw fail('FETCH_REFUSED', words, 'use an address that tells the length (Content-Length)');
+}
+
+async function isSame(one: OpenedSource, other: OpenedSource, signal: AbortSignal | undefined): Promise<boolean> {
+  const [first, second] = await Promise.all([
+    hashOpenFile(one.file, one.sizeBytes, signal),
+    hashOpenFile(other.file, other.sizeBytes, signal),
+  ]);
+  return first.sha256 === second.sha256;
+}
+
+/** What a link gave. */
+interface Fetched {
+  readonly opened: OpenedSource;
+  /** Whether it is whole for certain: it has the length or the hash that was announced, or came in chunks to the last. */
+  readonly isProven: boolean;
+}
+
+async function fetchLink(source: string, fetch: Fetch, onProgress: OnProgress): Promise<Fetched> {
+  const { rules, signal, fail } = fetch;
   const visited: Client[] = [];
   try {
-    const { url, response } = await follow(parse(source, fail), { rules, signal, fail, visited });
+    const asked = parse(source, fail);
+    const { url, response } = await follow(asked, { ...fetch, visited });
     const { body } = response;
     // Before the first wait: a body that fails before it is read would end the process.
     ignoreLateErrors(body);
     requireContent(response, fail);
-    const announcedBytes = Number(getHeader(response, 'content-length') ?? 0);
-    return await spoolSource(body, {
+    const length = getHeader(response, 'content-length');
+    const opened = await spoolSource(body, {
       name: toFileName(url, response),
-      announcedBytes,
-      rules,
-      signal,
-      onProgress,
-      fail,
+      announcedBytes: Number(length ?? 0),
+      link: { askedName: pathName(asked), mediaType: getHeader(response, 'content-type') ?? '' },
+      ...{ rules, signal, onProgress, fail },
     });
+    const hash = getHeader(response, 'content-md5');
+    if (hash !== undefined) await requireMd5(opened, hash, fetch);
+    const isChunked = /\bchunked\b/i.test(getHeader(response, 'transfer-encoding') ?? '');
+    return { opened, isProven: length !== undefined || isChunked || hash !== undefined };
   } catch (error) {
     signal?.throwIfAborted();
     throw error instanceof SourceError ? error : fromNetwork(error, fail);
   } finally {
     await Promise.all(visited.map((client) => client.destroy()));
   }
+}
+
+async function requireMd5(opened: OpenedSource, expected: string, { fail }: Fetch): Promise<void> {
+  const md5 = createHash('md5');
+  for await (const chunk of readRange(opened.file, 0, opened.sizeBytes)) md5.update(chunk);
+  if (md5.digest('base64') === expected.trim()) return;
+  await opened.release();
+  throw fail('FETCH_FAILED', 'brought another content than its Content-MD5 says', 'check what gives the file');
 }
 
 interface Fetch {
@@ -134,12 +185,16 @@ function fromNetwork(error: unknown, fail: Fail): SourceError {
   return fail('FETCH_FAILED', `could not be fetched (${code || 'connection failed'})`, 'check the address', error);
 }
 
-/** The file name of the URL's path, with an extension by the reply's type when it has none. */
+/** The file name of the URL's path, with an extension by the reply's type when it has none, unless that is a page's. */
 function toFileName(url: URL, response: Response): string {
-  const name = plainFileName(safeDecode(basename(url.pathname)));
+  const name = pathName(url);
   if (/\.[A-Za-z0-9]{1,10}$/.test(name)) return name;
   const ext = extension(getHeader(response, 'content-type') ?? '');
-  return ext === false ? name : `${name}.${ext}`;
+  return ext === false || /^(html|json|xml)$/.test(ext) ? name : `${name}.${ext}`;
+}
+
+function pathName(url: URL): string {
+  return plainFileName(safeDecode(basename(url.pathname)));
 }
 
 function safeDecode(text: string): string {

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '../s3/aws-sdk';
 import type { S3Place } from '../../domain/uri';
+import { describeMismatch, headBytes } from '../content-check';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import { TransferMeter } from '../hash';
 import { lookUpContentType } from '../local-file';
@@ -58,6 +59,8 @@ export interface IncomingSource {
   readonly name: string;
   /** The announced size; 0 when there is none. */
   readonly announcedBytes: number;
+  /** Of a link: whoever answers may give something else than the file. */
+  readonly link?: { readonly askedName: string; readonly mediaType: string };
   readonly rules: Pick<SourceRules, 'maxBytes' | 'spoolFolder'>;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: OnProgress;
@@ -71,6 +74,31 @@ export type OnProgress = (bytes: number) => void;
 export function createFail(source: string): Fail {
   return (code, problem, remedy, cause) =>
     new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
+}
+
+/**
+ * Throws SourceError where the content cannot be what its name says, such as a sign-in page under `.png`. Of what is no link,
+ * only a page is refused: the file was chosen.
+ *
+ * @param link - the name that was asked for, which may lead to another one, and the media type of the reply
+ */
+export async function requireContentOfName(
+  { name, file }: Pick<OpenedSource, 'name' | 'file'>,
+  fail: Fail,
+  link?: IncomingSource['link'],
+): Promise<void> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+  const head = buffer.subarray(0, bytesRead);
+  if (link === undefined && !/^\uFEFF?\s*</.test(head.toString('utf8'))) return;
+  for (const each of link === undefined ? [name] : [link.askedName, name]) {
+    // A page is never the file of a link that names no type.
+    const isTypeless = link !== undefined && lookUpContentType(each) === 'application/octet-stream';
+    const content = { name: isTypeless ? 'input.bin' : each, head, mediaType: link?.mediaType };
+    const problem = describeMismatch(content);
+    const remedy =
+      link === undefined ? 'give the file itself' : 'use a link that gives the file itself, without a sign-in';
+    if (problem !== undefined) throw fail('NOT_THE_FILE', `does not have the content of its name: ${problem}`, remedy);
+  }
 }
 
 /**
@@ -91,11 +119,11 @@ function cut(text: string, maxLength: number): string {
  * Streams a source into a temporary file that only this user can read, and that has no name: when it is released, or
  * its process dies, it is gone.
  *
- * @throws SourceError `EMPTY`, `TOO_LARGE`, or `UNREADABLE_NOW` where the temporary file is what fails, the signal's reason, or
+ * @throws SourceError `EMPTY`, `TOO_LARGE`, `NOT_THE_FILE`, or `UNREADABLE_NOW` where the temporary file is what fails, the signal's reason, or
  * what the body fails with.
  */
 export async function spoolSource(body: Readable, incoming: IncomingSource): Promise<OpenedSource> {
-  const { name, announcedBytes, rules, signal, onProgress, fail } = incoming;
+  const { name, announcedBytes, link, rules, signal, onProgress, fail } = incoming;
   const tooLarge = (): SourceError =>
     fail('TOO_LARGE', `has more than ${rules.maxBytes} bytes`, `give a file of at most ${rules.maxBytes} bytes`);
   if (announcedBytes > rules.maxBytes) throw tooLarge();
@@ -123,6 +151,7 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
     };
     await pipeline(body, meter, write, { ...(signal !== undefined && { signal }) });
     if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
+    await requireContentOfName({ name, file }, fail, link);
     return { name, sizeBytes: meter.bytes, file, contentType: lookUpContentType(name), release: () => file.close() };
   } catch (error) {
     await file.close();

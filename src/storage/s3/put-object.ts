@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -239,9 +240,10 @@ export class FileUnreadableError extends Error {}
  * with the range.
  *
  * @returns what `send` returns, and the SHA-256 (hex) of what was sent.
- * @throws the signal's reason, FileUnreadableError, or what `send` throws.
+ * @throws the signal's reason, FileUnreadableError, UnexpectedAnswerError where the storage took something else, or what
+ * `send` throws.
  */
-async function sendRange<T>(
+async function sendRange<T extends StoredReply>(
   range: FileRange,
   send: (body: Readable, signal: AbortSignal) => Promise<T>,
 ): Promise<{ readonly reply: T; readonly sha256: string }> {
@@ -253,13 +255,15 @@ async function sendRange<T>(
   // The SDK pipes the body into the request and would wait for ever for a body that failed: its end aborts the request.
   const bodyFailure = new AbortController();
   const abort = signal === undefined ? bodyFailure.signal : AbortSignal.any([signal, bodyFailure.signal]);
-  const reading = pipeline(readRange(file, startByte, sizeBytes), meter).catch((error: unknown) => {
+  const md5 = createHash('md5');
+  const reading = pipeline(hashed(readRange(file, startByte, sizeBytes), md5), meter).catch((error: unknown) => {
     // A premature close comes from the request, or from this function.
     if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') bodyFailure.abort(asUnreadable(error));
   });
   try {
     const reply = await send(meter, abort);
     if (meter.bytes !== sizeBytes) throw new UnexpectedAnswerError('the storage answered before it had everything');
+    requireSameMd5(reply, md5.digest('hex'));
     return { reply, sha256: meter.sha256() };
   } catch (error) {
     signal?.throwIfAborted();
@@ -270,6 +274,26 @@ async function sendRange<T>(
     meter.destroy();
     await reading;
   }
+}
+
+async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer, void, undefined> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+/** What a storage answers to a PUT. */
+interface StoredReply {
+  readonly ETag?: string | undefined;
+  readonly ServerSideEncryption?: string | undefined;
+}
+
+/** The ETag of what is put in one request is its MD5, unless the storage encrypts it with a key of the account's. */
+function requireSameMd5({ ETag = '', ServerSideEncryption = 'AES256' }: StoredReply, md5: string): void {
+  const stored = ETag.replaceAll('"', '').toLowerCase();
+  if (ServerSideEncryption !== 'AES256' || !/^[0-9a-f]{32}$/.test(stored) || stored === md5) return;
+  throw new UnexpectedAnswerError('the ETag is that of another content: the storage did not keep what was sent');
 }
 
 function asUnreadable(error: unknown): FileUnreadableError {

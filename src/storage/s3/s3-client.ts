@@ -170,12 +170,16 @@ const objectCommands: readonly string[] = [
  * A storage gives the ETag of each object that it takes or has. A success without one comes from something in its place,
  * such as the page of a proxy: nothing was kept, and what came is no object.
  */
-function requireETags(client: S3Client): void {
+export function requireETags(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName = '' }) =>
       async (args) => {
         const reply = await next(args);
         const { ETag, Body } = reply.output as { readonly ETag?: unknown; readonly Body?: unknown };
+        // OSS says so under a name of its own, and the ETag is then no MD5.
+        if (isAnswer(reply.response) && 'x-oss-server-side-encryption' in reply.response.headers) {
+          Object.assign(reply.output as object, { ServerSideEncryption: 'oss' });
+        }
         if (!objectCommands.includes(commandName) || typeof ETag === 'string') return reply;
         if (Body instanceof Readable) Body.on('error', () => undefined).destroy();
         throw new UnexpectedAnswerError(
@@ -191,9 +195,12 @@ function requireETags(client: S3Client): void {
 const maxListBytes = 16 * 1024 * 1024;
 const maxAnswerBytes = 256 * 1024;
 
+/** A storage takes their content without a word. */
+const storeCommands: readonly string[] = ['PutObjectCommand', 'UploadPartCommand'];
+
 /**
  * Ends every answer but the content of an object that is longer than any storage's: the SDK collects it in memory, all of it,
- * before it looks at it, and who answers an upload is said by a token.
+ * before it looks at it, and who answers an upload is said by a token. Nor is a page the answer to a PUT.
  */
 export function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
@@ -203,6 +210,12 @@ export function boundAnswers(client: S3Client): void {
         const { response } = reply;
         if (!isAnswer(response) || (commandName === 'GetObjectCommand' && response.statusCode < 300)) return reply;
         const chunks = await readAtMost(response, commandName.startsWith('List') ? maxListBytes : maxAnswerBytes);
+        const isStored = storeCommands.includes(commandName) && 'etag' in response.headers;
+        if (isStored && response.statusCode < 300 && Buffer.concat(chunks).toString().trim() !== '') {
+          throw new UnexpectedAnswerError(
+            'the answer has a body, as that of a page in its place; check the endpoint and the proxies before it',
+          );
+        }
         response.body = Readable.from(chunks, { objectMode: false });
         return reply;
       },
@@ -212,6 +225,7 @@ export function boundAnswers(client: S3Client): void {
 
 interface Answer {
   readonly statusCode: number;
+  readonly headers: object;
   body: Readable;
 }
 
@@ -220,6 +234,7 @@ function isAnswer(response: unknown): response is Answer {
     typeof response === 'object' &&
     response !== null &&
     'statusCode' in response &&
+    'headers' in response &&
     'body' in response &&
     response.body instanceof Readable
   );

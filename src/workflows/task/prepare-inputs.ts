@@ -149,10 +149,12 @@ async function groupByContent(run: Uploaded): Promise<Content[]> {
   return [...byFile.values()];
 }
 
+const ofServiceOrStorage = [failureTypes.ServiceRefused, failureTypes.ServiceReplyInvalid, failureTypes.StorageRefused];
+
 /** Says which inputs a file was for that cannot be used or is refused: its activity knows the file only, a person the inputs. */
 function aboutInputs(error: unknown, files: readonly PlannedFile[]): unknown {
   const failure = getFinalFailure(error);
-  if (failure?.type === failureTypes.ServiceRefused || failure?.type === failureTypes.StorageRefused) {
+  if (failure !== undefined && ofServiceOrStorage.some((type) => type === failure.type)) {
     const { message, type, details, cause } = failure;
     return new ApplicationFailure(`${listInputs(files)}: ${message}`, type, true, details, cause);
   }

@@ -27,7 +27,7 @@ async function placeOf(more: Parameters<ArchiveUnderTest['attempt']>[0], ext = '
 describe('a paid task whose names are more than an archive takes', () => {
   it.each([
     ['a request id that is escaped', { requestId: '/'.repeat(200) }],
-    ['a folder of more than 255 bytes', { folder: '山'.repeat(120) }],
+    ['a folder of more than 143 bytes', { folder: '山'.repeat(120) }],
     ['folders beyond the longest path', { folder: Array.from({ length: 60 }, () => '山'.repeat(80)).join('/') }],
     ['a template that was never checked', { naming: { batch: 'b', key: 'k', template: '../{index}', columns: {} } }],
     [

@@ -7,6 +7,7 @@ interface Entry {
   readonly id: number;
   readonly name: string;
   readonly url: string;
+  readonly object_key?: string;
 }
 
 const own: Entry = { id: 7, name: 'mine.png', url: 'https://files.example/7' };
@@ -52,6 +53,14 @@ describe('the resource that a create sends', () => {
       [{ ...own, id: 70, name: 'MINE.PNG' }],
       own.url,
     ],
+    [
+      'is the one of its key among several, where that has a new id and the service tells keys',
+      [
+        { ...foreign, object_key: 'inputs/8.png' },
+        { ...own, id: 70, object_key: 'inputs/7.png' },
+      ],
+      own.url,
+    ],
     ['is the only one under its key, where the service gives no name', [{ ...own, id: 70, name: '' }], own.url],
   ])('%s', async (_what, entries, url) => {
     listed = entries;
@@ -61,6 +70,7 @@ describe('the resource that a create sends', () => {
   it.each<[string, readonly Entry[], number | undefined]>([
     ['the only one listed has another name', [foreign], undefined],
     ['several are listed', [{ ...own, id: 70 }, foreign], undefined],
+    ['the one of its id has another key', [{ ...own, object_key: 'inputs/8.png' }], undefined],
     ['the page has one of several', [{ ...own, id: 70 }], 2],
   ])('is never that of another file: %s', async (_what, entries, all) => {
     [listed, total] = [entries, all];

@@ -15,6 +15,7 @@ class Resources {
   readonly refusals: { readonly status: number; readonly code: number }[] = [];
   commits = 0;
   lists = 0;
+  name: string | undefined;
 
   answer(body: string, url: string): { status: number; data: unknown; code: number } {
     if (!url.includes('/commit')) {
@@ -33,7 +34,7 @@ class Resources {
   }
 
   #entry(id: number): object {
-    return { id, name: 'photo.jpg', ext: '.jpg', url: `http://files.example/${id}?signature=secret` };
+    return { id, name: this.name ?? 'photo.jpg', ext: '.jpg', url: `http://files.example/${id}?signature=secret` };
   }
 }
 
@@ -178,12 +179,31 @@ describe('uploads that rows share', () => {
     expect(puts).toBe(1);
   });
 
-  it('leave a record of resource, name and key, and nothing else', async () => {
+  it('leave a record of account, content, resource, name and key, and nothing else', async () => {
     await share(new SharedUploads(archive));
     const name = `.uploads/studio/${content.sha256}.jpg.json`;
     expect(uploadRecordName(content)).toBe(name);
     const text = (await archive.read(name))?.toString() ?? '';
-    expect(JSON.parse(text)).toEqual({ resourceId: 1, name: 'photo.jpg', objectKey: 'inputs/1.jpg' });
+    const whose = { account: 'studio', sha256: content.sha256 };
+    expect(JSON.parse(text)).toEqual({ ...whose, resourceId: 1, name: 'photo.jpg', objectKey: 'inputs/1.jpg' });
+  });
+
+  it.each([
+    ['account', { account: 'other' }],
+    ['content', { sha256: 'b'.repeat(64) }],
+    ['type', { name: 'photo.png' }],
+  ])('do not trust a record that was copied into the place of another %s', async (_what, more) => {
+    await share(new SharedUploads(archive));
+    const copy = (await archive.read(uploadRecordName(content)))?.toString() ?? '';
+    await archive.replace(uploadRecordName({ ...content, ...more }), copy);
+    expect(await share(new SharedUploads(archive), more)).toMatchObject({ resourceId: 2 });
+  });
+
+  it('do not trust the id of a resource that the service gave to another file since', async () => {
+    await share(new SharedUploads(archive));
+    resources.name = 'another.jpg';
+    await expect(share(new SharedUploads(archive))).rejects.toMatchObject({ code: 'RESPONSE_INVALID' });
+    expect(puts).toBe(2);
   });
 
   it('name no record outside of its folder, whatever account and file are called', () => {

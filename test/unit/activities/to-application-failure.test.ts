@@ -55,12 +55,10 @@ const rows: [string, Error, string, 'final' | 'retried'][] = [
   ],
   ['no connection', new ServiceUnreachableError('ECONNREFUSED'), 'ServiceUnavailable', 'retried'],
   ['no answer in time', new ServiceTimeoutError('slow', { timeoutMs: 5 }), 'ServiceUnavailable', 'retried'],
-  ['rubbish', new ServiceResponseInvalidError('no JSON', { httpStatus: 200 }), 'ServiceReplyInvalid', 'retried'],
   ['a missing file', new SourceError('NOT_FOUND', source), 'InputUnusable', 'final'],
   ['a source that failed', new SourceError('FETCH_FAILED', source), 'InputUnusable', 'retried'],
   ['a file whose disk fails', new UploadError('FILE_UNREADABLE', 'no'), 'InputUnusable', 'retried'],
   ['a file that changed', new UploadError('FILE_CHANGED', 'no'), 'InputUnusable', 'final'],
-  ['expired credentials', new UploadError('CREDENTIALS_EXPIRED', 'no'), 'StorageUnavailable', 'retried'],
   ['an unavailable storage', new UploadError('UPLOAD_UNAVAILABLE', 'no'), 'StorageUnavailable', 'retried'],
   ['a refusing storage', new UploadError('UPLOAD_REFUSED', 'no'), 'StorageRefused', 'final'],
   ['an expired link', new DownloadError('LINK_EXPIRED', 'no'), 'OutputUnavailable', 'retried'],
@@ -75,6 +73,17 @@ describe('what an error means to Temporal', () => {
 
     expect(failure).toBeInstanceOf(ApplicationFailure);
     expect(failure).toMatchObject({ type, nonRetryable: expected === 'final' });
+  });
+
+  const rubbish = new ServiceResponseInvalidError('no JSON', { httpStatus: 200 });
+  it.each<[string, Error, string, string]>([
+    ['rubbish', rubbish, 'ServiceReplyInvalid', 'ServiceReplyInvalid'],
+    ['expired credentials', new UploadError('CREDENTIALS_EXPIRED', 'no'), 'StorageUnavailable', 'StorageRefused'],
+    ['keys that are taken', new UploadError('OBJECT_EXISTS', 'no'), 'StorageUnavailable', 'StorageRefused'],
+    ['an endpoint without a storage', new UploadError('NO_STORAGE', 'no'), 'StorageUnavailable', 'StorageRefused'],
+  ])('%s: final only once that has lasted', (_what, error, atFirst, later) => {
+    expect(toApplicationFailure(error, null, () => false)).toMatchObject({ type: atFirst, nonRetryable: false });
+    expect(toApplicationFailure(error, null, () => true)).toMatchObject({ type: later, nonRetryable: true });
   });
 
   it('names the setting that has the refused key, where it is known', () => {

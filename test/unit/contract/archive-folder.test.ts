@@ -92,7 +92,7 @@ describe('the names that a task asks for', () => {
   };
 
   it.each([
-    ['a folder of too many bytes', { archiveFolder: '山'.repeat(100), batch: null }, ['archive is "山', '255 bytes']],
+    ['a folder of too many bytes', { archiveFolder: '山'.repeat(100), batch: null }, ['archive is "山', '143 bytes']],
     [
       'folders of too many bytes',
       { archiveFolder: 'a/'.repeat(300).slice(0, -1), batch: null },

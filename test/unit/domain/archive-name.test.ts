@@ -32,7 +32,7 @@ describe('the archive’s names of a task', () => {
           expect(parts).toHaveLength(2);
           for (const part of parts) {
             expect(part).toMatch(/^[A-Za-z0-9_%-][A-Za-z0-9_%.~-]*(?<!\.)$/);
-            expect(part.length).toBeLessThanOrEqual(255);
+            expect(part.length).toBeLessThanOrEqual(143);
           }
         }
       }),
@@ -54,8 +54,8 @@ describe('a part that is too long', () => {
   it('is cut and ends in a hash; one that fits stays as it is', () => {
     const long = '/'.repeat(200);
     expect(boundedPathPart(long)).toMatch(/^(%2F)+%?2?~[0-9a-f]{16}$/);
-    expect(boundedPathPart(long)).toHaveLength(255);
-    expect(boundedPathPart('/'.repeat(85))).toBe(pathPart('/'.repeat(85)));
+    expect(boundedPathPart(long)).toHaveLength(143);
+    expect(boundedPathPart('/'.repeat(47))).toBe(pathPart('/'.repeat(47)));
   });
 
   it('keeps apart what differs only at its end', () => {
@@ -67,14 +67,14 @@ describe('a name that is fitted into an archive', () => {
   const parts = fc.stringMatching(/^[\p{L}\p{N}_-]{1,400}$/u);
   const names = fc.array(parts, { minLength: 1, maxLength: 30 }).map((all) => `${all.join('/')}/0.png`);
 
-  it('has no part above 255 bytes and no more bytes than the archive takes', () => {
+  it('has no part above 143 bytes and no more bytes than the archive takes', () => {
     fc.assert(
       fc.property(names, fc.integer({ min: 300, max: 4_000 }), (name, maxBytes) => {
         const fitted = fittedName(name, maxBytes);
         expect(Buffer.byteLength(fitted)).toBeLessThanOrEqual(maxBytes);
         for (const part of fitted.split('/')) {
           expect(part).not.toBe('');
-          expect(Buffer.byteLength(part)).toBeLessThanOrEqual(255);
+          expect(Buffer.byteLength(part)).toBeLessThanOrEqual(143);
         }
         expect(fittedName(fitted, maxBytes)).toBe(fitted);
       }),
@@ -90,6 +90,12 @@ describe('a name that is fitted into an archive', () => {
         const beside = fittedName(one.replace(/0\.png$/, 'manifest.json'), maxBytes);
         expect(beside.split('/').slice(0, -1).length).toBeGreaterThan(0);
       }),
+    );
+  });
+
+  it.each(['.png', '.manifest.json', 'manifest.json'])('keeps what tells the type of a file: %s', (end) => {
+    expect(fittedName(`r/${'山'.repeat(60)}${end}`, 1_000)).toMatch(
+      new RegExp(`^r/山+~[0-9a-f]{16}${end.slice(-13)}$`),
     );
   });
 

@@ -195,6 +195,7 @@ describe('a refusal by the storage', () => {
     [400, 'AuthorizationHeaderMalformed', 'UPLOAD_REFUSED', false],
     [409, 'FileAlreadyExists', 'OBJECT_EXISTS', true],
     [412, 'PreconditionFailed', 'OBJECT_EXISTS', true],
+    [501, 'NotImplemented', 'UPLOAD_REFUSED', false],
     [500, 'InternalError', 'UPLOAD_UNAVAILABLE', true],
     [503, 'SlowDown', 'UPLOAD_UNAVAILABLE', true],
     [400, 'RequestTimeout', 'UPLOAD_UNAVAILABLE', true],

@@ -31,6 +31,20 @@ describe('the record of a batch', () => {
     ]);
   });
 
+  it('counts what every attempt of a row uploaded, paid or not, and each once', async () => {
+    const [reference, rows] = await batch.write([{ key: 'a' }]);
+    const attempts = [
+      { status: 'Failed', uploads: { files: 1, bytes: 10, shared: 0 }, endedAt: '2026-02-02T03:04:05.000Z' },
+      { status: 'Failed', uploads: { files: 2, bytes: 20, shared: 1 }, endedAt: '2026-02-02T03:04:06.000Z' },
+      { createNumber: 2, uploads: { files: 0, bytes: 0, shared: 3 }, endedAt: '2026-02-02T03:04:07.000Z' },
+    ] as const;
+    await batch.open(reference);
+    for (const attempt of [...attempts, attempts[0], attempts[2]]) {
+      await batch.record(reference.digest, [endedRow(rows[0]!, 0, attempt)]);
+    }
+    expect(await batch.report(reference)).toMatchObject({ uploads: { files: 3, bytes: 30, shared: 4 } });
+  });
+
   it('keeps the cost of a task that was taken over by a run that does not know it', async () => {
     const [reference, rows] = await batch.write([{ key: 'a' }]);
     const cost = { currency: 'EUR', micros: 7 };
@@ -40,7 +54,7 @@ describe('the record of a batch', () => {
     await batch.record(reference.digest, [first]);
     await batch.record(reference.digest, [second]);
 
-    expect(await batch.page(reference, 0)).toEqual([
+    expect(await batch.page(reference, 0)).toMatchObject([
       { records: 1 },
       { ...second, earlier: [{ createNumber: 1, requestId: 'r1', cost }] },
     ]);

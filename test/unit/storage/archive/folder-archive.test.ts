@@ -76,7 +76,7 @@ describe('an archive in a folder', () => {
   });
 
   it('keeps names as long as a file system takes', async () => {
-    const name = `r/${'ä'.repeat(125)}.png`;
+    const name = `r/${'ä'.repeat(69)}.png`;
     await archive.put(name, stream('x'));
     expect(await archive.find(name)).toMatchObject({ bytes: 1 });
   });
@@ -102,6 +102,14 @@ describe('an archive that cannot be written', () => {
         message: `the archive ${path} cannot keep or give a test file ${reason}`,
       });
     }
+  });
+
+  it('is refused by the check, in words, where its names would be too long for the system', async () => {
+    const deep = join(folder.path, ...Array.from({ length: 20 }, () => 'd'.repeat(200)));
+    await expect(new FolderArchive(deep).check()).rejects.toMatchObject({
+      code: 'ARCHIVE_UNUSABLE',
+      message: expect.stringContaining('a test file (ENAMETOOLONG): a name or its whole path is longer') as string,
+    });
   });
 
   it('passes the check, and is made, when it can', async () => {

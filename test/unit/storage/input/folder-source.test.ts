@@ -26,6 +26,7 @@ beforeAll(() => {
   writeFileSync(join(otherRoot, 'sound.mp3'), 'sound');
   writeFileSync(outside, 'secret');
   writeFileSync(join(root, 'empty.png'), '');
+  writeFileSync(join(root, 'page.png'), '\uFEFF<!doctype html><title>Sign in</title>');
   writeFileSync(join(root, 'large.png'), '');
   truncateSync(join(root, 'large.png'), 1_001);
   symlinkSync(outside, join(root, 'escape.png'));
@@ -96,6 +97,7 @@ describe('openSource of a path', () => {
 
   it.each([
     ['NOT_FOUND', 'deep/other.jpg'],
+    ['NOT_THE_FILE', 'page.png'],
     ['NOT_FOUND', join(root, 'other.jpg')],
     ['NOT_FOUND', 'dangling.png'],
     ['NOT_A_FILE', 'deep'],

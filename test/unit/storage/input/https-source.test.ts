@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -44,10 +45,10 @@ async function refusalOf(source: string, inputHosts?: readonly string[]): Promis
 
 describe('openSource of a URL', () => {
   it('fetches it into a file without a name that only this user can read', async () => {
-    answer = (_request, response) => response.writeHead(200, { 'content-type': 'image/png' }).end('picture');
+    answer = (_request, response) => response.writeHead(200, { 'content-type': 'image/png' }).end('GIF89a;');
     const opened = await open(`${server.url}/a/my%20photo.jpg?size=2`);
     expect(opened).toMatchObject({ name: 'my photo.jpg', sizeBytes: 7, contentType: 'image/jpeg' });
-    expect(await contentOf(opened)).toBe('picture');
+    expect(await contentOf(opened)).toBe('GIF89a;');
     const { mode, nlink } = await opened.file.stat();
     expect({ others: mode & 0o077, nlink }).toEqual({ others: 0, nlink: 0 });
     await opened.release();
@@ -62,7 +63,7 @@ describe('openSource of a URL', () => {
     ['/%E0%A4%A.gif', 'image/gif', '%E0%A4%A.gif'],
     ['/x', 'nonsense', 'x'],
   ])('names %s of type %s %s', async (path, type, name) => {
-    answer = (_request, response) => response.writeHead(200, { 'content-type': type }).end('x');
+    answer = (_request, response) => response.writeHead(200, { 'content-type': type }).end('GIF89a;');
     const opened = await open(`${server.url}${path}`);
     expect(opened.name).toBe(name);
     await opened.release();
@@ -118,7 +119,7 @@ describe('openSource of a URL', () => {
         socket.write(`HTTP/1.1 302 Found\r\nlocation: ${server.url}/y.png\r\ncontent-length: 100000\r\n\r\nx`);
       },
     });
-    answer = (_request, response) => response.end('picture');
+    answer = (_request, response) => response.end('GIF89a;');
     const opened = await open(`${target.url}/x.png`, ['127.0.0.1']);
     expect(opened.sizeBytes).toBe(7);
     await opened.release();
@@ -137,7 +138,7 @@ describe('openSource of a URL', () => {
   });
 
   it('refuses plain http unless the host is allowed, with its port or without', async () => {
-    answer = (_request, response) => response.end('x');
+    answer = (_request, response) => response.end('GIF89a;');
     expect(await refusalOf('http://example.com/x.png')).toMatchObject({ code: 'HOST_NOT_ALLOWED' });
     expect(await refusalOf(`${server.url}/x.png`, ['127.0.0.1:1'])).toMatchObject({ code: 'HOST_NOT_ALLOWED' });
     const opened = await open(`${server.url}/x.png`, ['127.0.0.1']);
@@ -183,6 +184,85 @@ describe('openSource of a URL', () => {
     answer = (_request, response) => behave(response);
     expect(await refusalOf(`${server.url}/x.png`)).toMatchObject({ code, isRetryable: code === 'FETCH_FAILED' });
     expect(spooledFiles()).toEqual([]);
+  });
+
+  const page = '<!DOCTYPE html><title>Sign in</title>';
+
+  it.each<[string, string, string, string]>([
+    ['a sign-in page', '/x.png', 'text/html; charset=utf-8', page],
+    ['a page that is called a picture', '/x.png', 'image/png', page],
+    ['a page after blanks and a mark of the encoding', '/x.jpg', 'image/jpeg', `\uFEFF\n  ${page}`],
+    ['an error as JSON', '/x.mp4', 'application/json', '{"error":"login"}'],
+    ['an error as XML', '/x.webp', 'application/xml', '<?xml version="1.0"?><Error/>'],
+    ['words', '/x.png', 'text/plain', 'Forbidden'],
+    ['a page where a program should give the file', '/x.php?id=1', 'text/html', page],
+    ['a page where the link has no extension', '/download', 'text/html', page],
+    ['an error as JSON where the link has no extension', '/download', 'application/json', '{"error":"login"}'],
+  ])('refuses %s for good: it is not the file', async (_what, path, type, body) => {
+    answer = (_request, response) => response.writeHead(200, { 'content-type': type }).end(body);
+    const error = await refusalOf(`${server.url}${path}`);
+    expect(error).toMatchObject({ code: 'NOT_THE_FILE', isRetryable: false });
+    expect(error.message).toContain(`${server.url}${path.split('?')[0]}`);
+    expect(spooledFiles()).toEqual([]);
+  });
+
+  it.each(['/x.png', '/download', '/v1.2'])(
+    'refuses a redirect of %s to a page, whatever that is called',
+    async (path) => {
+      answer = ({ url }, response) => {
+        if (url === '/sign-in.html') response.writeHead(200, { 'content-type': 'text/html' }).end(page);
+        else response.writeHead(302, { location: '/sign-in.html' }).end();
+      };
+      expect(await refusalOf(`${server.url}${path}`)).toMatchObject({ code: 'NOT_THE_FILE' });
+    },
+  );
+
+  it.each([
+    ['/x.html', 'text/html', page],
+    ['/x.json', 'application/json', '{"a":1}'],
+    ['/x.svg', 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+    ['/x.png', 'text/html', 'GIF89a;'],
+  ])('takes %s that comes as %s', async (path, type, body) => {
+    answer = (_request, response) => response.writeHead(200, { 'content-type': type }).end(body);
+    const opened = await open(`${server.url}${path}`);
+    expect(await contentOf(opened)).toBe(body);
+    await opened.release();
+  });
+
+  describe('whose end is the end of the connection', () => {
+    let bodies: string[];
+    beforeEach(() => {
+      answer = (_request, response) => {
+        response.useChunkedEncodingByDefault = false;
+        response.writeHead(200, { connection: 'close' }).end(bodies.length > 1 ? bodies.shift() : bodies[0]);
+      };
+    });
+
+    it.each([
+      ['brings the same twice', ['GIF89a;whole'], 2],
+      ['was cut short at first', ['GIF89a;wh', 'GIF89a;whole'], 3],
+    ])('is fetched again until it %s', async (_when, given, times) => {
+      bodies = given;
+      const before = server.requests.length;
+      const opened = await open(`${server.url}/x.png`);
+      expect(await contentOf(opened)).toBe('GIF89a;whole');
+      expect(server.requests).toHaveLength(before + times);
+      await opened.release();
+    });
+
+    it('is refused where it brings something else each time', async () => {
+      bodies = ['GIF89a;1', 'GIF89a;2', 'GIF89a;3'];
+      expect(await refusalOf(`${server.url}/x.png`)).toMatchObject({ code: 'FETCH_REFUSED' });
+    });
+
+    it('is compared with its Content-MD5 where it has one', async () => {
+      const md5 = createHash('md5').update('GIF89a;whole').digest('base64');
+      answer = (_request, response) => {
+        response.useChunkedEncodingByDefault = false;
+        response.writeHead(200, { connection: 'close', 'content-md5': md5 }).end('GIF89a;wh');
+      };
+      expect(await refusalOf(`${server.url}/x.png`)).toMatchObject({ code: 'FETCH_FAILED' });
+    });
   });
 
   it('rejects with the reason of the signal when the caller aborts amid the body', async () => {

@@ -81,7 +81,7 @@ describe('an answer of a storage that does not end', () => {
       const error: unknown = await upload({ aboveBytes: 100 }).catch((thrown: unknown) => thrown);
 
       expect(error).toBeInstanceOf(UploadError);
-      expect(error).toMatchObject({ code: 'UPLOAD_UNAVAILABLE', message: expect.stringMatching(longer) as string });
+      expect(error).toMatchObject({ code: 'NO_STORAGE', message: expect.stringMatching(longer) as string });
       expect(await areBrokenOff()).toBe(true);
     },
   );
