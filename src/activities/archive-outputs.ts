@@ -6,7 +6,7 @@ import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contra
 import { shortHash } from '../domain/archive-name';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { manifestText } from '../formats/manifest';
-import { NotFoundError, OutputGoneError, type ServiceClient, type TaskOutputs } from '../service';
+import { NotFoundError, OutputGoneError, type TaskOutputs } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { getService } from './accounts';
@@ -46,7 +46,8 @@ export async function archiveOutputs(
     () =>
       identity.during(async () => {
         const signal = cancellationSignal();
-        const refresh = (): Promise<TaskOutputs> => listOutputs(getService(dependencies, input.account), input, signal);
+        const refresh = (): Promise<TaskOutputs> =>
+          getService(dependencies, input.account).getOutputs(input.requestId, { signal });
         const { names, previous } = await ownPlace(archive, input);
         const list = new OutputList(names, previous?.outputs ?? []);
         const listed = await refresh().catch(goneOrThrow);
@@ -95,19 +96,6 @@ interface ArchiveRun {
   readonly previous: OwnPlace['previous'];
   /** The archive's name of the manifest. */
   readonly manifest: string;
-}
-
-async function listOutputs(
-  service: ServiceClient,
-  { requestId }: ArchiveOutputsInput,
-  signal: AbortSignal,
-): Promise<TaskOutputs> {
-  const listed = await service.getOutputs(requestId, { signal });
-  if (listed.requestId === undefined || listed.requestId.toLowerCase() === requestId.toLowerCase()) return listed;
-  throw ApplicationFailure.create({
-    type: failureTypes.ServiceReplyInvalid,
-    message: `The service was asked for the outputs of ${requestId} and answered with those of ${boundedWord(listed.requestId)}.`,
-  });
 }
 
 /** Undefined once the service has said again and again that the task or its results are gone; throws everything else. */
