@@ -118,7 +118,7 @@ describe('createTask', () => {
     await create('http://127.0.0.1:1');
     await archive.putIfAbsent(createRecordName(workflowId, 1), '{"workflowId": "task:ord');
 
-    const run = await create('http://127.0.0.1:1');
+    const run = await create('http://127.0.0.1:1', {}, short);
     expect(run.outcome?.outcome).toBe('uncertain');
   });
 
@@ -149,7 +149,7 @@ describe('createTask', () => {
       message: expect.stringContaining('ECONNREFUSED') as string,
     });
     const { id: archiveId } = await readArchiveIdentity(archive);
-    expect(unreachable.heartbeats).toEqual([{ archiveId, isReleased: true }]);
+    expect(unreachable.heartbeats).toEqual([{ archiveId, isReleased: true, maker: expect.any(String) as string }]);
     expect(unreachable.record).toBeUndefined();
   });
 
