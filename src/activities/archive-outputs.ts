@@ -7,7 +7,7 @@ import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contra
 import { shortHash } from '../domain/archive-name';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { manifestText, type PreviousManifest } from '../formats/manifest';
-import { NotFoundError, OutputGoneError, type ServiceClient, type TaskOutputs } from '../service';
+import { NotFoundError, OutputGoneError, type TaskOutputs } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';
@@ -56,7 +56,8 @@ export async function archiveOutputs(
     () =>
       identity.during(async () => {
         const signal = cancellationSignal();
-        const refresh = (): Promise<TaskOutputs> => listOutputs(getService(dependencies, input.account), input, signal);
+        const refresh = (): Promise<TaskOutputs> =>
+          getService(dependencies, input.account).getOutputs(input.requestId, { signal });
         const run: ArchiveRun = { dependencies, input, ...(await ownPlace(archive, input)) };
         const { names, previous } = run;
         const list = new OutputList(names, previous?.outputs ?? [], `${await identity.get()} ${input.requestId}`);
@@ -123,19 +124,6 @@ interface OwnPlace {
 interface ArchiveRun extends OwnPlace {
   readonly dependencies: ActivityDependencies;
   readonly input: ArchiveOutputsInput;
-}
-
-async function listOutputs(
-  service: ServiceClient,
-  { requestId }: ArchiveOutputsInput,
-  signal: AbortSignal,
-): Promise<TaskOutputs> {
-  const listed = await service.getOutputs(requestId, { signal });
-  if (listed.requestId === undefined || listed.requestId.toLowerCase() === requestId.toLowerCase()) return listed;
-  throw ApplicationFailure.create({
-    type: failureTypes.ServiceReplyInvalid,
-    message: `The service was asked for the outputs of ${requestId} and answered with those of ${boundedWord(listed.requestId)}.`,
-  });
 }
 
 /** Undefined once the service has said again and again that the task or its results are gone; throws everything else. */

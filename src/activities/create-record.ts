@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
@@ -15,14 +16,14 @@ import type { Archive } from '../storage/archive/archive';
 
 /** How often the record of a create that is on its way elsewhere is read. */
 const readEveryMs = 250;
-/** So long at least: a record may be removed between two reads. */
-const shortestWaitMs = 1_000;
 
 /** The last write of an end, by the place of its record. */
 const endWrites = new Map<string, Promise<void>>();
 
 /** What a create record says of its create beside its name. */
 export interface CreateFacts {
+  /** @default one of its own */
+  readonly maker?: string | undefined;
   readonly callbackAsked?: boolean;
   readonly createDigest?: string | undefined;
   readonly inputDigest?: string | undefined;
@@ -40,7 +41,7 @@ export class CreateRecordFile {
   #record: CreateRecord;
 
   constructor(archive: Archive, workflowId: string, createNumber: number, facts: CreateFacts = {}) {
-    const { callbackAsked = false, createDigest, inputDigest, account, webAppId } = facts;
+    const { maker = randomUUID(), callbackAsked = false, createDigest, inputDigest, account, webAppId } = facts;
     this.#archive = archive;
     this.#name = createRecordName(workflowId, createNumber);
     const sentAt = new Date().toISOString();
@@ -49,57 +50,46 @@ export class CreateRecordFile {
       ...(inputDigest !== undefined && { inputDigest }),
     };
     const whose = { ...(account !== undefined && { account }), ...(webAppId !== undefined && { webAppId }) };
-    this.#record = { workflowId, createNumber, sentAt, callbackAsked, ...digests, ...whose, requestId: null };
+    this.#record = { workflowId, createNumber, sentAt, maker, callbackAsked, ...digests, ...whose, requestId: null };
   }
 
   /**
-   * Takes the right to send this create. `undefined`: it is ours. Otherwise the outcome of the one that had it before.
-   * Throws ArchiveError when it cannot be written.
-   *
-   * @param inFlightMs - how long after its claim a create may still be on its way, in another attempt or run: its answer is
-   * waited for that long.
-   * @param onWait - called once where that is so, with the moment at which it is waited for no longer
+   * Takes the right to send this create; false when another create has it. Throws ArchiveError when that is not known:
+   * nothing may be sent then.
    */
-  async claim(inFlightMs = 0, onWait?: (untilMs: number) => void): Promise<CreateOutcome | undefined> {
-    const untilMs = waitsUntilMs(inFlightMs);
-    for (;;) {
-      // What others wait for begins now, however long this one has waited.
-      this.#record = { ...this.#record, sentAt: new Date().toISOString() };
-      if (await this.#archive.putIfAbsent(this.#name, toText(this.#record))) return undefined;
-      const outcome = await this.find(inFlightMs, untilMs, onWait);
-      if (outcome !== undefined) return outcome;
-      // An archive may refuse a name that it does not have.
-      if (Date.now() >= untilMs) return this.#unanswered({});
-      await delay(readEveryMs);
-    }
+  async claim(): Promise<boolean> {
+    this.#record = { ...this.#record, sentAt: new Date().toISOString() };
+    if (await this.#archive.putIfAbsent(this.#name, toText(this.#record))) return true;
+    if (!this.#isOwn(await this.#archive.read(this.#name))) return false;
+    // The answer to this claim was lost, in an attempt that is over and sent nothing that was taken.
+    await this.#archive.replace(this.#name, toText(this.#record));
+    return true;
   }
 
   /**
    * What became of the create that the record is of: accepted when the record has an id, uncertain when it has none.
    * `undefined`: there is no record, so nothing was sent under its number, or provably in vain.
    *
-   * @param untilMs - when it no longer waits, as the clock that wrote the record may be hours ahead
+   * @param waitMs - how long an answer is waited for, whenever the record was made: its clock may be hours off
    */
-  async find(
-    inFlightMs = 0,
-    untilMs = waitsUntilMs(inFlightMs),
-    onWait?: (untilMs: number) => void,
-  ): Promise<CreateOutcome | undefined> {
+  async find(waitMs = 0, onWait?: (untilMs: number) => void): Promise<CreateOutcome | undefined> {
+    const untilMs = performance.now() + waitMs;
     for (let isTold = false; ; isTold = true) {
       const content = await this.#archive.read(this.#name);
       if (content === undefined) return undefined;
       this.#requireOwn(content);
       const requestId = requestIdIn(content);
       if (requestId !== undefined) return { outcome: 'accepted', requestId };
-      const { sentAt, callbackAsked } = parse(content);
-      // An empty one was just made by another attempt, which has not written it yet.
-      const answeredByMs = typeof sentAt === 'string' ? Date.parse(sentAt) + inFlightMs : NaN;
-      const isInTime = Date.now() < answeredByMs;
-      const mayBeInFlight = content.length === 0 || isInTime;
-      if (!mayBeInFlight || Date.now() >= untilMs) return this.#unanswered({ sentAt, callbackAsked });
-      if (!isTold && isInTime) onWait?.(Math.min(untilMs, answeredByMs));
-      await delay(readEveryMs);
+      const leftMs = untilMs - performance.now();
+      if (leftMs <= 0) return this.#unanswered(parse(content));
+      if (!isTold) onWait?.(Date.now() + leftMs);
+      await delay(Math.min(readEveryMs, leftMs));
     }
+  }
+
+  /** Where it is or would be, for people. */
+  get place(): string {
+    return this.#archive.locate(this.#name);
   }
 
   /** When this create was claimed, in milliseconds since 1970. */
@@ -159,7 +149,7 @@ export class CreateRecordFile {
    * task that leaves nothing to archive, and one that is adopted under the key, settle it so.
    */
   async addEnd(requestId: string, end: CreateEnd): Promise<void> {
-    const place = this.#archive.locate(this.#name);
+    const { place } = this;
     const add = (): Promise<void> => this.#addEnd(requestId, end);
     const written = endWrites.get(place)?.then(add, add) ?? add();
     endWrites.set(place, written);
@@ -190,9 +180,14 @@ export class CreateRecordFile {
     await this.#archive.remove(this.#name);
   }
 
-  /** The same, a while after the record was written: it stays when its request id was added meanwhile. */
+  /** The same, where it may be another's, or its request id may have been added meanwhile: it stays then. */
   async releaseUnsent(): Promise<void> {
-    if (requestIdIn(await this.#archive.read(this.#name)) === undefined) await this.release();
+    if (this.#isOwn(await this.#archive.read(this.#name))) await this.release();
+  }
+
+  /** Made by this attempt, or by one before which is over, and without a request id. */
+  #isOwn(content: Buffer | undefined): boolean {
+    return parse(content).maker === this.#record.maker && requestIdIn(content) === undefined;
   }
 }
 
@@ -203,10 +198,6 @@ export async function hasCreated(archive: Archive, workflowId: string, requestId
     if (requestIdIn(content) === requestId && parse(content).workflowId === workflowId) return true;
   }
   return false;
-}
-
-function waitsUntilMs(inFlightMs: number): number {
-  return Date.now() + Math.max(inFlightMs, shortestWaitMs);
 }
 
 function requestIdIn(content: Buffer | undefined): string | undefined {
@@ -224,9 +215,10 @@ function isRecordOf(content: Buffer, requestId: string, { createdAt }: CreateEnd
 
 /** What only its own create knew. */
 function knownIn(content: Buffer): Partial<CreateRecord> {
-  const { sentAt, callbackAsked, createDigest, inputDigest, account, webAppId, end } = parse(content);
+  const { sentAt, maker, callbackAsked, createDigest, inputDigest, account, webAppId, end } = parse(content);
   return {
     ...(sentAt !== undefined && { sentAt }),
+    ...(maker !== undefined && { maker }),
     ...(callbackAsked !== undefined && { callbackAsked }),
     ...(createDigest !== undefined && { createDigest }),
     ...(inputDigest !== undefined && { inputDigest }),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { activityInfo, Context, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
@@ -49,6 +50,8 @@ class CreateAttempt {
   readonly #record: CreateRecordFile;
   /** What earlier attempts recorded in their heartbeats. */
   readonly #previous: CreateHeartbeat | undefined;
+  /** That of an attempt before which provably created nothing and may have left its record, or one of its own. */
+  readonly #maker: string;
   readonly #reservation: CreateReservation;
 
   constructor(
@@ -64,11 +67,13 @@ class CreateAttempt {
     this.#input = input;
     this.#step = `${workflowId} create`;
     this.#options = callbackOptions(dependencies.callback, workflowId);
+    this.#previous = readCreateHeartbeat(activityInfo().heartbeatDetails);
+    this.#maker = this.#previous?.maker ?? randomUUID();
     const { createNumber, createDigest, inputDigest, account, webAppId } = input;
-    const facts = { callbackAsked: this.#callbackAsked, createDigest, inputDigest, account, webAppId };
+    const own = { maker: this.#maker, callbackAsked: this.#callbackAsked };
+    const facts = { ...own, createDigest, inputDigest, account, webAppId };
     this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, facts);
     this.#reservation = new CreateReservation(dependencies.dailyBudgets, { ...input, workflowId });
-    this.#previous = readCreateHeartbeat(activityInfo().heartbeatDetails);
   }
 
   async run(): Promise<CreateTaskResult> {
@@ -78,7 +83,8 @@ class CreateAttempt {
     if (lost !== undefined) return await this.#outcomeOf(lost);
     const { service, limiter } = await this.#admit();
     let request: CreateTaskRequest;
-    let archiveId: string;
+    let archiveId: string | undefined;
+    let isOurs: boolean;
     try {
       request = await toCreateRequest(service, this.#input);
       const paid = await this.#reserve();
@@ -87,23 +93,51 @@ class CreateAttempt {
         return { ...paid, sent: this.#refused + 1 };
       }
       archiveId = await this.#confirm();
-      const before = await this.#record.claim(inFlightMs(), (untilMs) => {
-        const waitsUntil = new Date(untilMs).toISOString();
-        heartbeat(this.#toHeartbeat(archiveId, { refused: this.#refused, waitsUntil }));
-      });
-      if (before !== undefined) {
-        limiter.withdraw();
-        await this.#reservation.release();
-        return { ...before, sent: this.#refused + 1 };
-      }
-      await this.#requireInTime(archiveId);
+      isOurs = await this.#record.claim();
+      if (isOurs) this.#requireInTime();
     } catch (error) {
       limiter.withdraw();
       await this.#reservation.release();
+      if (archiveId !== undefined) {
+        await keep('release', () => this.#record.releaseUnsent());
+        this.#tellReleased(archiveId, this.#refused);
+      }
       throw this.#toFailure(error);
+    }
+    if (!isOurs) {
+      limiter.withdraw();
+      await this.#reservation.release();
+      return await this.#outcomeOfOther(archiveId);
     }
     const answer = await sendCreate(service, request, this.#options, this.#key);
     return await this.#conclude(limiter, archiveId, withFileHint(answer, this.#input.inputs));
+  }
+
+  /** What became of the create that has the record: it may be on its way, in another attempt or run. */
+  async #outcomeOfOther(archiveId: string): Promise<CreateTaskResult> {
+    try {
+      const other = await this.#record.find(this.#leftMs, (untilMs) => {
+        const waitsUntil = new Date(untilMs).toISOString();
+        heartbeat(this.#toHeartbeat(archiveId, { refused: this.#refused, waitsUntil }));
+      });
+      if (other !== undefined) return { ...other, sent: this.#refused + 1 };
+      const words = `The create was not sent: another one had its record (${this.#record.place}), which is gone now`;
+      throw notNow(failureTypes.ArchiveUnavailable, words);
+    } catch (error) {
+      this.#tellReleased(archiveId, this.#refused);
+      throw this.#toFailure(error);
+    }
+  }
+
+  /** How long this attempt may wait. What is on its way elsewhere has ended within the time of an attempt. */
+  get #leftMs(): number {
+    return Math.max(0, activityInfo().startToCloseTimeoutMs - marginMs - this.#elapsedMs);
+  }
+
+  /** The one clock may be set back, and the other stands still while the machine sleeps. */
+  get #elapsedMs(): number {
+    const { steadyMs, wallMs } = this.#begun;
+    return Math.max(performance.now() - steadyMs, Date.now() - wallMs);
   }
 
   get #callbackAsked(): boolean {
@@ -130,7 +164,7 @@ class CreateAttempt {
 
   /** What became of a create whose worker was lost after its heartbeat said in which archive it claims its record. */
   async #outcomeOf({ archiveId, reason }: LostCreate): Promise<CreateOutcome> {
-    const found = await this.#record.find(inFlightMs());
+    const found = await this.#record.find(this.#leftMs);
     // After the record was read: an archive that is away proves nothing, and neither does one that was exchanged.
     await this.#archive.requireSame();
     const isThere = (await this.#archive.get()) === archiveId;
@@ -173,7 +207,7 @@ class CreateAttempt {
     const problem = this.#dependencies.dailyBudgets?.problem(this.#input);
     const refusal = problem === undefined ? await this.#reservation.make() : undefined;
     if (problem === undefined && refusal === undefined) return undefined;
-    const before = await this.#record.find(inFlightMs());
+    const before = await this.#record.find(this.#leftMs);
     if (before !== undefined) return before;
     if (refusal === undefined) {
       throw ApplicationFailure.nonRetryable(`Nothing was created: ${problem}`, failureTypes.BudgetUnusable);
@@ -210,12 +244,10 @@ class CreateAttempt {
    * Throws, to be tried again, when an archive that hung or a process that stood still has used up the attempt's time:
    * Temporal has given it up, or is about to, and no workflow would follow a task that is paid for now.
    */
-  async #requireInTime(archiveId: string): Promise<void> {
-    // The one clock may be set back, and the other stands still while the machine sleeps.
-    const elapsedMs = Math.max(performance.now() - this.#begun.steadyMs, Date.now() - this.#begun.wallMs);
+  #requireInTime(): void {
+    const elapsedMs = this.#elapsedMs;
     const { startToCloseTimeoutMs } = activityInfo();
     if (elapsedMs < Math.max(startToCloseTimeoutMs / 2, startToCloseTimeoutMs - marginMs)) return;
-    if (await keep('release', () => this.#record.releaseUnsent())) this.#tellReleased(archiveId, this.#refused);
     const words = `the create could be sent only after ${formatDuration(elapsedMs)}, too late to receive the answer: check whether the archive hangs or the worker was suspended`;
     throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
   }
@@ -236,10 +268,10 @@ class CreateAttempt {
     if (outcome.outcome === 'uncertain') {
       return { ...outcome, callbackAsked: this.#callbackAsked, sentAtMs: this.#record.sentAtMs, sent };
     }
-    const isReleased = await keep('release', () => this.#record.release());
+    await keep('release', () => this.#record.release());
     await this.#reservation.release({ isProven: true });
     if (outcome.outcome === 'rejected' && !outcome.retryable) return { ...outcome, sent };
-    if (isReleased) this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
+    this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
     throw refusedForNow(outcome, limiter.heldBack().waitMs);
   }
 
@@ -261,19 +293,14 @@ class CreateAttempt {
     return toApplicationFailure(error, this.#key, () => this.#patience.isOver(this.#step));
   }
 
-  /** A worker with another archive may try next. */
+  /** The next attempt, of a worker with another archive perhaps, may send: this one created nothing, and is over. */
   #tellReleased(archiveId: string, refused: number): void {
-    heartbeat(this.#toHeartbeat(archiveId, { isReleased: true, refused }));
+    heartbeat(this.#toHeartbeat(archiveId, { isReleased: true, maker: this.#maker, refused }));
   }
 
   #toHeartbeat(archiveId: string, { refused = 0, ...more }: Omit<CreateHeartbeat, 'archiveId'>): CreateHeartbeat {
     return { archiveId, ...more, ...(refused > 0 && { refused }) };
   }
-}
-
-/** A create that is on its way has ended within an attempt's time, which is ours; we must have, too, a moment before. */
-function inFlightMs(): number {
-  return Math.max(0, activityInfo().startToCloseTimeoutMs - marginMs);
 }
 
 /**

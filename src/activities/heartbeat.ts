@@ -120,11 +120,12 @@ function otherSuspectRuns(): ApplicationFailure {
 /** The heartbeat of a create; one of another form counts for nothing: only that activity makes them. */
 export function readCreateHeartbeat(details: unknown): CreateHeartbeat | undefined {
   if (!isRecord(details) || typeof details['archiveId'] !== 'string') return undefined;
-  const { archiveId, requestId, isReleased, refused } = details;
+  const { archiveId, requestId, isReleased, maker, refused } = details;
   return {
     archiveId,
     ...(isRequestId(requestId) && { requestId }),
     ...(isReleased === true && { isReleased }),
+    ...(typeof maker === 'string' && { maker }),
     ...(typeof refused === 'number' && { refused }),
   };
 }

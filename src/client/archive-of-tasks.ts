@@ -23,34 +23,44 @@ export interface OtherArchive {
 /** An archive, as its worker knows it. */
 export interface KnownArchive {
   /** Null for one that has none yet. */
-  readonly id: string | null;
+  readonly identity: { readonly id: string; readonly namespace: string } | null;
   /** What its operator says: the archive that it takes the place of, by the first digits of its id; null for none. */
   readonly replaces: string | null;
 }
 
 /**
  * Compares an archive with that of the worker which created the newest task of a queue: one that was exchanged for
- * another, or whose disk is not mounted, has none of the tasks' create records. Undefined where it is the same or
- * replaces that one, or no such task is known. Throws errors of gRPC.
+ * another, or whose disk is not mounted, has none of the tasks' create records; and one of another namespace has those of
+ * tasks that are not these. Undefined where it is the same or replaces that one, or no such task is known. Throws errors
+ * of gRPC.
  */
 export async function findOtherArchive(
   client: Client,
   taskQueue: string,
-  { id, replaces }: KnownArchive,
+  { identity, replaces }: KnownArchive,
 ): Promise<OtherArchive | undefined> {
+  const { namespace } = client.options;
+  if (identity !== null && identity.namespace !== namespace) return ofAnotherNamespace(identity.namespace, namespace);
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND WorkflowType = "task" AND ${searchAttributes.requestId.name} IS NOT NULL`;
   let tried = 0;
   for await (const { workflowId, runId } of listWorkflows(client, query, maxTasks)) {
     if (++tried > maxTasks) return undefined;
     const used = await archiveOfCreate(client, workflowId, runId);
     if (used === undefined) continue;
-    if (used === replaces || (id !== null && used === shortArchiveId(id))) return undefined;
+    if (used === replaces || (identity !== null && used === shortArchiveId(identity.id))) return undefined;
     return {
       found: `the tasks of the task queue "${taskQueue}" have another archive (${used}), such as ${workflowId}: their create records are not in this one, so that a key which is started again would be paid twice`,
       remedy: `Correct LONGHAUL_ARCHIVE or mount its disk; if the archive was copied, copy its hidden files, too. If new tasks are to be created with this archive although it knows none of the others, set LONGHAUL_REPLACES_ARCHIVE=${used}.`,
     };
   }
   return undefined;
+}
+
+function ofAnotherNamespace(its: string, own: string): OtherArchive {
+  return {
+    found: `it is the archive of the Temporal namespace "${its}", and tasks of "${own}" would take its create records for their own: a key that both namespaces have would be created only once`,
+    remedy: `Give "${own}" an archive of its own, such as another folder or prefix (LONGHAUL_ARCHIVE), or correct TEMPORAL_NAMESPACE. Where "${own}" takes the place of "${its}" for good, write "${own}" into the second line of .archive-id.`,
+  };
 }
 
 /** The same by a connection of its own. Throws where Temporal does not answer. */

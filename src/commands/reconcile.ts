@@ -65,8 +65,8 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
   };
   await withLonghaul(context, options, async (longhaul) => {
     const { safe, findings, taskQueues } = await withWorkerSide(config, async (parts) => {
-      await requireArchiveOfTasks(parts.archive, (id) => {
-        const known = { id, replaces: config.replacesArchive };
+      await requireArchiveOfTasks(parts.archive, (identity) => {
+        const known = { identity, replaces: config.replacesArchive };
         return askForOtherArchive(temporal, taskQueue ?? workflowTaskQueue, known);
       });
       return await reconcile(

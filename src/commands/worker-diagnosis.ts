@@ -125,11 +125,11 @@ async function checkArchive(
       ? 'Point LONGHAUL_ARCHIVE at a bucket, AWS_ENDPOINT_URL_S3 at a storage that is not Amazon’s, and AWS_* at credentials that may write and list there.'
       : 'Let the worker write into the folder of LONGHAUL_ARCHIVE again (is its disk mounted, full or read-only?). Another folder is for new installations alone: it knows none of the tasks.';
   const archive = openArchive(place);
-  let id: string | null = null;
+  let identity: KnownArchive['identity'] = null;
   const written = await runCheck('Archive', remedy, async () => {
     await archive.check();
-    id = await findArchiveIdentity(archive);
-    return `${archive.location} can be written${id === null ? '; it is new, and has no create record' : ''}`;
+    identity = await findArchiveIdentity(archive);
+    return `${archive.location} can be written${identity === null ? '; it is new, and has no create record' : ''}`;
   });
   if (!written.isOk) return [written];
   const roomy = await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {
@@ -138,7 +138,7 @@ async function checkArchive(
     const disk = place.kind === 's3' ? archive.disk : 'its disk';
     return `${written.found}; ${disk} has ${formatBytes(freeBytes)} free, and no output is fetched that would leave less than ${formatBytes(reserveBytes)}`;
   });
-  const other = await findOther?.({ id, replaces });
+  const other = await findOther?.({ identity, replaces });
   return [roomy, ...(other === undefined ? [] : [{ check: 'Archive of the tasks', isOk: false, ...other }])];
 }
 

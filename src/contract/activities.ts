@@ -99,8 +99,10 @@ export interface CreateHeartbeat {
   readonly archiveId: string;
   /** The service took the create. */
   readonly requestId?: string;
-  /** That attempt is over: what it sent was provably not taken, and its record is removed. */
+  /** That attempt is over, and provably created nothing. */
   readonly isReleased?: true;
+  /** Of the record that it may have left all the same; only with `isReleased`. */
+  readonly maker?: string;
   /** How many creates the service had refused for now, in all attempts so far. */
   readonly refused?: number;
   /** ISO-8601: until when this attempt waits for the answer to an earlier create, whose record has none yet. */

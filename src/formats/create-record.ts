@@ -18,8 +18,10 @@ export type CreateEnd = Readonly<z.infer<typeof endSchema>>;
 const createRecordSchema = z.object({
   workflowId: z.string(),
   createNumber: z.number().int(),
-  /** ISO-8601. */
+  /** ISO-8601, by the clock of its worker: other clocks may be hours off. */
   sentAt: z.string(),
+  /** Random: the attempt that made it, and those of the same create after one that provably created nothing. */
+  maker: z.string(),
   /** Whether the service was asked to call back. */
   callbackAsked: z.boolean(),
   /** Of what was sent. Absent in a record that an earlier version wrote. */
@@ -43,6 +45,7 @@ const fields = z.object({
   workflowId: shape.workflowId.optional().catch(undefined),
   createNumber: shape.createNumber.optional().catch(undefined),
   sentAt: shape.sentAt.optional().catch(undefined),
+  maker: shape.maker.optional().catch(undefined),
   callbackAsked: shape.callbackAsked.optional().catch(undefined),
   createDigest: shape.createDigest.catch(undefined),
   inputDigest: shape.inputDigest.catch(undefined),

@@ -21,8 +21,6 @@ export interface ReadManifest extends ArchiveFacts {
 
 /** What is compared. */
 export interface KnownTasksScope {
-  /** When Temporal was asked. */
-  readonly listedAtMs: number;
   /** What began and was archived before is left out; 0 compares everything. */
   readonly sinceMs: number;
   /** Only what the workers of this queue ran; null compares everything. */
@@ -42,9 +40,6 @@ type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
   /** Whether its latest workflow ended because the service did not know it. */
   hasEndedUnknown: boolean;
 };
-
-/** Visibility is behind by a second or two: a create this young, of a workflow that no list shows, has just begun. */
-const justBegunMs = 10_000;
 
 /**
  * What is known of every task, merged from all sources. Temporal's list is taken in first and newest
@@ -98,16 +93,14 @@ export class KnownTasks {
     const { workflowId, sentAtMs, requestId, account } = record;
     this.addOldRecord(record);
     if (sentAtMs !== null && sentAtMs < this.#scope.sinceMs) return;
-    const hasJustBegun = !this.#runs.has(workflowId) && (sentAtMs ?? 0) >= this.#scope.listedAtMs - justBegunMs;
     if (requestId === null) {
-      if (!hasJustBegun) this.#uncertain.push(record);
+      this.#uncertain.push(record);
       return;
     }
     const task = this.#recorded(requestId);
     task.workflowId ??= workflowId;
     task.account ??= account;
     task.creators.add(workflowId);
-    if (hasJustBegun) task.follower ??= { workflowId, status: 'Queuing' };
   }
 
   addManifest({ requestId, account, createdBy, folder, problems, archivedAtMs }: ReadManifest): void {

@@ -81,7 +81,7 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   const { longhaul, services, archive, inTurn } = parts;
   const { account, sinceMs, taskQueue, signal, onProgress } = options;
   requireAccount(services, account);
-  const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs, taskQueue });
+  const known = new KnownTasks({ sinceMs, taskQueue });
 
   let workflows = 0;
   const taskQueues = new Set<string>();

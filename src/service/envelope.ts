@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { parseJson } from '../domain/json';
+import { isRecord, parseJson } from '../domain/json';
 import { safeText } from '../domain/text';
 import { type EnvelopeCodes, toApiError } from './service-codes';
 import type { Endpoint } from './endpoints';
 import { type ServiceApiError, ServiceResponseInvalidError } from './errors';
 import type { HttpReply } from './exchange';
-import { numberLike } from './wire-values';
+import { numberLike, readWord } from './wire-values';
 
 /** What reading an envelope depends on. */
 export interface EnvelopeRules {
@@ -64,6 +64,20 @@ function readAccepted(
     opened.success && (opened.data.status === false || !rules.successCodes.includes(opened.data.code));
   if (isRefusedByStatus(reply) || isRefusedByEnvelope) throw toRefusal(answer, json, rules);
   return { json, opened };
+}
+
+/**
+ * Refuses `data` that names another task than the one that was asked about, as a cache that ignores the query answers.
+ * The fields of the envelope are not looked at: an id there is that of a trace.
+ *
+ * @throws ServiceResponseInvalidError
+ */
+export function requireTask(requestId: string, data: unknown, answer: Answer): void {
+  if (!isRecord(data)) return;
+  const named = [data['request_id'], data['requestId']].flatMap((id) => readWord(id, 200) ?? []);
+  const isAsked = (id: string): boolean => id.toLowerCase() === requestId.toLowerCase();
+  if (named.length === 0 || named.some(isAsked)) return;
+  throw invalidResponse(answer, `is about the task ${named.join(', ')}, and ${requestId} was asked about`);
 }
 
 /** The `data` of an envelope; a reply that is none stands for itself. */

@@ -32,6 +32,7 @@ import {
   invalidResponse,
   openEnvelope,
   parseData,
+  requireTask,
   unwrapped,
 } from './envelope';
 import { readSyncTask, type SyncTaskReply } from './ended-task';
@@ -146,14 +147,12 @@ export class ServiceClient {
 
   /** The state of a task (section 4.2). Recommended at most every 1 to 3 seconds for one task. */
   async getTask(requestId: string, options: CallOptions = {}): Promise<TaskDetail> {
-    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
-    return this.#read('detail', { query: { requestId } }, taskDetailSchema, options);
+    return await this.#readTask('detail', requestId, taskDetailSchema, options);
   }
 
   /** The result files of a task, with fresh links (section 4.3). */
   async getOutputs(requestId: string, options: CallOptions = {}): Promise<TaskOutputs> {
-    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
-    return this.#read('outputs', { query: { requestId } }, taskOutputsSchema, options);
+    return await this.#readTask('outputs', requestId, taskOutputsSchema, options);
   }
 
   /**
@@ -161,14 +160,12 @@ export class ServiceClient {
    * canceled.
    */
   async cancelTask(requestId: string, options: CallOptions = {}): Promise<void> {
-    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
-    await this.#readUnspecified('cancel', { query: { requestId } }, options);
+    await this.#sendVerb('cancel', requestId, options);
   }
 
   /** Asks to force a running task to stop (section 4.5). Success means accepted, not stopped. */
   async interruptTask(requestId: string, options: CallOptions = {}): Promise<void> {
-    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
-    await this.#readUnspecified('interrupt', { query: { requestId } }, options);
+    await this.#sendVerb('interrupt', requestId, options);
   }
 
   /** Temporary credentials for one upload (section 4.6). The service derives ext and content type from the name. */
@@ -277,6 +274,26 @@ export class ServiceClient {
   async #read<T>(name: EndpointName, call: Call, schema: z.ZodType<T>, options: CallOptions): Promise<T> {
     const answer = await this.#transport.ask(name, call, this.#limits(options, this.#timeouts.readMs));
     return parseData(schema, openEnvelope(answer, this.#rules), answer);
+  }
+
+  async #readTask<T>(
+    name: 'detail' | 'outputs',
+    requestId: string,
+    schema: z.ZodType<T>,
+    options: CallOptions,
+  ): Promise<T> {
+    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
+    const limits = this.#limits(options, this.#timeouts.readMs);
+    const answer = await this.#transport.ask(name, { query: { requestId } }, limits);
+    const data = openEnvelope(answer, this.#rules);
+    requireTask(requestId, data, answer);
+    return parseData(schema, data, answer);
+  }
+
+  async #sendVerb(name: 'cancel' | 'interrupt', requestId: string, options: CallOptions): Promise<void> {
+    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
+    const { json, answer } = await this.#readUnspecified(name, { query: { requestId } }, options);
+    requireTask(requestId, isRecord(json) ? json['data'] : undefined, answer);
   }
 
   async #readUnspecified(

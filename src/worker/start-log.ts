@@ -41,7 +41,8 @@ const rootTimeoutMs = 10_000;
 
 /**
  * The archive's id, which one that no worker has used yet is given, and which is logged then. Throws ArchiveError where
- * the tasks of the queue have another archive, before the worker polls: their keys could be paid twice.
+ * the tasks of the queue have another archive, or this is that of another namespace, before the worker polls: their keys
+ * could be paid twice, or not at all.
  */
 export async function identifyArchive(
   archive: Archive,
@@ -50,20 +51,24 @@ export async function identifyArchive(
   logger: Logger,
 ): Promise<string> {
   const { location } = archive;
-  const id = await requireArchiveOfTasks(archive, async (known) => {
-    const ask = () => findOtherArchive(client, taskQueue, { id: known, replaces });
-    return await client.connection.withDeadline(Date.now() + askArchiveTimeoutMs, ask).catch((error: unknown) => {
-      if (known === null) throw unknownArchive(location, error);
-      logger.warn({ err: error, archive: location }, 'which archive the tasks have could not be asked');
-      return undefined;
+  const find = () =>
+    requireArchiveOfTasks(archive, async (identity) => {
+      const ask = () => findOtherArchive(client, taskQueue, { identity, replaces });
+      return await client.connection.withDeadline(Date.now() + askArchiveTimeoutMs, ask).catch((error: unknown) => {
+        if (identity === null) throw unknownArchive(location, error);
+        logger.warn({ err: error, archive: location }, 'which archive the tasks have could not be asked');
+        return undefined;
+      });
     });
-  });
-  if (id === null) {
-    const words =
-      'this archive is new: it has no id and no create record; if it should, correct LONGHAUL_ARCHIVE, mount its disk, or copy its hidden files, too';
-    logger.info({ archive: location }, words);
-  }
-  return id ?? (await readArchiveIdentity(archive));
+  const found = await find();
+  if (found !== null) return found.id;
+  const words =
+    'this archive is new: it has no id and no create record; if it should, correct LONGHAUL_ARCHIVE, mount its disk, or copy its hidden files, too';
+  logger.info({ archive: location }, words);
+  const { id } = await readArchiveIdentity(archive, client.options.namespace);
+  // A worker of another namespace may have been first.
+  await find();
+  return id;
 }
 
 /** An empty folder may be one whose disk is not mounted: it is no archive before Temporal has said that no task has another. */

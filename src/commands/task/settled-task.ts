@@ -51,9 +51,9 @@ async function requireOwnArchive({ env }: CommandContext, archive: Archive, task
       import('../../config/temporal-connection.js'),
     ]);
   await requireUsedArchive(archive);
-  await requireArchiveOfTasks(archive, (id) => {
+  await requireArchiveOfTasks(archive, (identity) => {
     const replaces = env['LONGHAUL_REPLACES_ARCHIVE'] ?? null;
-    return askForOtherArchive(loadTemporalConnection(env), taskQueue, { id, replaces });
+    return askForOtherArchive(loadTemporalConnection(env), taskQueue, { identity, replaces });
   });
 }
 

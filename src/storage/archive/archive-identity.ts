@@ -8,29 +8,38 @@ const identityName = '.archive-id';
 const identityWithinMs = 2_000;
 const readIdentityEveryMs = 50;
 
+/** What `.archive-id` says, a line each. */
+export interface KnownIdentity {
+  /** Random: two workers that read the same share one archive, and with it the create records. */
+  readonly id: string;
+  /** The namespace of Temporal whose workflow ids the names in the archive are. */
+  readonly namespace: string;
+}
+
 /**
- * The random id of this archive: made at the first use, and kept in it. Two workers that read the
- * same share one archive, and with it the create records. Throws ArchiveError, also where its file stays empty: without
- * an id, an archive that is unmounted would look like this one.
+ * The identity of this archive: made at the first use, and kept in it. Throws ArchiveError, also where its file stays
+ * incomplete: without an id, an archive that is unmounted would look like this one.
+ *
+ * @param namespace - which a new archive gets; that of another may differ
  */
-export async function readArchiveIdentity(archive: Archive): Promise<string> {
-  if (await isNewArchive(archive)) await archive.putIfAbsent(identityName, `${randomUUID()}\n`);
+export async function readArchiveIdentity(archive: Archive, namespace = 'default'): Promise<KnownIdentity> {
+  if (await isNewArchive(archive)) await archive.putIfAbsent(identityName, `${randomUUID()}\n${namespace}\n`);
   return await whenWritten(archive);
 }
 
-/** The id, once the worker that makes it has written it. */
-async function whenWritten(archive: Archive): Promise<string> {
-  const untilMs = Date.now() + identityWithinMs;
+/** The identity, once the worker that makes it has written it. */
+async function whenWritten(archive: Archive): Promise<KnownIdentity> {
+  const untilMs = performance.now() + identityWithinMs;
   for (;;) {
-    const id = await writtenIdentity(archive);
-    if (id !== '') return id;
-    if (Date.now() >= untilMs) throw emptyIdentity(archive);
+    const identity = await writtenIdentity(archive);
+    if (identity !== undefined) return identity;
+    if (performance.now() >= untilMs) throw incompleteIdentity(archive);
     await delay(readIdentityEveryMs);
   }
 }
 
-function emptyIdentity(archive: Archive): ArchiveError {
-  const words = `${archive.locate(identityName)} is empty: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
+function incompleteIdentity(archive: Archive): ArchiveError {
+  const words = `${archive.locate(identityName)} is incomplete: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
   return new ArchiveError('ARCHIVE_UNUSABLE', words);
 }
 
@@ -39,29 +48,33 @@ async function isNewArchive(archive: Archive): Promise<boolean> {
   return (await archive.read(identityName)) === undefined;
 }
 
-/** The id of an archive; null for a new one, which is left as it is. Throws ArchiveError. */
-export async function findArchiveIdentity(archive: Archive): Promise<string | null> {
+/** The identity of an archive; null for a new one, which is left as it is. Throws ArchiveError. */
+export async function findArchiveIdentity(archive: Archive): Promise<KnownIdentity | null> {
   return (await isNewArchive(archive)) ? null : await whenWritten(archive);
 }
 
 /**
- * The id of an archive; null for a new one, which is left as it is: a folder whose disk is not mounted stays empty. Throws
- * ArchiveError where the tasks have another archive, as the given function finds out: by the files of this one their keys
- * could be paid twice, and every result would be called lost.
+ * The identity of an archive; null for a new one, which is left as it is: a folder whose disk is not mounted stays empty.
+ * Throws ArchiveError where the tasks have another archive, as the given function finds out: by the files of this one
+ * their keys could be paid twice, and every result would be called lost.
  */
 export async function requireArchiveOfTasks(
   archive: Archive,
-  findOther: (id: string | null) => Promise<{ readonly found: string; readonly remedy: string } | undefined>,
-): Promise<string | null> {
-  const id = await findArchiveIdentity(archive);
-  const other = await findOther(id);
-  if (other === undefined) return id;
+  findOther: (
+    identity: KnownIdentity | null,
+  ) => Promise<{ readonly found: string; readonly remedy: string } | undefined>,
+): Promise<KnownIdentity | null> {
+  const identity = await findArchiveIdentity(archive);
+  const other = await findOther(identity);
+  if (other === undefined) return identity;
   throw new ArchiveError('ARCHIVE_UNUSABLE', `${archive.location}: ${other.found}. ${other.remedy}`);
 }
 
-/** Empty where there is none. */
-async function writtenIdentity(archive: Archive): Promise<string> {
-  return (await archive.read(identityName))?.toString('utf8').trim() ?? '';
+/** Undefined where there is none, or one that is not whole. */
+async function writtenIdentity(archive: Archive): Promise<KnownIdentity | undefined> {
+  const text = (await archive.read(identityName))?.toString('utf8') ?? '';
+  const [, id, namespace] = /^(\S[^\n]*)\n(\S[^\n]*)\n/.exec(text) ?? [];
+  return id === undefined || namespace === undefined ? undefined : { id, namespace };
 }
 
 /** The identity as this process knows it: read once. */
@@ -76,7 +89,7 @@ export class ArchiveIdentity {
   }
 
   async get(): Promise<string> {
-    this.#known ??= await readArchiveIdentity(this.#archive);
+    this.#known ??= (await readArchiveIdentity(this.#archive)).id;
     return this.#known;
   }
 
@@ -94,7 +107,7 @@ export class ArchiveIdentity {
    */
   async requireSame(): Promise<void> {
     const known = await this.get();
-    if ((await writtenIdentity(this.#archive)) === known) return;
+    if ((await writtenIdentity(this.#archive))?.id === known) return;
     const words = `the archive of this worker (${this.#archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose: at their start they say what that takes`;
     throw new ArchiveError('ARCHIVE_UNUSABLE', words);
   }

@@ -119,7 +119,9 @@ export interface Archive {
   /**
    * Keeps a small file unless the name is taken, in one step that only one of several callers can win.
    *
+   * @param content - no other caller has the same
    * @returns whether this call made the file. A file that is there may be incomplete if its maker died meanwhile.
+   * @throws ArchiveError also where the file may have been made, and that cannot be seen.
    */
   putIfAbsent(name: string, content: string): Promise<boolean>;
 

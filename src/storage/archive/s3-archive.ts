@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3Client } from '../s3/aws-sdk';
 import { ArchiveError } from '../errors';
@@ -7,7 +7,7 @@ import { lookUpContentType } from '../local-file';
 import { defaultPartPlan, type PartPlan, putFile, putInParts } from '../s3/put-object';
 import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';
-import { toArchiveError } from '../s3/s3-error';
+import { toArchiveError, UnexpectedAnswerError } from '../s3/s3-error';
 import { ContentError, describeSpoolFailure, type SpooledFile, spoolFile } from '../spool';
 import {
   type Archive,
@@ -40,8 +40,6 @@ export interface S3ArchiveOptions {
 const hashKey = 'sha256';
 /** The object's metadata that holds the MD5 (hex) of its content: most storages have it as the tag of an object, too. */
 const tagKey = 'md5';
-/** The object's metadata that names its maker, of several that tried at the same moment. */
-const makerKey = 'maker';
 interface TaggedFile extends SpooledFile {
   readonly md5: string;
 }
@@ -86,8 +84,8 @@ export class S3Archive implements Archive {
   async check(): Promise<void> {
     const name = testFileName();
     try {
-      const isMade = await this.putIfAbsent(name, 'first');
-      const isMadeAgain = await this.putIfAbsent(name, 'second');
+      const isMade = await this.#putOnlyNew(name, 'first');
+      const isMadeAgain = await this.#putOnlyNew(name, 'second');
       const kept = await this.read(name);
       if (!isMade || isMadeAgain || kept?.toString() !== 'first') throw this.#notConditional();
       await this.put(name, Readable.from([Buffer.from('third')]));
@@ -166,21 +164,27 @@ export class S3Archive implements Archive {
   }
 
   async putIfAbsent(name: string, content: string): Promise<boolean> {
+    // A storage, or a proxy before it, that once ignores the condition would put this in the place of what is there.
+    if ((await this.size(name)) !== undefined) return false;
+    return await this.#putOnlyNew(name, content);
+  }
+
+  /** What is there afterwards says whose it is: an answer may be lost, or that of a proxy's second try, or not true. */
+  async #putOnlyNew(name: string, content: string): Promise<boolean> {
     const key = this.#key(name);
-    const maker = randomUUID();
     return await this.#attempt(name, async () => {
-      try {
-        const metadata = { [makerKey]: maker };
-        await this.#bucket.put(key, { content, contentType: lookUpContentType(name), metadata, isOnlyNew: true });
-        return true;
-      } catch (error) {
-        // The reply may be lost although the object was made, or a proxy's second try refused for the sake of its
-        // first.
-        const found = await this.#bucket.head(key).catch(() => undefined);
-        if (found?.metadata[makerKey] === maker) return true;
-        if (isTaken(error)) return false;
-        throw error;
+      const object = { content, contentType: lookUpContentType(name), metadata: {}, isOnlyNew: true };
+      const failure = await this.#bucket.put(key, object).then(
+        () => undefined,
+        (error: unknown) => error as Error,
+      );
+      const kept = await this.#bucket.read(key).catch((error: unknown) => {
+        throw failure ?? (error as Error);
+      });
+      if (kept === undefined && !isTaken(failure)) {
+        throw failure ?? new UnexpectedAnswerError('it was taken, and is not there');
       }
+      return kept?.toString('utf8') === content;
     });
   }
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
   closers.push(folder.remove);
   archive = join(folder.path, 'archive');
   mkdirSync(archive);
-  writeFileSync(join(archive, '.archive-id'), 'the first one\n');
+  writeFileSync(join(archive, '.archive-id'), 'the first one\ndefault\n');
   const logger = createLogger({ level: 'info', destination: { write: (line) => void log.push(line) } });
   const native = await NativeConnection.connect({ address: temporal.address });
   closers.push(() => native.close());
@@ -134,9 +134,9 @@ describe('a worker and a receiver', () => {
 
   it('is not ready with another archive in the place of the one that it began with', async () => {
     await whenWorker('/ready', 200);
-    writeFileSync(join(archive, '.archive-id'), 'another one\n');
+    writeFileSync(join(archive, '.archive-id'), 'another one\ndefault\n');
     expect(await whenWorker('/ready', 503)).toMatchObject({ parts: { archive: 'not ready' } });
-    writeFileSync(join(archive, '.archive-id'), 'the first one\n');
+    writeFileSync(join(archive, '.archive-id'), 'the first one\ndefault\n');
     await whenWorker('/ready', 200);
   });
 

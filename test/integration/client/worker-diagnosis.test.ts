@@ -173,7 +173,7 @@ describe('what the doctor sees of a worker’s surroundings', () => {
     writeFileSync(join(archive, '.archive-id'), '');
     const finding = (await look({ LONGHAUL_ARCHIVE: archive })).find(({ check }) => check === 'Archive');
     expect(finding).toMatchObject({ isOk: false });
-    expect(finding?.found).toMatch(/\.archive-id is empty: .*Remove the file/);
+    expect(finding?.found).toMatch(/\.archive-id is incomplete: .*Remove the file/);
   });
 
   it('says so when less is free than the reserve, below which outputs are refused', async () => {

@@ -70,6 +70,7 @@ describe('longhaul download', () => {
       workflowId: `task:${key}`,
       createNumber: 1,
       sentAt: new Date().toISOString(),
+      maker: 'm',
       callbackAsked: false,
     };
     await archive.replace(createRecordName(`task:${key}`, 1), createRecordText({ ...record, requestId }));

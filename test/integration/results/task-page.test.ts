@@ -110,7 +110,7 @@ describe('longhaul status --html', () => {
   it('takes a task that Temporal has forgotten from its create record and its manifest', async () => {
     const archive = new FolderArchive(stack.archive);
     const [key, requestId] = [`forgotten-${randomUUID()}`, randomUUID()];
-    const record = { workflowId: `task:${key}`, createNumber: 1, callbackAsked: false, requestId };
+    const record = { workflowId: `task:${key}`, createNumber: 1, maker: 'm', callbackAsked: false, requestId };
     const sentAt = '2026-01-02T03:04:00.000Z';
     await archive.replace(createRecordName(`task:${key}`, 1), createRecordText({ ...record, sentAt }));
     await archiveTask(archive, { requestId, files: { '0.png': 'old' }, manifest: { values: { '1:A.b': 7 } } });

@@ -67,6 +67,20 @@ function open(change: Partial<S3ArchiveOptions> = {}): S3Archive {
   return new S3Archive({ client: owner(), bucket: storage.bucket, prefix, spoolFolder, parts, ...change });
 }
 
+/** For whom the server is one that has never heard of conditional writes. */
+function unconditional(): S3Client {
+  const client = owner();
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const { request } = args as { request: { headers: Record<string, string> } };
+      delete request.headers['if-none-match'];
+      return next(args);
+    },
+    { step: 'build', priority: 'low' },
+  );
+  return client;
+}
+
 async function failureOf(promise: Promise<unknown>): Promise<ArchiveError> {
   const error: unknown = await promise.catch((thrown: unknown) => thrown);
   if (!(error instanceof ArchiveError)) throw new Error('expected an ArchiveError', { cause: error });
@@ -214,6 +228,42 @@ describe('putIfAbsent', () => {
     expect((await open().read('.creates/a/1.json'))?.toString()).toBe('mine');
   });
 
+  it('puts nothing in the place of what is there, also where the storage ignores the condition', async () => {
+    await open().putIfAbsent('.creates/a/1.json', 'first');
+    expect(await open({ client: unconditional() }).putIfAbsent('.creates/a/1.json', 'second')).toBe(false);
+    expect((await open().read('.creates/a/1.json'))?.toString()).toBe('first');
+  });
+
+  it('has made nothing where the storage answers 200 and keeps nothing', async () => {
+    const client = owner();
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        (args) =>
+          commandName === 'PutObjectCommand'
+            ? Promise.resolve({ output: { $metadata: {} }, response: {} })
+            : next(args),
+      { step: 'initialize' },
+    );
+    const error = await failureOf(open({ client }).putIfAbsent('a', '1'));
+    expect(error).toMatchObject({ code: 'ARCHIVE_UNUSABLE', isRetryable: true });
+  });
+
+  it.each([412, 500])('is not sure whose it is when %i is answered and nothing can be read', async (httpStatusCode) => {
+    const client = owner();
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          const output = await next(args);
+          if (commandName === 'HeadObjectCommand') return output;
+          throw Object.assign(new Error('no'), { $metadata: { httpStatusCode } });
+        },
+      { step: 'deserialize', priority: 'high' },
+    );
+    const error = await failureOf(open({ client }).putIfAbsent('a', '1'));
+    expect(error).toMatchObject({ code: 'ARCHIVE_UNUSABLE', isRetryable: true });
+    expect((await open().read('a'))?.toString()).toBe('1');
+  });
+
   it('is not sure of anything when nothing can be asked', async () => {
     await storage.proxy.refuse();
     const error = await failureOf(open().putIfAbsent('a', '1'));
@@ -225,16 +275,7 @@ describe('putIfAbsent', () => {
 
 describe('the check of an archive', () => {
   it('refuses a storage that does not honour conditional writes, in words', async () => {
-    const client = owner();
-    // The same server as one that has never heard of the header.
-    client.middlewareStack.add(
-      (next) => (args) => {
-        const { request } = args as { request: { headers: Record<string, string> } };
-        delete request.headers['if-none-match'];
-        return next(args);
-      },
-      { step: 'build', priority: 'low' },
-    );
+    const client = unconditional();
     const archive = open({ client });
     const { code, message } = await failureOf(archive.check());
     expect(code).toBe('ARCHIVE_UNUSABLE');

@@ -8,6 +8,7 @@ import type { Archive } from '../../../src/storage/archive/archive';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { CreateAttempts } from '../../support/create-attempts';
 import { replyJson, startHttpServer } from '../../support/start-http-server';
+import { UnheardArchive } from '../../support/unheard-archive';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 /** An attempt that gave no answer after this is lost; long enough for one that nothing holds up. */
@@ -151,12 +152,15 @@ class Course {
   /** What must not be. */
   readonly wrong: object[] = [];
 
-  constructor(app: number, answer: Answer) {
+  readonly #isUnheard: boolean;
+
+  constructor(app: number, answer: Answer, isUnheard: boolean) {
     this.app = app;
     this.#answer = answer;
+    this.#isUnheard = isUnheard;
     courses.set(String(app), { answer, sent: 0, mayHaveTaken: 0 });
     this.#archives = [
-      new FolderArchive(join(folder.path, `${app}-a`)),
+      new (isUnheard ? UnheardArchive : FolderArchive)(join(folder.path, `${app}-a`)),
       new FolderArchive(join(folder.path, `${app}-b`)),
     ];
   }
@@ -169,6 +173,7 @@ class Course {
   async live(at: number, successor: Successor, fate: Fate): Promise<string | undefined> {
     const hold = new Hold(at);
     const scheduled = new Scheduled();
+    if (this.#isUnheard && !('retryable' in (await this.#attempt(scheduled, {})))) throw new Error('It was heard.');
     const first = this.#attempt(scheduled, {
       hold,
       losesHeartbeats: fate === 'dies before its last heartbeat is sent',
@@ -285,7 +290,12 @@ class Course {
 let apps = 0;
 
 /** Every await of an attempt, twice: before what it awaits is done, and after. */
-async function walk(answer: Answer, successor: Successor, fate: Fate): Promise<{ held: string[]; wrong: object[] }> {
+async function walk(
+  answer: Answer,
+  successor: Successor,
+  fate: Fate,
+  isUnheard: boolean,
+): Promise<{ held: string[]; wrong: object[] }> {
   const held: string[] = [];
   const wrong: object[] = [];
   // About as many as there are awaits.
@@ -293,7 +303,7 @@ async function walk(answer: Answer, successor: Successor, fate: Fate): Promise<{
   for (let from = 1; ; from += width) {
     const some = await Promise.all(
       Array.from({ length: width }, async (_, index) => {
-        const course = new Course((apps += 1), answer);
+        const course = new Course((apps += 1), answer, isUnheard);
         const where = await course.live(from + index, successor, fate);
         wrong.push(...course.wrong);
         return where;
@@ -304,11 +314,14 @@ async function walk(answer: Answer, successor: Successor, fate: Fate): Promise<{
   }
 }
 
-describe.each(answers)('a create whose service %s', (answer) => {
+describe.each([
+  ...answers.map((answer) => [answer, '', false] as const),
+  ...answers.map((answer) => [answer, ', after an attempt whose claim was kept and not answered', true] as const),
+])('a create whose service %s%s', (answer, _after, isUnheard) => {
   it.each(successors)(
     'is never sent twice where both could have been taken, wherever its attempt is cut off, when it is followed by %s',
     async (successor) => {
-      const walked = await Promise.all(fates.map((fate) => walk(answer, successor, fate)));
+      const walked = await Promise.all(fates.map((fate) => walk(answer, successor, fate, isUnheard)));
       for (const { held, wrong } of walked) {
         expect(wrong).toEqual([]);
         const expected = [

@@ -16,7 +16,7 @@ afterAll(() => {
 describe('a create record', () => {
   it('gives one of many claims at once the right to send', async () => {
     const claims = Array.from({ length: 20 }, () => new CreateRecordFile(archive, 'task:many', 1).claim());
-    const won = (await Promise.all(claims)).filter((outcome) => outcome === undefined);
+    const won = (await Promise.all(claims)).filter(Boolean);
     expect(won).toHaveLength(1);
   });
 
@@ -26,10 +26,10 @@ describe('a create record', () => {
     expect(await later.find()).toBeUndefined();
     await record.claim();
     expect(await later.find()).toMatchObject({ outcome: 'uncertain', callbackAsked: true });
-    expect(await later.claim()).toMatchObject({ outcome: 'uncertain', callbackAsked: true });
+    expect(await later.claim()).toBe(false);
     await record.complete('r-1');
     expect(await later.find()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
-    expect(await later.claim()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+    expect(await later.claim()).toBe(false);
   });
 
   it('keeps how its task ended and what it cost beside all that it had, and no cost is lost again', async () => {
@@ -77,7 +77,7 @@ describe('a create record', () => {
   it('of a create that is on its way is waited for: the one who comes second gets its answer', async () => {
     const first = new CreateRecordFile(archive, 'task:on-its-way', 1);
     await first.claim();
-    const second = new CreateRecordFile(archive, 'task:on-its-way', 1).claim(60_000);
+    const second = new CreateRecordFile(archive, 'task:on-its-way', 1).find(60_000);
     await first.complete('r-2');
     expect(await second).toEqual({ outcome: 'accepted', requestId: 'r-2' });
   });
@@ -85,9 +85,11 @@ describe('a create record', () => {
   it('of a create that was refused meanwhile leaves the right to send to the one who comes second', async () => {
     const first = new CreateRecordFile(archive, 'task:refused', 1);
     await first.claim();
-    const second = new CreateRecordFile(archive, 'task:refused', 1).claim(60_000);
+    const second = new CreateRecordFile(archive, 'task:refused', 1);
+    const found = second.find(60_000);
     await first.release();
-    expect(await second).toBeUndefined();
+    expect(await found).toBeUndefined();
+    expect(await second.claim()).toBe(true);
   });
 
   it('that was made and not written yet is one on its way, and no uncertain create', async () => {
@@ -95,37 +97,49 @@ describe('a create record', () => {
     const path = join(folder.path, name);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, '');
-    const claim = new CreateRecordFile(archive, 'task:begun', 1).claim(30_000);
+    const found = new CreateRecordFile(archive, 'task:begun', 1).find(30_000);
     setImmediate(() => {
       void archive.replace(name, JSON.stringify({ workflowId: 'task:begun', createNumber: 1, requestId: 'r-1' }));
     });
-    expect(await claim).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+    expect(await found).toEqual({ outcome: 'accepted', requestId: 'r-1' });
   });
 
-  it('of a worker whose clock is hours ahead is waited for no longer than asked for', async () => {
-    const sentAt = new Date(Date.now() + 3 * 3_600_000).toISOString();
-    const content = JSON.stringify({ workflowId: 'task:ahead', createNumber: 1, sentAt, requestId: null });
-    await archive.putIfAbsent(createRecordName('task:ahead', 1), content);
+  it.each([-3, 3])('of a worker whose clock is %i h off is waited for as any other', async (hours) => {
+    const workflowId = `task:off-by-${hours}`;
+    const sentAt = new Date(Date.now() + hours * 3_600_000).toISOString();
+    const content = JSON.stringify({ workflowId, createNumber: 1, sentAt, requestId: null });
+    await archive.putIfAbsent(createRecordName(workflowId, 1), content);
+    const record = new CreateRecordFile(archive, workflowId, 1);
+    expect(await record.find(300)).toMatchObject({ outcome: 'uncertain' });
 
-    const outcome = await new CreateRecordFile(archive, 'task:ahead', 1).claim(300);
-
-    expect(outcome).toMatchObject({ outcome: 'uncertain' });
+    const found = record.find(60_000);
+    await new CreateRecordFile(archive, workflowId, 1).addRequestId('r-1');
+    expect(await found).toEqual({ outcome: 'accepted', requestId: 'r-1' });
   });
 
-  it('that the archive neither gives nor lets anybody make leaves its claim uncertain', async () => {
+  it('whose claim was kept without an answer is ours for its maker, until it has an id, and for no other', async () => {
+    const of = (maker: string): CreateRecordFile => new CreateRecordFile(archive, 'task:unheard', 1, { maker });
+    await of('a').claim();
+    expect(await of('b').claim()).toBe(false);
+    expect(await of('a').claim()).toBe(true);
+    await of('b').addRequestId('r-1');
+    expect(await of('a').claim()).toBe(false);
+  });
+
+  it('that the archive neither gives nor lets anybody make is nobody’s, and proves no create', async () => {
     const path = archive.locate(createRecordName('task:nowhere', 1));
     await mkdir(dirname(path), { recursive: true });
     await symlink(join(folder.path, 'gone'), path);
 
-    const outcome = await new CreateRecordFile(archive, 'task:nowhere', 1).claim(300);
-
-    expect(outcome).toMatchObject({ outcome: 'uncertain' });
+    const record = new CreateRecordFile(archive, 'task:nowhere', 1);
+    expect(await record.claim()).toBe(false);
+    expect(await record.find(300)).toBeUndefined();
   });
 
   it('of another workflow is never taken for its own, on a file system that ignores case', async () => {
     const content = JSON.stringify({ workflowId: 'task:Order', createNumber: 1, requestId: 'of-another' });
     await archive.putIfAbsent(createRecordName('task:order', 1), content);
-    await expect(new CreateRecordFile(archive, 'task:order', 1).claim()).rejects.toMatchObject({
+    await expect(new CreateRecordFile(archive, 'task:order', 1).find()).rejects.toMatchObject({
       nonRetryable: true,
       message: expect.stringMatching(/task:order is taken by task:Order.*another key/) as string,
     });
@@ -139,10 +153,9 @@ describe('a create record', () => {
     await of(undefined).addRequestId('r-3');
 
     const refusal = { nonRetryable: true, type: 'InputChanged' };
-    await expect(of('b').claim()).rejects.toMatchObject(refusal);
     await expect(of('b').find()).rejects.toMatchObject(refusal);
-    expect(await of('a').claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
-    expect(await of(undefined).claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
+    expect(await of('a').find()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
+    expect(await of(undefined).find()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
   });
 
   it('is compared by what the create sends; one of an earlier version by its whole input', async () => {
@@ -151,12 +164,12 @@ describe('a create record', () => {
     };
     await of('sent', 'with a folder').claim();
     await of('sent', 'with another folder').addRequestId('r-4');
-    expect(await of('sent', 'with another folder').claim()).toEqual({ outcome: 'accepted', requestId: 'r-4' });
-    await expect(of('something else', 'with a folder').claim()).rejects.toMatchObject({ type: 'InputChanged' });
-    await expect(of(undefined, 'with another folder').claim()).rejects.toMatchObject({ type: 'InputChanged' });
+    expect(await of('sent', 'with another folder').find()).toEqual({ outcome: 'accepted', requestId: 'r-4' });
+    await expect(of('something else', 'with a folder').find()).rejects.toMatchObject({ type: 'InputChanged' });
+    await expect(of(undefined, 'with another folder').find()).rejects.toMatchObject({ type: 'InputChanged' });
 
     await archive.replace(createRecordName('task:sent', 1), JSON.stringify({ inputDigest: 'old', requestId: 'r-5' }));
-    expect(await of('sent', 'old').claim()).toEqual({ outcome: 'accepted', requestId: 'r-5' });
-    await expect(of('sent', 'new').claim()).rejects.toMatchObject({ type: 'InputChanged' });
+    expect(await of('sent', 'old').find()).toEqual({ outcome: 'accepted', requestId: 'r-5' });
+    await expect(of('sent', 'new').find()).rejects.toMatchObject({ type: 'InputChanged' });
   });
 });

@@ -79,7 +79,7 @@ describe('createTask', () => {
     const run = await create(server.url);
     await server.close();
 
-    const archiveId = await readArchiveIdentity(archive);
+    const { id: archiveId } = await readArchiveIdentity(archive);
     expect(run.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1', sent: 1 });
     expect(run.confirmed).toEqual([{ archiveId }]);
     expect(run.heartbeats).toEqual([{ archiveId, requestId: 'r-1' }]);
@@ -118,7 +118,7 @@ describe('createTask', () => {
     await create('http://127.0.0.1:1');
     await archive.putIfAbsent(createRecordName(workflowId, 1), '{"workflowId": "task:ord');
 
-    const run = await create('http://127.0.0.1:1');
+    const run = await create('http://127.0.0.1:1', {}, short);
     expect(run.outcome?.outcome).toBe('uncertain');
   });
 
@@ -148,8 +148,8 @@ describe('createTask', () => {
       category: ApplicationFailureCategory.BENIGN,
       message: expect.stringContaining('ECONNREFUSED') as string,
     });
-    const archiveId = await readArchiveIdentity(archive);
-    expect(unreachable.heartbeats).toEqual([{ archiveId, isReleased: true }]);
+    const { id: archiveId } = await readArchiveIdentity(archive);
+    expect(unreachable.heartbeats).toEqual([{ archiveId, isReleased: true, maker: expect.any(String) as string }]);
     expect(unreachable.record).toBeUndefined();
   });
 
@@ -215,7 +215,7 @@ describe('createTask', () => {
   });
 
   it('of a lost attempt finds out by its heartbeat or its record what it did', async () => {
-    const archiveId = await readArchiveIdentity(archive);
+    const { id: archiveId } = await readArchiveIdentity(archive);
     const lost = { archiveId, reason: 'the worker gave no answer' };
     const unsent = await create('http://127.0.0.1:1', { lost });
     await new CreateRecordFile(archive, workflowId, 1).claim();
@@ -239,7 +239,7 @@ describe('createTask', () => {
       const server = await startTakingServer();
       const service = new ServiceClient({ baseUrl: server.url, apiKey: 'key' });
       const worker = workerAt(service);
-      const lost = { archiveId: await readArchiveIdentity(archive), reason: 'the worker gave no answer' };
+      const lost = { archiveId: (await readArchiveIdentity(archive)).id, reason: 'the worker gave no answer' };
       // The worker knows its archive from then on.
       await create(server.url, { lost }, { worker });
       const more = which === 'lost one' ? { lost } : {};

@@ -6,6 +6,7 @@ const records: fc.Arbitrary<CreateRecord> = fc.record(
     workflowId: fc.string(),
     createNumber: fc.nat(),
     sentAt: fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+    maker: fc.uuid(),
     callbackAsked: fc.boolean(),
     createDigest: fc.stringMatching(/^[0-9a-f]{64}$/),
     inputDigest: fc.string(),
@@ -19,12 +20,13 @@ const records: fc.Arbitrary<CreateRecord> = fc.record(
       cost: fc.option(fc.record({ currency: fc.constantFrom('EUR', 'USD'), micros: fc.maxSafeNat() })),
     }),
   },
-  { requiredKeys: ['workflowId', 'createNumber', 'sentAt', 'callbackAsked', 'requestId'] },
+  { requiredKeys: ['workflowId', 'createNumber', 'sentAt', 'maker', 'callbackAsked', 'requestId'] },
 );
 const names = [
   'workflowId',
   'createNumber',
   'sentAt',
+  'maker',
   'callbackAsked',
   'createDigest',
   'inputDigest',

@@ -7,7 +7,7 @@ import { startHttpServer } from '../../support/start-http-server';
 describe('a service whose account rests longer than a question waits', () => {
   it('leaves its tasks unanswered and is not asked, while the comparison goes on', async () => {
     const client = new ServiceClient({ baseUrl: 'http://127.0.0.1:1', apiKey: () => 'key-of-a-test' });
-    const known = new KnownTasks({ listedAtMs: 0, sinceMs: 0, taskQueue: null });
+    const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
     known.addListed('r-1');
     known.addListed('r-2');
     // One question in an hour: the second is further off than it may wait.

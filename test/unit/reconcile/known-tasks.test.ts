@@ -4,7 +4,7 @@ import { KnownTasks, type KnownTasksScope, type RecordedCreate } from '../../../
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 
 function open(scope: Partial<KnownTasksScope> = {}): KnownTasks {
-  return new KnownTasks({ listedAtMs: nowMs, sinceMs: 0, taskQueue: null, ...scope });
+  return new KnownTasks({ sinceMs: 0, taskQueue: null, ...scope });
 }
 
 function workflow(more: Partial<ListedTask> = {}): ListedTask {
@@ -189,13 +189,13 @@ describe('what is known of a task', () => {
     ).toHaveLength(1);
   });
 
-  it('takes what began a moment ago, and stands in no list yet, for followed', () => {
+  it('is not taken for followed because a clock that is hours ahead made its record', () => {
     const known = open();
-    known.addRecord(record({ sentAtMs: nowMs - 1_000 }));
-    known.addRecord(record({ workflowId: 'task:b', sentAtMs: nowMs + 1_000, requestId: null }));
+    known.addRecord(record({ sentAtMs: Date.now() + 10_800_000 }));
+    known.addRecord(record({ workflowId: 'task:b', sentAtMs: Date.now() + 10_800_000, requestId: null }));
 
-    expect([...known.all()]).toMatchObject([{ follower: { workflowId: 'task:a' } }]);
-    expect([...known.uncertainCreates()]).toEqual([]);
+    expect([...known.all()]).toMatchObject([{ follower: null }]);
+    expect([...known.uncertainCreates()]).toMatchObject([{ workflowId: 'task:b' }]);
   });
 });
 

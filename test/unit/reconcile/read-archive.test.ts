@@ -29,7 +29,7 @@ function manifest(requestId: string, outputs: readonly { file: string | null; by
 }
 
 async function read(): Promise<KnownTasks> {
-  const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs: 0, taskQueue: null });
+  const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
   await readArchive(archive, known, { verify: false, sinceMs: 0, signal: undefined, onProgress: () => undefined });
   return known;
 }
@@ -130,7 +130,7 @@ describe('what was kept before the comparison begins', () => {
     await archive.putIfAbsent('.creates/task%3Aa/1.json', 'not read');
     await archive.putIfAbsent('.creates/odd/1.json', JSON.stringify({ workflowId: 'odd', requestId: 'r-3' }));
     const read = jest.spyOn(archive, 'read');
-    const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs: Date.now() + 60_000, taskQueue: null });
+    const known = new KnownTasks({ sinceMs: Date.now() + 60_000, taskQueue: null });
     await readArchive(archive, known, {
       ...{ verify: true, sinceMs: Date.now() + 60_000, signal: undefined },
       onProgress: () => undefined,
@@ -152,7 +152,7 @@ describe('what was kept before the comparison begins', () => {
     const sizes = jest.spyOn(archive, 'size');
     const hashed = jest.spyOn(archive, 'find');
     const sinceMs = Date.now() + 60_000;
-    const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs, taskQueue: null });
+    const known = new KnownTasks({ sinceMs, taskQueue: null });
     await readArchive(archive, known, { verify: true, sinceMs, signal: undefined, onProgress: () => undefined });
 
     expect([...known.all()]).toMatchObject([{ requestId: 'r-4', archived: { problems: [] } }]);
@@ -203,7 +203,7 @@ describe('what was kept before the comparison begins', () => {
 
   it('is read no further once the reader is stopped', async () => {
     for (const number of [1, 2, 3]) await archive.replace(`r-${number}/manifest.json`, manifest(`r-${number}`, []));
-    const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs: 0, taskQueue: null });
+    const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
     const signal = AbortSignal.abort(new Error('stopped'));
     const options = { verify: false, sinceMs: 0, signal, onProgress: () => undefined };
     await expect(readArchive(archive, known, options)).rejects.toThrow('stopped');

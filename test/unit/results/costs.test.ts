@@ -40,6 +40,7 @@ async function create(workflowId: string, more: Partial<Parameters<typeof create
     workflowId,
     createNumber,
     sentAt,
+    maker: 'm',
     callbackAsked: false,
     account: 'studio',
     webAppId: 5,
@@ -269,6 +270,7 @@ describe(`the costs of ${taskCount} tasks`, () => {
           workflowId: `task:${number}`,
           createNumber: 1,
           sentAt,
+          maker: 'm',
           callbackAsked: false,
           account: 'studio',
         };

@@ -61,3 +61,34 @@ describe('a reply of the service', () => {
     expect(await client.getTask('r-1')).toMatchObject({ status: 'Running' });
   });
 });
+
+describe.each(['getTask', 'getOutputs', 'cancelTask', 'interruptTask'] as const)('a reply to %s', (call) => {
+  const reply = (data: object): void => {
+    const body = {
+      code: 20000,
+      message: 'Ok',
+      status: true,
+      request_id: 'trace-7',
+      data: { status: 'Canceled', ...data },
+    };
+    answer = (_received, response) => void response.end(JSON.stringify(body));
+  };
+
+  it.each([
+    ['request_id', { request_id: 'r-2' }],
+    ['requestId', { requestId: 'r-2' }],
+  ])('is refused when its data names another task, as its %s', async (_name, named) => {
+    reply(named);
+    await expect(client[call]('r-1')).rejects.toMatchObject({ code: 'RESPONSE_INVALID' });
+  });
+
+  it.each([
+    ['names no task', {}],
+    ['names it in other letters', { request_id: 'R-1' }],
+    ['names it beside another id, such as of a trace', { request_id: 'trace-7', requestId: 'r-1' }],
+    ['has an id that is no text', { request_id: null, requestId: '' }],
+  ])('is taken when its data %s, whatever id the envelope has', async (_what, named) => {
+    reply(named);
+    await expect(client[call]('r-1')).resolves.not.toThrow();
+  });
+});

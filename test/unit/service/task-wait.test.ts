@@ -66,6 +66,12 @@ describe('waitForTask', () => {
     expect(queries()).toBe(8);
   });
 
+  it('does not take the end of another task for that of its own, as a cache that ignores the query gives it', async () => {
+    const ended = await wait([state('Canceled', { request_id: 'r2' }), state('Success', { request_id: 'r1' })]);
+    expect(ended).toMatchObject({ status: 'Success', requestId: 'r1' });
+    expect(queries()).toBe(2);
+  });
+
   it('pauses for as long as the service asks', async () => {
     const begunMs = performance.now();
     await wait([refusal(429, 50600, { 'retry-after': '1' }), state('Success')]);

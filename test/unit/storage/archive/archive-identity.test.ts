@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ArchiveIdentity } from '../../../../src/storage/archive/archive-identity';
+import { ArchiveIdentity, readArchiveIdentity } from '../../../../src/storage/archive/archive-identity';
 import { FolderArchive } from '../../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
@@ -31,19 +31,29 @@ describe('the id of an archive', () => {
     const identity = new ArchiveIdentity(archive);
     const id = identity.get();
     setImmediate(() => {
-      writeFileSync(idFile, 'of the other worker\n');
+      writeFileSync(idFile, 'of the other worker\ndefault\n');
     });
     expect(await id).toBe('of the other worker');
     await identity.requireSame();
   });
 
+  it('is waited for while its namespace is not written, and is not taken for one of a shorter name', async () => {
+    const { archive, idFile } = archiveWithEmptyId('half');
+    writeFileSync(idFile, 'id\nprod');
+    const identity = readArchiveIdentity(archive, 'prod');
+    setImmediate(() => {
+      writeFileSync(idFile, 'id\nproduction\n');
+    });
+    expect(await identity).toEqual({ id: 'id', namespace: 'production' });
+  });
+
   it('is never empty: a file that a killed worker left so is named, with the remedy', async () => {
     const { archive, idFile } = archiveWithEmptyId('killed');
     const identity = new ArchiveIdentity(archive);
-    const words = `${idFile} is empty: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
+    const words = `${idFile} is incomplete: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
     await expect(identity.get()).rejects.toThrow(words);
     await expect(identity.requireSame()).rejects.toMatchObject({ code: 'ARCHIVE_UNUSABLE', message: words });
-    writeFileSync(idFile, 'written after all\n');
+    writeFileSync(idFile, 'written after all\ndefault\n');
     await identity.requireSame();
   });
 });
