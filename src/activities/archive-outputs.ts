@@ -11,6 +11,7 @@ import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { getService } from './accounts';
 import { CreateRecordFile } from './create-record';
+import { temporalClock } from './clock';
 import type { ActivityDependencies } from './dependencies';
 import { isDeadLink, isTooSlow, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
@@ -40,6 +41,7 @@ export async function archiveOutputs(
   input: ArchiveOutputsInput,
 ): Promise<ArchiveOutputsResult> {
   const { archive } = dependencies;
+  const now = temporalClock();
   let fetch: OutputFetch | undefined;
   return await withHeartbeat(
     () => fetch?.progress() ?? { transfer: 'archive', name: input.requestId, bytes: 0, totalBytes: null },
@@ -52,7 +54,7 @@ export async function archiveOutputs(
         const listed = await refresh().catch(goneOrThrow);
         if (listed !== undefined) list.update(listed.outputs);
         if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input);
-        const run = { dependencies, input, list, previous, manifest: names.manifest };
+        const run = { dependencies, input, list, previous, manifest: names.manifest, now };
         // Should this attempt die, and the next list come in another order: which file is which output.
         if (previous === undefined && list.outputs.length > 1) await writeManifest(run, false);
         fetch = new OutputFetch({
@@ -95,6 +97,8 @@ interface ArchiveRun {
   readonly previous: OwnPlace['previous'];
   /** The archive's name of the manifest. */
   readonly manifest: string;
+  /** The time by Temporal's clock. */
+  readonly now: () => number;
 }
 
 async function listOutputs(
@@ -147,14 +151,15 @@ async function finish(
 }
 
 async function writeManifest(
-  { dependencies: { archive }, input, list, manifest, previous }: ArchiveRun,
+  { dependencies: { archive }, input, list, manifest, previous, now }: ArchiveRun,
   isComplete: boolean,
 ): Promise<void> {
   const workflowId = activityInfo().workflowExecution?.workflowId ?? null;
   if (workflowId !== null && input.createNumber !== undefined) {
     await new CreateRecordFile(archive, workflowId, input.createNumber).addRequestId(input.requestId);
   }
-  await archive.replace(manifest, manifestText(toManifest(workflowId, input, list.outputs, previous, isComplete)));
+  const written = toManifest(workflowId, input, list.outputs, previous, { isComplete, nowMs: now() });
+  await archive.replace(manifest, manifestText(written));
 }
 
 function resultOf({ dependencies: { archive }, input, list, manifest }: ArchiveRun): ArchiveOutputsResult {

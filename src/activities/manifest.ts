@@ -41,7 +41,7 @@ export function toManifest(
   input: ArchiveOutputsInput,
   outputs: readonly Output[],
   previous: PreviousManifest | undefined,
-  isComplete: boolean,
+  { isComplete, nowMs }: { readonly isComplete: boolean; readonly nowMs: number },
 ): Manifest {
   const { requestId, status, account, timestamps, costTimes, errorMessage } = input;
   const hasInputs = input.inputs.length > 0 || Object.keys(input.values).length > 0;
@@ -57,7 +57,7 @@ export function toManifest(
     workflowId,
     account,
     webAppId,
-    archivedAt: new Date().toISOString(),
+    archivedAt: new Date(nowMs).toISOString(),
     inputs,
     values,
     timestamps,

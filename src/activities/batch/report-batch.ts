@@ -18,6 +18,7 @@ import type { ReportRow } from '../../report/report-data';
 import { reportHtml } from '../../report/report-html';
 import { relativeHref, toReportCells, toReportRow } from '../../report/report-row';
 import type { PreparedRow } from '../../rows';
+import { temporalClock } from '../clock';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { BatchRecord } from './batch-record';
@@ -34,6 +35,7 @@ export async function reportBatch(
   input: ReportBatchInput,
 ): Promise<ReportBatchResult> {
   const { id, rows: reference, source = null, ending = 'completed', badRows = null } = input;
+  const now = temporalClock();
   const progress = { batch: id, page: 0, pages: 3 * reference.pages };
   return await withHeartbeat(
     () => progress,
@@ -82,7 +84,7 @@ export async function reportBatch(
           ...{ id, ending, source, badRows, goneRows: tally.goneRows },
           archive: page.slice(0, -posix.basename(page).length - 1),
         },
-        new Date(),
+        new Date(now()),
       );
       const html = reportHtml(facts, rowsOfReport(), assets);
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };
