@@ -1,5 +1,5 @@
 import { Client } from '@temporalio/client';
-import { noopMetricMeter } from '@temporalio/common';
+import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { viewLimits } from './activities/accounts';
@@ -15,6 +15,7 @@ import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities, closeDependencies, openDependencies } from './worker/activities';
 import { shareLimits, workerIdentity } from './worker/limits';
 import { ArchiveIdentity } from './storage/archive/archive-identity';
+import { slowReplaySinks } from './worker/slow-replays';
 import { identifyArchive, logStart } from './worker/start-log';
 import { startGauges, watchReadiness } from './worker/telemetry';
 import type { OpenTraces } from './traces/open-traces';
@@ -82,6 +83,12 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   let health: HealthServer | undefined;
   let readiness: Readiness | undefined;
   let hasFailed = false;
+  let hasStarted = false;
+  let identity = '';
+  const stateOf = (worker: Worker): string => {
+    const state = worker.getState();
+    return state === 'RUNNING' && !hasStarted ? 'STARTING' : state;
+  };
   const repeated: (() => void)[] = [];
   const close = async (): Promise<void> => {
     for (const stop of repeated) stop();
@@ -105,7 +112,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },
       {
-        states: () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
+        states: () => [...workers.map(stateOf), ...(hasFailed ? ['FAILED'] : [])],
         parts: () => readiness?.parts ?? {},
         further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
       },
@@ -113,7 +120,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     const sharing = { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs };
     repeated.push(await shareLimits(dependencies.limits, sharing));
     const activities = allActivities({ ...dependencies, archiveIdentity }, config, access, logger);
-    workers = await createWorkers(options, { activities, traces, identity: workerIdentity(archiveId) });
+    identity = workerIdentity(archiveId);
+    workers = await createWorkers(options, { activities, traces, identity, meter });
   } catch (error) {
     await close();
     throw error;
@@ -123,7 +131,11 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     logger.info('worker stopped');
   });
-  repeated.push(logStart({ ...options, meter, taskQueue }, { archive: dependencies.archive, health: health?.url }));
+  const onStarted = (): void => {
+    hasStarted = true;
+  };
+  const place = { archive: dependencies.archive, health: health?.url };
+  repeated.push(logStart({ ...options, meter, taskQueue, identity }, place, onStarted));
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
@@ -185,19 +197,21 @@ interface WorkerParts {
   readonly traces: WorkerTraces | undefined;
   /** Under which Temporal knows their requests for work. */
   readonly identity: string;
+  readonly meter: MetricMeter;
 }
 
 async function createWorkers(
   options: StartWorkerOptions,
-  { activities, traces, identity }: WorkerParts,
+  { activities, traces, identity, meter }: WorkerParts,
 ): Promise<readonly Worker[]> {
-  const { config, connection, namespace, taskQueue = workflowTaskQueue } = options;
+  const { config, connection, namespace, logger, taskQueue = workflowTaskQueue } = options;
   const { slots } = config;
   const dataConverter = workerDataConverter(config.codecKeys);
   const common = {
     ...{ connection, namespace, activities, dataConverter, identity },
     ...deploymentOptions(config),
     ...traces?.workerOptions,
+    sinks: { ...slowReplaySinks(logger, meter), ...traces?.workerOptions.sinks },
   };
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,
