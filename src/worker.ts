@@ -79,16 +79,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const dependencies = openDependencies(config, { logger, meter, traces });
   const access = temporalAccess(options, traces);
   const { taskQueue } = access;
-  let workers: readonly Worker[] = [];
+  const state: ProcessState = { workers: [], hasStarted: false, hasFailed: false };
   let health: HealthServer | undefined;
   let readiness: Readiness | undefined;
-  let hasFailed = false;
-  let hasStarted = false;
-  let identity = '';
-  const stateOf = (worker: Worker): string => {
-    const state = worker.getState();
-    return state === 'RUNNING' && !hasStarted ? 'STARTING' : state;
-  };
   const repeated: (() => void)[] = [];
   const close = async (): Promise<void> => {
     for (const stop of repeated) stop();
@@ -97,7 +90,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await closeDependencies(dependencies);
   };
   const shutdown = (): void => {
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    for (const worker of state.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   try {
     await dependencies.archive.check();
@@ -112,7 +105,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },
       {
-        states: () => [...workers.map(stateOf), ...(hasFailed ? ['FAILED'] : [])],
+        states: () => statesOf(state),
         parts: () => readiness?.parts ?? {},
         further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
       },
@@ -120,28 +113,39 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     const sharing = { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs };
     repeated.push(await shareLimits(dependencies.limits, sharing));
     const activities = allActivities({ ...dependencies, archiveIdentity }, config, access, logger);
-    identity = workerIdentity(archiveId);
-    workers = await createWorkers(options, { activities, traces, identity, meter });
+    const identity = workerIdentity(archiveId);
+    state.workers = await createWorkers(options, { activities, traces, identity, meter });
+    const place = { archive: dependencies.archive, health: health?.url };
+    const onStarted = (): boolean => (state.hasStarted = true);
+    repeated.push(logStart({ ...options, meter, taskQueue, identity }, place, onStarted));
   } catch (error) {
     await close();
     throw error;
   }
   if (config.metrics !== null) repeated.push(startGauges(dependencies, { access, meter, logger }));
-  const stopped = runAll(workers, shutdown).finally(async () => {
+  const stopped = runAll(state.workers, shutdown).finally(async () => {
     await close();
     logger.info('worker stopped');
   });
-  const onStarted = (): void => {
-    hasStarted = true;
-  };
-  const place = { archive: dependencies.archive, health: health?.url };
-  repeated.push(logStart({ ...options, meter, taskQueue, identity }, place, onStarted));
   const fail = (): void => {
-    hasFailed = true;
+    state.hasFailed = true;
     markProcessFailing();
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
+}
+
+interface ProcessState {
+  workers: readonly Worker[];
+  /** Whether Temporal knows that they poll. */
+  hasStarted: boolean;
+  hasFailed: boolean;
+}
+
+function statesOf({ workers, hasStarted, hasFailed }: ProcessState): string[] {
+  const states = workers.map((worker) => worker.getState());
+  const shown = states.map((state) => (state === 'RUNNING' && !hasStarted ? 'STARTING' : state));
+  return hasFailed ? [...shown, 'FAILED'] : shown;
 }
 
 /** Loaded on demand: without traces nothing of OpenTelemetry is. */

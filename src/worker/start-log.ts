@@ -82,7 +82,7 @@ function unknownArchive(location: string, error: unknown): ArchiveError {
 export function logStart(
   worker: StartedWorker,
   { archive, health }: { readonly archive: Archive; readonly health?: string | undefined },
-  onStarted: () => void,
+  onStarted: () => unknown,
 ): () => void {
   const { config, namespace, taskQueue, logger } = worker;
   const stopping = new AbortController();

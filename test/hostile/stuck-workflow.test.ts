@@ -129,7 +129,7 @@ describe('a task whose workflow tasks time out', () => {
       },
       { withinMs: 60_000, what: 'workflow tasks that timed out' },
     );
-    expect(status.stuck).toBeNull();
+    expect(status).toEqual({ stuck: null });
     const finding = await eventually(
       async () => {
         await take();

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
-import { cancellationSignal, log } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
 import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch/batch-activities';
 import type { RowsReference } from '../../contract/batch/batch-input';
 import type { RowRecord } from '../../contract/batch/batch-rows';
@@ -18,7 +18,6 @@ import type { ReportRow } from '../../report/report-data';
 import { reportHtml } from '../../report/report-html';
 import { relativeHref, toReportCells, toReportRow } from '../../report/report-row';
 import type { PreparedRow } from '../../rows';
-import { temporalClock } from '../clock';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { BatchRecord } from './batch-record';
@@ -35,7 +34,6 @@ export async function reportBatch(
   input: ReportBatchInput,
 ): Promise<ReportBatchResult> {
   const { id, rows: reference, source = null, ending = 'completed', badRows = null } = input;
-  const now = temporalClock();
   const progress = { batch: id, page: 0, pages: 3 * reference.pages };
   return await withHeartbeat(
     () => progress,
@@ -84,7 +82,7 @@ export async function reportBatch(
           ...{ id, ending, source, badRows, goneRows: tally.goneRows },
           archive: page.slice(0, -posix.basename(page).length - 1),
         },
-        new Date(now()),
+        new Date(activityInfo().currentAttemptScheduledTimestampMs),
       );
       const html = reportHtml(facts, rowsOfReport(), assets);
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };

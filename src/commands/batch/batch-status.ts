@@ -121,8 +121,7 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
  * @internal exported for tests
  */
 export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchResult['ending']): string {
-  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused, failure } =
-    view;
+  const { workflowId, isOver, execution, startedAt, endedAt, source, stuck, url, batchId, refused, failure } = view;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
   const hasTable = execution === 'COMPLETED' || execution === 'CANCELLED';
   const over = `${overWord(view, ending)}, over after ${formatClock(elapsedMs)}${hasTable ? `; see "longhaul batch report ${batchId}"` : ''}`;

@@ -62,17 +62,13 @@ function watch(
 describe('the activity that watches a task', () => {
   it('comes back with the end of the task', async () => {
     polls = [seen('Queuing'), { seen: 'nothing', problem: '502' }, seen('Warming'), seen('Success')];
-    expect(await watch().result).toMatchObject({
-      pollResult: { status: 'Success' },
-      known: { polls: 4, failedPolls: 1 },
-    });
+    const { known, pollResult } = await watch().result;
+    expect([known, pollResult]).toMatchObject([{ polls: 4, failedPolls: 1 }, { status: 'Success' }]);
   });
 
   it('comes back when the service knows no such task for too long', async () => {
     polls = [{ seen: 'notFound' }];
-    expect(await watch({ notVisibleGraceMs: 20 }).result).toMatchObject({
-      pollResult: { seen: 'notFound' },
-    });
+    expect(await watch({ notVisibleGraceMs: 20 }).result).toMatchObject({ pollResult: { seen: 'notFound' } });
   });
 
   it.each([-10, 10])('judges by Temporal’s clock, also where that of the worker is %i hours off', async (hours) => {
@@ -82,9 +78,7 @@ describe('the activity that watches a task', () => {
     polls = [{ seen: 'notFound' }, seen('Queuing'), seen('Running'), seen('Success')];
     const { known } = await watch(times, info).result;
     expect(known).toMatchObject({ polls: 4, serviceStatus: 'Success' });
-    for (const ms of [known.runningSinceMs, known.serviceStatusSinceMs]) {
-      expect(Math.abs((ms ?? 0) - scheduledMs)).toBeLessThan(60_000);
-    }
+    expect(Math.abs((known.runningSinceMs ?? 0) - scheduledMs)).toBeLessThan(60_000);
     polls = [seen('Running')];
     const late = await watch({ ...times, deadlinesMs: { ...input.deadlinesMs, run: 20 } }, info).result;
     expect(late.known.serviceStatus).toBe('Running');
