@@ -58,7 +58,8 @@ export async function* replayExecutions(options: ReplayExecutionsOptions): Async
   const converter = workerDataConverter(options.codecKeys);
   const codecs = (converter.payloadCodecs ?? []).map((codec) => new ComplainingCodec(codec));
   const dataConverter = { ...converter, payloadCodecs: codecs };
-  const worker = { workflowBundle, replayName: 'replay', dataConverter };
+  const sinks = { longhaulReplays: { slow: { fn: () => undefined } } };
+  const worker = { workflowBundle, replayName: 'replay', dataConverter, sinks };
   for await (const { error } of Worker.runReplayHistories(worker, histories())) {
     if (current === undefined) continue;
     const { workflowId, runId, execution } = current;

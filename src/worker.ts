@@ -1,5 +1,5 @@
 import { Client } from '@temporalio/client';
-import { noopMetricMeter } from '@temporalio/common';
+import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { viewLimits } from './activities/accounts';
@@ -15,6 +15,7 @@ import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities, closeDependencies, openDependencies } from './worker/activities';
 import { shareLimits, workerIdentity } from './worker/limits';
 import { ArchiveIdentity } from './storage/archive/archive-identity';
+import { slowReplaySinks } from './worker/slow-replays';
 import { identifyArchive, logStart } from './worker/start-log';
 import { startGauges, watchReadiness } from './worker/telemetry';
 import type { OpenTraces } from './traces/open-traces';
@@ -78,10 +79,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const dependencies = openDependencies(config, { logger, meter, traces });
   const access = temporalAccess(options, traces);
   const { taskQueue } = access;
-  let workers: readonly Worker[] = [];
+  const state: ProcessState = { workers: [], hasStarted: false, hasFailed: false };
   let health: HealthServer | undefined;
   let readiness: Readiness | undefined;
-  let hasFailed = false;
   const repeated: (() => void)[] = [];
   const close = async (): Promise<void> => {
     for (const stop of repeated) stop();
@@ -90,7 +90,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await closeDependencies(dependencies);
   };
   const shutdown = (): void => {
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    for (const worker of state.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   try {
     await dependencies.archive.check();
@@ -105,7 +105,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },
       {
-        states: () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
+        states: () => statesOf(state),
         parts: () => readiness?.parts ?? {},
         further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
       },
@@ -113,23 +113,39 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     const sharing = { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs };
     repeated.push(await shareLimits(dependencies.limits, sharing));
     const activities = allActivities({ ...dependencies, archiveIdentity }, config, access, logger);
-    workers = await createWorkers(options, { activities, traces, identity: workerIdentity(archiveId) });
+    const identity = workerIdentity(archiveId);
+    state.workers = await createWorkers(options, { activities, traces, identity, meter });
+    const place = { archive: dependencies.archive, health: health?.url };
+    const onStarted = (): boolean => (state.hasStarted = true);
+    repeated.push(logStart({ ...options, meter, taskQueue, identity }, place, onStarted));
   } catch (error) {
     await close();
     throw error;
   }
   if (config.metrics !== null) repeated.push(startGauges(dependencies, { access, meter, logger }));
-  const stopped = runAll(workers, shutdown).finally(async () => {
+  const stopped = runAll(state.workers, shutdown).finally(async () => {
     await close();
     logger.info('worker stopped');
   });
-  repeated.push(logStart({ ...options, meter, taskQueue }, { archive: dependencies.archive, health: health?.url }));
   const fail = (): void => {
-    hasFailed = true;
+    state.hasFailed = true;
     markProcessFailing();
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
+}
+
+interface ProcessState {
+  workers: readonly Worker[];
+  /** Whether Temporal knows that they poll. */
+  hasStarted: boolean;
+  hasFailed: boolean;
+}
+
+function statesOf({ workers, hasStarted, hasFailed }: ProcessState): string[] {
+  const states = workers.map((worker) => worker.getState());
+  const shown = states.map((state) => (state === 'RUNNING' && !hasStarted ? 'STARTING' : state));
+  return hasFailed ? [...shown, 'FAILED'] : shown;
 }
 
 /** Loaded on demand: without traces nothing of OpenTelemetry is. */
@@ -185,19 +201,21 @@ interface WorkerParts {
   readonly traces: WorkerTraces | undefined;
   /** Under which Temporal knows their requests for work. */
   readonly identity: string;
+  readonly meter: MetricMeter;
 }
 
 async function createWorkers(
   options: StartWorkerOptions,
-  { activities, traces, identity }: WorkerParts,
+  { activities, traces, identity, meter }: WorkerParts,
 ): Promise<readonly Worker[]> {
-  const { config, connection, namespace, taskQueue = workflowTaskQueue } = options;
+  const { config, connection, namespace, logger, taskQueue = workflowTaskQueue } = options;
   const { slots } = config;
   const dataConverter = workerDataConverter(config.codecKeys);
   const common = {
     ...{ connection, namespace, activities, dataConverter, identity },
     ...deploymentOptions(config),
     ...traces?.workerOptions,
+    sinks: { ...slowReplaySinks(logger, meter), ...traces?.workerOptions.sinks },
   };
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,

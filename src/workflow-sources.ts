@@ -11,7 +11,7 @@ export interface WorkflowSources {
   readonly payloadConverterPath: string;
   readonly failureConverterPath: string;
   readonly preloadModules: string[];
-  readonly workflowInterceptorModules?: string[];
+  readonly workflowInterceptorModules: string[];
 }
 
 /** A bundle as `Worker.create` takes it. */
@@ -29,14 +29,21 @@ export function workflowSources(folder: string = __dirname): WorkflowSources {
   const workflowsPath = require.resolve(join(folder, 'workflows'));
   const payloadConverterPath = require.resolve(join(folder, 'workflows/payload-converter'));
   const failureConverterPath = require.resolve(join(folder, 'workflows/failure-converter'));
-  const preloadModules = [workflowsPath, payloadConverterPath, failureConverterPath];
-  return { workflowsPath, payloadConverterPath, failureConverterPath, preloadModules };
+  const replays = require.resolve(join(folder, 'workflows/replay-interceptor'));
+  return {
+    workflowsPath,
+    payloadConverterPath,
+    failureConverterPath,
+    preloadModules: [workflowsPath, payloadConverterPath, failureConverterPath, replays],
+    workflowInterceptorModules: [replays],
+  };
 }
 
 /** The same with the interceptors of traces: what a worker without traces does not load. */
 export function tracedWorkflowSources(folder: string = __dirname): WorkflowSources {
-  const module = require.resolve(join(folder, 'workflows/trace-interceptors'));
-  return { ...workflowSources(folder), workflowInterceptorModules: [module] };
+  const sources = workflowSources(folder);
+  const traces = require.resolve(join(folder, 'workflows/trace-interceptors'));
+  return { ...sources, workflowInterceptorModules: [...sources.workflowInterceptorModules, traces] };
 }
 
 /** Names of the bundles beside the build. */

@@ -109,6 +109,8 @@ interface DevServerSettings {
 const onePartition = ['matching.numTaskqueueReadPartitions=1', 'matching.numTaskqueueWritePartitions=1'];
 /** Off by default; without it accounts and batches wait in line behind the largest. */
 const fairness = 'matching.enableFairness=true';
+/** Off by default; without it more is lost of what is handed to a worker as it stops. */
+const orderlyStops = 'frontend.enableCancelWorkerPollsOnShutdown=true';
 const shortTimerSettings = [
   'history.timerProcessorMaxTimeShift="1ms"',
   'history.timerProcessorMaxPollRPS=1000',
@@ -128,7 +130,7 @@ function devServerArguments(settings: DevServerSettings): string[] {
     ...['--port', String(port), '--ui-port', String(uiPort), '--metrics-port', String(metricsPort)],
     ...(namespace === 'default' ? [] : ['--namespace', namespace]),
     ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
-    ...[...onePartition, fairness, ...(shortTimers ? shortTimerSettings : [])].flatMap((setting) => {
+    ...[...onePartition, fairness, orderlyStops, ...(shortTimers ? shortTimerSettings : [])].flatMap((setting) => {
       return ['--dynamic-config-value', setting];
     }),
     ...(dataFile === undefined ? [] : ['--db-filename', dataFile, ...pragmas]),

@@ -13,6 +13,7 @@ import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';
 import { getService } from './accounts';
 import { CreateRecordFile } from './create-record';
+import { temporalClock } from './clock';
 import type { ActivityDependencies } from './dependencies';
 import { isDeadLink, isTooSlow, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
@@ -50,6 +51,7 @@ export async function archiveOutputs(
   input: ArchiveOutputsInput,
 ): Promise<ArchiveOutputsResult> {
   const { archive } = dependencies;
+  const now = temporalClock();
   let fetch: OutputFetch | undefined;
   return await withHeartbeat(
     () => fetch?.progress() ?? { transfer: 'archive', name: input.requestId, bytes: 0, totalBytes: null },
@@ -58,7 +60,7 @@ export async function archiveOutputs(
         const signal = cancellationSignal();
         const refresh = (): Promise<TaskOutputs> =>
           getService(dependencies, input.account).getOutputs(input.requestId, { signal });
-        const run: ArchiveRun = { dependencies, input, ...(await ownPlace(archive, input)) };
+        const run: ArchiveRun = { dependencies, input, now, ...(await ownPlace(archive, input)) };
         const { names, previous } = run;
         const list = new OutputList(names, previous?.outputs ?? [], `${await identity.get()} ${input.requestId}`);
         const listed = await refresh().catch(goneOrThrow);
@@ -124,6 +126,8 @@ interface OwnPlace {
 interface ArchiveRun extends OwnPlace {
   readonly dependencies: ActivityDependencies;
   readonly input: ArchiveOutputsInput;
+  /** The time by Temporal's clock. */
+  readonly now: () => number;
 }
 
 /** Undefined once the service has said again and again that the task or its results are gone; throws everything else. */
@@ -204,7 +208,8 @@ async function writeManifest(run: ArchiveRun, list: OutputList, isComplete: bool
   if (workflowId !== null && input.createNumber !== undefined) {
     await new CreateRecordFile(archive, workflowId, input.createNumber).addRequestId(input.requestId);
   }
-  const text = manifestText(toManifest(workflowId, input, list.outputs, previous, isComplete));
+  const state = { isComplete, nowMs: run.now() };
+  const text = manifestText(toManifest(workflowId, input, list.outputs, previous, state));
   await archive.replace(names.manifest, text);
   if (!isComplete || (await archive.size(names.manifest)) === Buffer.byteLength(text)) return;
   throw new ArchiveError('NOT_WHOLE', `${archive.locate(names.manifest)} was kept, and is not there as it was sent`);

@@ -14,6 +14,7 @@ import {
 import type { Money, Prices } from '../domain/money';
 import { errorMessage } from '../domain/text';
 import { DayRequests, toRefusal } from './account-day';
+import { workerClock } from './clock';
 
 /** The workflows of the days; made by the worker of Temporal's client. Each call may be repeated. */
 export interface AccountDays {
@@ -71,7 +72,7 @@ export class DailyBudgets {
   problem({ account, webAppId }: Pick<Expense, 'account' | 'webAppId'>): string | undefined {
     const limit = this.#options.limits.get(account);
     if (limit === undefined) return undefined;
-    const currency = this.#options.prices?.find(account, webAppId, Date.now())?.currency;
+    const currency = this.#options.prices?.find(account, webAppId, workerClock())?.currency;
     return dailyBudgetProblem({ account, webAppId }, limit, currency);
   }
 
@@ -102,15 +103,14 @@ export class DailyBudgets {
     await Promise.all(sent);
   }
 
-  /** A task is over; `createdMs` by the service's clock, if it tells. */
+  /** A task is over that was created then, by the service's clock or Temporal's. */
   async settle(
     { account, workflowId, createNumber }: Pick<Expense, 'account' | 'workflowId' | 'createNumber'>,
     cost: Money | null,
     createdMs: number,
   ): Promise<void> {
-    const atMs = Number.isNaN(createdMs) ? Date.now() : createdMs;
     // The day that does not know the create takes no notice.
-    const days = new Set([atMs - aroundMidnightMs, atMs, atMs + aroundMidnightMs].map(utcDay));
+    const days = new Set([createdMs - aroundMidnightMs, createdMs, createdMs + aroundMidnightMs].map(utcDay));
     const sent = [...days].map(async (day) => {
       await this.#send({ account, day }, { kind: 'settle', ...createId(workflowId, createNumber), cost });
     });
@@ -127,7 +127,7 @@ export class DailyBudgets {
     const answers = expenses.map(async ({ account, webAppId, workflowId, createNumber }) => {
       const limit = this.#options.limits.get(account);
       if (limit === undefined) return undefined;
-      const expected = this.#expected(account, webAppId);
+      const expected = this.#expected(account, webAppId, nowMs);
       const operation = { kind, by, ...createId(workflowId, createNumber), ...expected };
       const { outcome, view } = await this.#requests({ account, day }, limit).send(operation);
       const refusal = isGranted(outcome)
@@ -138,8 +138,8 @@ export class DailyBudgets {
     return await Promise.all(answers);
   }
 
-  #expected(account: string, app: number): ExpectedCost {
-    const price = this.#options.prices?.find(account, app, Date.now());
+  #expected(account: string, app: number, nowMs: number): ExpectedCost {
+    const price = this.#options.prices?.find(account, app, nowMs);
     return { app, taskMicros: price?.taskMicros ?? 0, isFixed: price?.time == null };
   }
 

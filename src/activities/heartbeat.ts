@@ -4,6 +4,7 @@ import type { CreateHeartbeat } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { isRequestId } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
+import { workerClock } from './clock';
 
 /** What a heartbeat says about the attempts so far. Further attempts on other workers read it. */
 interface AttemptRecord {
@@ -86,7 +87,9 @@ async function counted<T>(context: Context, lost: number, progress: () => object
 async function recordNow(context: Context, details: object): Promise<void> {
   try {
     const { client, info } = context;
-    await client.withDeadline(Date.now() + confirmWithinMs, () => client.activity.heartbeat(info.taskToken, details));
+    await client.withDeadline(workerClock() + confirmWithinMs, () =>
+      client.activity.heartbeat(info.taskToken, details),
+    );
   } catch {
     // A worker without a connection is found out by the missing heartbeats, as ever.
   }

@@ -48,7 +48,7 @@ export function toManifest(
   input: ArchiveOutputsInput,
   outputs: readonly Output[],
   previous: PreviousManifest | undefined,
-  isComplete: boolean,
+  { isComplete, nowMs }: { readonly isComplete: boolean; readonly nowMs: number },
 ): Manifest {
   const { requestId, status, account, timestamps, costTimes, errorMessage } = input;
   const hasInputs = input.inputs.length > 0 || Object.keys(input.values).length > 0;
@@ -65,7 +65,7 @@ export function toManifest(
     createNumber: input.createNumber ?? null,
     account,
     webAppId,
-    archivedAt: new Date().toISOString(),
+    archivedAt: new Date(nowMs).toISOString(),
     inputs,
     values,
     timestamps,

@@ -1,11 +1,13 @@
 import { metricMeter } from '@temporalio/activity';
 import type { Activities, ArchiveOutputsInput, PollResult } from '../contract/activities';
 import { count, metrics, record } from '../contract/metrics';
+import { temporalClock } from './clock';
 
 /** A task whose archive has failed here. */
 interface Unarchived {
   readonly account: string;
   readonly requestId: string;
+  /** By `performance.now`: when the service deletes its results, and when the archive failed. */
   readonly expiresMs: number;
   readonly failedMs: number;
 }
@@ -23,19 +25,23 @@ export class UnarchivedResults {
   async during<Result>(input: ArchiveOutputsInput, attempt: () => Promise<Result>): Promise<Result> {
     const { account, requestId } = input;
     const key = `${account} ${requestId}`;
+    const now = temporalClock();
     try {
       const result = await attempt();
       this.#tasks.delete(key);
       return result;
     } catch (error) {
-      const expiresMs = Date.parse(input.timestamps['expiredAt']?.iso ?? '');
-      if (!Number.isNaN(expiresMs)) this.#tasks.set(key, { account, requestId, expiresMs, failedMs: Date.now() });
+      const marginMs = expiryMarginMs(input, now());
+      const failedMs = performance.now();
+      if (marginMs !== undefined) {
+        this.#tasks.set(key, { account, requestId, expiresMs: failedMs + marginMs, failedMs });
+      }
       throw error;
     }
   }
 
   /** The request ids of an account’s results that expire within six hours, or should have. */
-  expiring(account: string, nowMs: number): readonly string[] {
+  expiring(account: string, nowMs = performance.now()): readonly string[] {
     for (const [key, { failedMs }] of this.#tasks) if (nowMs - failedMs > forgottenAfterMs) this.#tasks.delete(key);
     return [...this.#tasks.values()]
       .filter((task) => task.account === account && task.expiresMs - nowMs <= soonMs)
@@ -84,10 +90,11 @@ export function withMetrics(
     },
     archiveOutputs: async (input) => {
       const startedMs = performance.now();
+      const now = temporalClock();
       const archived = await unarchived.during(input, () => activities.archiveOutputs(input));
       record(metricMeter, metrics.archives, labels(input), secondsSince(startedMs));
       count(metricMeter, metrics.archiveBytes, labels(input), archived.outputBytes ?? 0);
-      const marginMs = expiryMarginMs(input);
+      const marginMs = expiryMarginMs(input, now());
       if (marginMs !== undefined) record(metricMeter, metrics.expiryMargin, labels(input), marginMs / 1_000);
       return archived;
     },
@@ -104,7 +111,7 @@ function secondsSince(startedMs: number): number {
 }
 
 /** Until the service deletes the results, by its own word; undefined when it gave none. */
-function expiryMarginMs({ timestamps }: ArchiveOutputsInput): number | undefined {
+function expiryMarginMs({ timestamps }: ArchiveOutputsInput, nowMs: number): number | undefined {
   const expiresMs = Date.parse(timestamps['expiredAt']?.iso ?? '');
-  return Number.isNaN(expiresMs) ? undefined : expiresMs - Date.now();
+  return Number.isNaN(expiresMs) ? undefined : expiresMs - nowMs;
 }

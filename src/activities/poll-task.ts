@@ -64,7 +64,7 @@ export function toFailedPoll(
  */
 export async function recordEnd(
   { archive, dailyBudgets }: EndRecords,
-  { account, createNumber, requestId }: Pick<PolledTask, 'account' | 'createNumber' | 'requestId'>,
+  { account, createNumber, requestId, acceptedAtMs }: PolledTask,
   result: PollResult,
   withinMs: number,
 ): Promise<void> {
@@ -77,7 +77,9 @@ export async function recordEnd(
   if (workflowId === undefined) return;
   const record = archive && new CreateRecordFile(archive, workflowId, createNumber);
   const written = record?.addEnd(requestId, end);
-  const settled = dailyBudgets?.settle({ account, workflowId, createNumber }, cost, Date.parse(end.createdAt ?? ''));
+  const createdMs = createdAtMs(end.createdAt, acceptedAtMs);
+  const settled =
+    createdMs === undefined ? undefined : dailyBudgets?.settle({ account, workflowId, createNumber }, cost, createdMs);
   await withinTime(Promise.allSettled([written, settled]), withinMs);
 }
 
@@ -116,11 +118,7 @@ async function withinTime<T>(promise: Promise<T>, withinMs: number): Promise<T |
  *
  * @internal exported for tests
  */
-export function toPollResult(
-  detail: TaskDetail,
-  task: Pick<PolledTask, 'account' | 'webAppId'>,
-  prices?: Prices,
-): PollResult {
+export function toPollResult(detail: TaskDetail, task: Omit<PolledTask, 'requestId'>, prices?: Prices): PollResult {
   const { status, queuePosition, errorMessage, costTimes } = detail;
   return {
     seen: 'task',
@@ -138,15 +136,20 @@ export function toPollResult(
 /** By the price of the moment at which the service created the task. */
 function toCost(
   { createdAt, costTimes }: TaskDetail,
-  task: Pick<PolledTask, 'account' | 'webAppId'>,
+  { account, webAppId = null, acceptedAtMs }: Omit<PolledTask, 'requestId'>,
   prices: Prices | undefined,
 ): { cost?: Money } {
-  const { account, webAppId = null } = task;
-  if (prices === undefined || webAppId === null) return {};
-  const createdMs = Date.parse(createdAt?.iso ?? '');
-  const price = prices.find(account, webAppId, Number.isNaN(createdMs) ? Date.now() : createdMs);
+  const createdMs = createdAtMs(createdAt?.iso, acceptedAtMs);
+  if (prices === undefined || webAppId === null || createdMs === undefined) return {};
+  const price = prices.find(account, webAppId, createdMs);
   const cost = price === null ? undefined : taskCost(price, costTimes);
   return cost === undefined ? {} : { cost };
+}
+
+/** When the task was created: by the service's word, else when the create was accepted. */
+function createdAtMs(given: string | null | undefined, acceptedAtMs: number | null | undefined): number | undefined {
+  const ms = Date.parse(given ?? '');
+  return Number.isNaN(ms) ? (acceptedAtMs ?? undefined) : ms;
 }
 
 const names = ['createdAt', 'executedAt', 'runningAt', 'endedAt', 'updatedAt', 'expiredAt'] as const;

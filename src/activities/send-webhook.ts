@@ -8,6 +8,7 @@ import type { WebhookActivities, WebhookDelivery, WebhookInput } from '../contra
 import { errorCode } from '../domain/text';
 import { parseRetryAfter } from '../service/exchange';
 import { localhostLookup } from '../storage/connection-rule';
+import { temporalClock, workerClock } from './clock';
 import { asApplicationFailure } from './to-application-failure';
 import { handOver, isWorkerStopping } from './worker-shutdown';
 
@@ -46,6 +47,7 @@ export function createWebhookActivities(dependencies: WebhookDependencies): Webh
 
 async function sendWebhook(dependencies: WebhookDependencies, input: WebhookInput): Promise<WebhookDelivery> {
   const { webhooks, connections, answerWithinMs = defaultAnswerWithinMs } = dependencies;
+  const now = temporalClock();
   const target = webhooks.get(input.webhook);
   if (target === undefined) throw unknownWebhook(input.webhook);
   const { cancellationSignal } = Context.current();
@@ -61,14 +63,15 @@ async function sendWebhook(dependencies: WebhookDependencies, input: WebhookInpu
   const { httpStatus } = reply;
   if (httpStatus >= 200 && httpStatus < 300) {
     counted(input, 'delivered');
-    return { deliveredAt: new Date().toISOString(), httpStatus, attempt: activityInfo().attempt };
+    return { deliveredAt: new Date(now()).toISOString(), httpStatus, attempt: activityInfo().attempt };
   }
   throw refused(input, reply);
 }
 
 interface Reply {
   readonly httpStatus: number;
-  readonly retryAfter: string | undefined;
+  /** Undefined where it does not say when to try again. */
+  readonly retryAfterMs: number | undefined;
 }
 
 async function post(
@@ -88,13 +91,13 @@ async function post(
     headers: {
       'content-type': 'application/json',
       'user-agent': 'longhaul',
-      ...signedHeaders({ id, body, secrets: secrets(), nowMs: Date.now() }),
+      ...signedHeaders({ id, body, secrets: secrets(), nowMs: workerClock() }),
     },
   });
   // What it says beside its status is not read: it may be endless.
   answer.on('error', () => undefined).destroy();
-  const retryAfter = headers['retry-after'];
-  return { httpStatus: statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined };
+  const [retryAfter, date] = [headers['retry-after'], headers['date']].flat();
+  return { httpStatus: statusCode, retryAfterMs: parseRetryAfter(retryAfter, date) };
 }
 
 /** What {@link signedHeaders} signs. */
@@ -125,7 +128,7 @@ function counted({ webhook }: WebhookInput, outcome: string): void {
 }
 
 /** Each is tried again but 410, by which a receiver says that it wants no more. */
-function refused(input: WebhookInput, { httpStatus, retryAfter }: Reply): ApplicationFailure {
+function refused(input: WebhookInput, { httpStatus, retryAfterMs }: Reply): ApplicationFailure {
   const { webhook } = input;
   const answered = `The webhook "${webhook}" was answered with HTTP ${httpStatus}`;
   if (httpStatus === 410) {
@@ -137,7 +140,7 @@ function refused(input: WebhookInput, { httpStatus, retryAfter }: Reply): Applic
     return undelivered(`${answered}; redirects are not followed: correct its URL in LONGHAUL_WEBHOOKS_FILE`);
   }
   const isForNow = httpStatus === 429 || httpStatus === 503;
-  const waitMs = isForNow ? parseRetryAfter(retryAfter, Date.now()) : undefined;
+  const waitMs = isForNow ? retryAfterMs : undefined;
   // To Temporal a pause of 0 means never again.
   return undelivered(answered, waitMs === undefined || waitMs === 0 ? {} : { nextRetryDelay: waitMs });
 }

@@ -63,7 +63,7 @@ export class SharedUploads {
     for (;;) {
       upload.signal.throwIfAborted();
       const known = this.#known.get(name);
-      if (known !== undefined && Date.now() < known.untilMs) return known.resource;
+      if (known !== undefined && performance.now() < known.untilMs) return known.resource;
       const flight = this.#flights.get(name);
       if (flight === undefined) return await this.#lead(name, content, upload);
       try {
@@ -78,7 +78,7 @@ export class SharedUploads {
   async #lead(name: string, content: UploadContent, upload: ContentUpload): Promise<CommittedInput> {
     const landing = this.#recordedOrNew(name, content, upload)
       .then((resource) => {
-        remember(this.#known, name, { resource, untilMs: Date.now() + this.#knownForMs });
+        remember(this.#known, name, { resource, untilMs: performance.now() + this.#knownForMs });
         return resource;
       })
       .finally(() => this.#flights.delete(name));

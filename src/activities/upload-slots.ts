@@ -33,7 +33,7 @@ export class UploadSlots {
    * @throws a failure that is worth another try a little later, when the share is used up: waiting here would hold a slot.
    */
   async run<Result>(account: string, upload: () => Promise<Result>): Promise<Result> {
-    const uploads = this.#accounts.get(account) ?? { running: 0, refused: 0, sinceMs: Date.now() };
+    const uploads = this.#accounts.get(account) ?? { running: 0, refused: 0, sinceMs: performance.now() };
     this.#accounts.set(account, uploads);
     if (uploads.running >= this.#mostAtOnce) throw beyondShare(account, this.#mostAtOnce, retryDelayMs(uploads));
     uploads.running += 1;
@@ -46,7 +46,8 @@ export class UploadSlots {
 }
 
 function retryDelayMs(uploads: AccountUploads): number {
-  if (Date.now() - uploads.sinceMs > latestRetryMs) Object.assign(uploads, { refused: 0, sinceMs: Date.now() });
+  if (performance.now() - uploads.sinceMs > latestRetryMs)
+    Object.assign(uploads, { refused: 0, sinceMs: performance.now() });
   uploads.refused += 1;
   const delayMs = Math.min(latestRetryMs, Math.max(soonestRetryMs, uploads.refused * retryPerRefusalMs));
   return delayMs * (0.75 + Math.random() / 2);

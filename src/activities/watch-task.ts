@@ -17,6 +17,7 @@ import type { ServiceClient } from '../service';
 import { PollHeldBackError, type PollLimiter } from '../service/poll-limiter';
 import type { Prices } from '../domain/money';
 import type { AccountDependencies } from './accounts';
+import { temporalClock } from './clock';
 import type { ActivityTraces } from './dependencies';
 import { countPoll } from './metrics';
 import { handOver, isWorkerStopping } from './worker-shutdown';
@@ -51,6 +52,7 @@ export interface WatchDependencies extends EndRecords, Pick<AccountDependencies,
  * only asks.
  */
 export async function watchTask(dependencies: WatchDependencies, input: WatchTaskInput): Promise<WatchTaskResult> {
+  const now = temporalClock();
   const poll = createPoll(dependencies, input);
   const context = Context.current();
   const { cancellationSignal: signal } = context;
@@ -82,17 +84,17 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       const { pollResult, waitsForTurn } = await poll(signal);
       signal.throwIfAborted();
       const before = known;
-      known = afterPoll(before, pollResult, Date.now());
-      failing = afterQuery(failing, { observation: pollResult, waitsForTurn }, Date.now());
+      const nowMs = now();
+      known = afterPoll(before, pollResult, nowMs);
+      failing = afterQuery(failing, { observation: pollResult, waitsForTurn }, nowMs);
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
-      const result = { known, pollResult, ...findings(input, known, pollResult) };
-      if (isReasonToReturn(input, before, result)) {
+      if (isReasonToReturn(input, before, { known, pollResult, nowMs })) {
         await recordEnd(dependencies, input, pollResult, recordMs);
-        return result;
+        return { known, pollResult };
       }
-      if (isWorthTelling(input, known, Date.now())) return { ...result, isTold: true };
+      if (isWorthTelling(input, known, nowMs)) return { known, pollResult, isTold: true };
       if (known.serviceStatus !== before.serviceStatus) heartbeatSoon();
-      delayMs = nextPollDelayMs(toPollSituation(known, Date.now(), Math.random()), input.poll);
+      delayMs = nextPollDelayMs(toPollSituation(known, nowMs, Math.random()), input.poll);
     }
   };
   const timer = setInterval(heartbeat, heartbeatTimeoutMs * heartbeatShare);
@@ -154,24 +156,21 @@ function unknownAccount(account: string): ApplicationFailure {
   });
 }
 
-function findings(
-  { notVisibleGraceMs, startedAtMs, acceptedAtMs, deadlinesMs }: WatchTaskInput,
-  known: WatchedTask,
-  pollResult: PollResult,
-): Pick<WatchTaskResult, 'isLost' | 'deadline'> {
-  const nowMs = Date.now();
+/** The task has ended, is lost or has passed a deadline, as the workflow will find, too; or it has moved on. */
+function isReasonToReturn(
+  { notVisibleGraceMs, startedAtMs, acceptedAtMs, deadlinesMs, returnOnChange }: WatchTaskInput,
+  before: WatchedTask,
+  {
+    known,
+    pollResult,
+    nowMs,
+  }: { readonly known: WatchedTask; readonly pollResult: PollResult; readonly nowMs: number },
+): boolean {
+  if (pollResult.seen === 'task' && isTerminal(getServiceStatus(known))) return true;
+  if (isLost(known, pollResult, notVisibleGraceMs, nowMs)) return true;
   const starts = { startedAtMs, acceptedAtMs, runningSinceMs: known.runningSinceMs };
-  return {
-    isLost: isLost(known, pollResult, notVisibleGraceMs, nowMs),
-    deadline: passedDeadline(starts, deadlinesMs, nowMs) ?? null,
-  };
-}
-
-function isReasonToReturn(input: WatchTaskInput, before: WatchedTask, result: WatchTaskResult): boolean {
-  const { known, pollResult } = result;
-  const isOver = pollResult.seen === 'task' && isTerminal(getServiceStatus(known));
-  const hasMoved = known.serviceStatus !== before.serviceStatus;
-  return isOver || result.isLost || result.deadline !== null || (input.returnOnChange && hasMoved);
+  if (passedDeadline(starts, deadlinesMs, nowMs) !== undefined) return true;
+  return returnOnChange && known.serviceStatus !== before.serviceStatus;
 }
 
 /** A state that the workflow does not know, for long enough: what passes in seconds is not worth its events. */

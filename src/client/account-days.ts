@@ -8,6 +8,7 @@ import {
   type DayRequest,
   spendUpdate,
 } from '../contract/account-day';
+import { workflowTaskTimeout } from '../domain/workflow-tasks';
 import type { DayView } from '../domain/day-operations';
 import { isRecord } from '../domain/json';
 import { isMoney } from '../domain/money';
@@ -45,6 +46,7 @@ export class TemporalAccountDays {
           const startWorkflowOperation = new WithStartWorkflowOperation(accountDayWorkflow, {
             workflowId,
             taskQueue,
+            workflowTaskTimeout,
             args: [of],
             workflowIdConflictPolicy: 'USE_EXISTING',
             staticSummary: `Daily budget of ${of.account} on ${of.day}`,

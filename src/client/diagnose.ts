@@ -15,7 +15,7 @@ import {
   searchAttributeGaps,
 } from './search-attribute-check';
 import { listWorkflows } from './list-workflows';
-import { stuckFilter, stuckRemedy } from './workflow-info';
+import { overloadFilter, overloadWords, stuckFilter, stuckRemedy } from './workflow-info';
 import { readPollers } from './queue-pollers';
 import { toClientError } from './temporal-access';
 import {
@@ -72,7 +72,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
     const attributes = await checkSearchAttributes(connection, temporal, fix);
     if (setupOnly) return [reached, namespace, attributes];
     const workers = await checkWorkers(connection, temporal, taskQueue);
-    return [reached, namespace, attributes, ...workers, await checkStuck(connection, temporal, taskQueue)];
+    return [reached, namespace, attributes, ...workers, ...(await checkStuck(connection, temporal, taskQueue))];
   } finally {
     await connection.close();
   }
@@ -224,29 +224,54 @@ async function unservedFindings(client: Client, taskQueue: string, live: readonl
   return problem === undefined ? [] : [{ check: 'Versions that tasks are pinned to', isOk: false, ...problem }];
 }
 
-/** Workflows whose workflow tasks fail are listed as running. */
-async function checkStuck(connection: Connection, temporal: TemporalConnection, taskQueue: string): Promise<Finding> {
+/** Workflows whose workflow tasks fail or time out are listed as running. */
+async function checkStuck(
+  connection: Connection,
+  temporal: TemporalConnection,
+  taskQueue: string,
+): Promise<readonly Finding[]> {
   const check = 'Stuck tasks and batches';
   const client = new Client({ connection, namespace: temporal.namespace });
-  const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND ${stuckFilter}`;
+  const running = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running"`;
   try {
-    const { count } = await client.workflow.count(query);
-    if (count === 0)
-      return fine(
+    const [stuck, overloaded] = await Promise.all(
+      [stuckFilter, overloadFilter].map(async (filter) => await countAndName(client, `${running} AND ${filter}`)),
+    );
+    const findings: Finding[] = [];
+    if (stuck !== undefined) {
+      const more = stuck.more > 0 ? ` and ${stuck.more} more (longhaul list --stuck)` : '';
+      const found = `${stuck.count} make no progress, because their workflow tasks fail: ${stuck.shown.join(', ')}${more}`;
+      findings.push({ check, isOk: false, found, remedy: stuckRemedy(stuck.shown[0] ?? '') });
+    }
+    if (overloaded !== undefined) {
+      const found = `${overloaded.count} make no progress, because their workflow tasks time out, such as ${overloaded.shown.join(', ')}`;
+      findings.push({ check, isOk: false, found, remedy: overloadWords });
+    }
+    if (findings.length > 0) return findings;
+    return [
+      fine(
         check,
         'none: no workflow task fails again and again, as Temporal lists it a minute or two after the first failure',
-      );
-    const shown: string[] = [];
-    for await (const { workflowId } of listWorkflows(client, query, shownStuck)) {
-      shown.push(workflowId);
-      if (shown.length >= shownStuck) break;
-    }
-    const more = count > shown.length ? ` and ${count - shown.length} more (longhaul list --stuck)` : '';
-    const found = `${count} make no progress, because their workflow tasks fail: ${shown.join(', ')}${more}`;
-    return { check, isOk: false, found, remedy: stuckRemedy(shown[0] ?? '') };
+      ),
+    ];
   } catch (error) {
-    return failed(check, error, temporal);
+    return [failed(check, error, temporal)];
   }
+}
+
+/** Undefined where there is none. */
+async function countAndName(
+  client: Client,
+  query: string,
+): Promise<{ readonly count: number; readonly shown: readonly string[]; readonly more: number } | undefined> {
+  const { count } = await client.workflow.count(query);
+  if (count === 0) return undefined;
+  const shown: string[] = [];
+  for await (const { workflowId } of listWorkflows(client, query, shownStuck)) {
+    shown.push(workflowId);
+    if (shown.length >= shownStuck) break;
+  }
+  return { count, shown, more: count - shown.length };
 }
 
 function workersFinding(check: string, isOk: boolean, found: string, taskQueue: string): Finding {

@@ -225,7 +225,7 @@ function startWorkerWords(taskQueue: string): string {
   return `start a worker there with "longhaul worker${option}"; if one runs, "longhaul doctor${option}" says what it lacks.`;
 }
 
-/** Thrown when the workflow tasks of a workflow fail, so that it answers no query or update. */
+/** Thrown when the workflow tasks of a workflow fail or time out, so that it answers no query or update. */
 export class WorkflowStuckError extends LonghaulError {
   override readonly name = 'WorkflowStuckError';
   readonly workflowId: string;

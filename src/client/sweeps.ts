@@ -15,6 +15,7 @@ import {
   type SweepPlan,
   type SweepResult,
 } from '../contract/sweep';
+import { workflowTaskTimeout } from '../domain/workflow-tasks';
 import { findingKinds } from '../domain/reconcile';
 import { isRecord } from '../domain/json';
 import { errorMessage, showValue } from '../domain/text';
@@ -89,7 +90,7 @@ export class Sweeps {
       spec: { intervals: [{ every: everyMs }] },
       action: {
         type: 'startWorkflow' as const,
-        ...{ workflowType: sweepWorkflow, workflowId: this.#scheduleId, taskQueue, args: [plan] },
+        ...{ workflowType: sweepWorkflow, workflowId: this.#scheduleId, taskQueue, args: [plan], workflowTaskTimeout },
         staticSummary: 'What was paid for and is not safe',
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow },
@@ -147,7 +148,7 @@ export class Sweeps {
     const workflowId = `${this.#scheduleId}-now-${randomUUID()}`;
     const handle = await this.#ask(() =>
       client.workflow.start(sweepWorkflow, {
-        ...{ workflowId, taskQueue, args: [plan] },
+        ...{ workflowId, taskQueue, args: [plan], workflowTaskTimeout },
         staticSummary: 'What was paid for and is not safe',
       }),
     );

@@ -30,7 +30,13 @@ import {
 import { refusedWords } from './connection-diagnosis';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
-import { describeWorkflow, type DescribedWorkflow, isAboutNamespace, stuckRemedy } from './workflow-info';
+import {
+  describeWorkflow,
+  type DescribedWorkflow,
+  isAboutNamespace,
+  overloadWords,
+  stuckRemedy,
+} from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
@@ -85,7 +91,10 @@ export async function translating<Answer>(
   } catch (error) {
     const known = clientError(access, error, workflowId);
     if (known instanceof SearchAttributesMissingError) throw await namingAll(access, known);
-    throw known instanceof NoWorkerError && known.taskQueue === null ? await explainSilence(access, known) : known;
+    if (known instanceof WorkflowStuckError || (known instanceof NoWorkerError && known.taskQueue === null)) {
+      throw await explainSilence(access, known);
+    }
+    throw known;
   }
 }
 
@@ -94,13 +103,21 @@ export async function translating<Answer>(
  * answers, for one that a stuck workflow does not answer, and for one that does not reach Temporal: only asking Temporal itself
  * tells them apart.
  */
-async function explainSilence(access: TemporalAccess, error: NoWorkerError): Promise<LonghaulError> {
+async function explainSilence(
+  access: TemporalAccess,
+  error: NoWorkerError | WorkflowStuckError,
+): Promise<LonghaulError> {
   const { client } = access;
   const { workflowId, cause } = error;
   try {
     const describe = (): Promise<DescribedWorkflow> => describeWorkflow(client, workflowId);
-    const { taskQueue, stuck, encryptionKey } = await client.withDeadline(Date.now() + describeTimeoutMs, describe);
+    const { taskQueue, stuck, isOverloaded, encryptionKey } = await client.withDeadline(
+      Date.now() + describeTimeoutMs,
+      describe,
+    );
     if (stuck !== null) return new WorkflowStuckError(workflowId, stuck.message, { cause });
+    if (isOverloaded) return new WorkflowStuckError(workflowId, overloadWords, { cause });
+    if (error instanceof WorkflowStuckError) return error;
     return new NoWorkerError(workflowId, { cause, taskQueue, encryptionKey });
   } catch (failure) {
     const known = clientError(access, failure);

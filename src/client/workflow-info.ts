@@ -20,6 +20,11 @@ type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecution
 type Payload = temporal.api.common.v1.IPayload;
 type Failure = temporal.api.failure.v1.IFailure;
 
+const {
+  EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT: WORKFLOW_TASK_TIMED_OUT,
+  EVENT_TYPE_WORKFLOW_TASK_FAILED: WORKFLOW_TASK_FAILED,
+} = temporal.api.enums.v1.EventType;
+
 /**
  * A workflow as Temporal reports it. Unlike the SDK, this reports a memo or search attribute that cannot be decoded
  * instead of throwing: any client may start a workflow with any memo, and one such workflow must not end every list.
@@ -38,8 +43,10 @@ export interface WorkflowInfo {
   readonly tags: readonly string[];
   /** Names of the search attributes that cannot be decoded. */
   readonly undecodable: readonly string[];
-  /** Null while its workflow tasks succeed. */
+  /** Null while its workflow tasks succeed, or time out. */
   readonly stuck: StuckWorkflow | null;
+  /** Whether its workflow tasks time out, as they do when workers have more to replay than they can. */
+  readonly isOverloaded: boolean;
   /** The types of its activities that an operator paused; empty where the server does not tell. */
   readonly paused: readonly string[];
 }
@@ -65,13 +72,28 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
   const decoded = await Promise.all(
     memo.map(async ([name, payload]) => [name, await decodedPayload(client, payload)] as const),
   );
+  const attempt = raw.pendingWorkflowTask?.attempt ?? 1;
+  const timedOut = attempt >= failingFromAttempt && (await hasTimedOut(client, workflowId, runId));
   return {
-    ...workflowInfo(raw.workflowExecutionInfo ?? {}, raw.pendingWorkflowTask?.attempt ?? 1),
+    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { attempt, timedOut }),
     memo: new Map(decoded),
     pendingActivities: raw.pendingActivities ?? [],
     isCancelRequested: raw.workflowExtendedInfo?.cancelRequested ?? false,
     encryptionKey: encryptionKeyOf(memo.map(([, payload]) => payload)),
   };
+}
+
+/** Whether the workflow task that is tried again timed out at first: Temporal keeps no more of its attempts. */
+async function hasTimedOut({ workflowService, options }: Client, workflowId: string, runId: string): Promise<boolean> {
+  const { history } = await workflowService.getWorkflowExecutionHistoryReverse({
+    namespace: options.namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 20,
+  });
+  const end = history?.events?.find(
+    ({ eventType }) => eventType === WORKFLOW_TASK_TIMED_OUT || eventType === WORKFLOW_TASK_FAILED,
+  );
+  return end?.eventType === WORKFLOW_TASK_TIMED_OUT;
 }
 
 /** A client encrypts all that it starts a workflow with, so each payload of the memo tells. */
@@ -163,7 +185,7 @@ export async function decodedFailureMessage(client: Client, failure: Failure): P
 }
 
 /** Reads what Temporal says of a workflow in a list or a description. */
-export function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
+export function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
   let problems: readonly string[] = [];
@@ -179,6 +201,8 @@ export function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
   }
   const workflowId = raw.execution?.workflowId ?? '';
   const execution = executionName(raw.status);
+  const isRunning = execution === 'RUNNING';
+  const timesOut = problems.length === 0 ? task.timedOut : problems.includes(timeOutProblem);
   return {
     workflowId,
     runId: raw.execution?.runId ?? '',
@@ -189,7 +213,8 @@ export function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
     attributes,
     tags,
     undecodable,
-    stuck: execution === 'RUNNING' ? stuckWorkflow(workflowId, problems, taskAttempt) : null,
+    stuck: isRunning && !timesOut ? stuckWorkflow(workflowId, problems, task.attempt) : null,
+    isOverloaded: isRunning && timesOut,
     paused: raw.closeTime == null ? paused : [],
   };
 }
@@ -263,9 +288,15 @@ export interface StuckWorkflow {
 /** One or two failed attempts may be a restart of a worker. */
 const failingFromAttempt = 3;
 
-/** The list filter that finds them; Temporal sets the attribute after several failed workflow tasks in a row. */
-export const stuckFilter =
-  'TemporalReportedProblems IN ("category=WorkflowTaskFailed", "category=WorkflowTaskTimedOut")';
+const timeOutProblem = 'category=WorkflowTaskTimedOut';
+/** The list filters that find them; Temporal sets the attribute after several workflow tasks in a row. */
+export const stuckFilter = 'TemporalReportedProblems = "category=WorkflowTaskFailed"';
+export const overloadFilter = `TemporalReportedProblems = "${timeOutProblem}"`;
+
+/** What it means that workflow tasks time out, and what to do. */
+export const overloadWords =
+  'Its workflow tasks time out: the workers have more histories to replay than they can, mostly after a restart. ' +
+  'It goes on by itself, and a stop is carried out then: wait. If it lasts, start more workers; the log of a worker says when replays are slow.';
 
 /** What is wrong with a workflow that runs; null when its workflow tasks succeed. */
 function stuckWorkflow(workflowId: string, problems: readonly string[], attempt: number): StuckWorkflow | null {

@@ -40,9 +40,13 @@ export function bytesVariable(
 }
 
 /** How many of something a worker has. */
-export function countVariable(count: number, atLeast = 1): Variable & { readonly schema: z.ZodType<number> } {
-  const schema = wholeNumber.refine((value) => value >= atLeast && value <= mostOfAWorker);
-  const remedy = `give a whole number from ${atLeast} to ${mostOfAWorker}`;
+export function countVariable(
+  count: number,
+  atLeast = 1,
+  most = mostOfAWorker,
+): Variable & { readonly schema: z.ZodType<number> } {
+  const schema = wholeNumber.refine((value) => value >= atLeast && value <= most);
+  const remedy = `give a whole number from ${atLeast} to ${most}`;
   return { readBy: ['worker'], default: `\`${count}\``, remedy, schema: schema.optional().default(count) };
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import * as z from 'zod';
+import { maxWorkflowTasks } from '../domain/workflow-tasks';
 import { defaultHeaderPrefix, refusalMeanings } from '../domain/service-dialect';
 import {
   accountNames,
@@ -81,7 +82,7 @@ export const variables = {
     remedy: 'give how many queries a second an account may send, from 0.01 to 10000',
     schema: rate.optional().default(1_000),
   },
-  LONGHAUL_WORKFLOW_SLOTS: countVariable(120, 2),
+  LONGHAUL_WORKFLOW_SLOTS: countVariable(maxWorkflowTasks, 2, maxWorkflowTasks),
   LONGHAUL_ACTIVITY_SLOTS: countVariable(200, 2),
   LONGHAUL_UPLOAD_SLOTS: countVariable(16),
   LONGHAUL_ARCHIVE_SLOTS: countVariable(16),

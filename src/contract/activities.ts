@@ -1,7 +1,7 @@
 import type { CreateOutcome } from '../domain/create-outcome';
 import type { Money } from '../domain/money';
 import type { FailingQueries } from '../domain/failing-queries';
-import type { DeadlineName, DeadlinesMs, WatchedTask } from '../domain/task-state';
+import type { DeadlinesMs, WatchedTask } from '../domain/task-state';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
 import type { ManifestInput } from '../formats/manifest';
@@ -124,8 +124,10 @@ export interface TaskReference {
 /** A task whose cost depends on its app; absent or null for one that was taken over or adopted, unless the app was given. */
 export interface PolledTask extends TaskReference {
   readonly webAppId?: number | null;
-  /** Whose create record gets the end of the task; absent in histories of earlier versions. */
+  /** Whose create record gets the end of the task. Absent: no record does. */
   readonly createNumber?: number;
+  /** When the create was accepted, by Temporal's clock: what the task costs where the service does not say when it was created. */
+  readonly acceptedAtMs?: number | null;
 }
 
 /** `pollTask`: one `detail` query (specification, section 4.2). A failed poll is data. */
@@ -175,10 +177,8 @@ export interface WatchTaskInput extends PolledTask {
 
 export interface WatchTaskResult {
   readonly known: WatchedTask;
-  /** The last poll: its result is why the watch returned, unless a deadline is. */
+  /** The last poll, by which the workflow finds why the watch returned. */
   readonly pollResult: PollResult;
-  readonly isLost: boolean;
-  readonly deadline: DeadlineName | null;
   /** It came back only to tell the state. */
   readonly isTold?: true;
 }

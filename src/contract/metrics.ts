@@ -119,6 +119,12 @@ export const metrics = {
     '1 while a part that the process needs can be used (`temporal`; of a worker also `archive`), else 0.',
     ['part'],
   ),
+  slowReplays: counter(
+    'longhaul_slow_replays',
+    '',
+    'Replays of a workflow that took longer than a second: the worker has more to replay than it can.',
+    [],
+  ),
   rowEnds: counter('longhaul_row_ends', '', 'Rows of batches that ended.', ['status']),
   batchesAtBudget: gauge(
     'longhaul_batches_at_budget',

@@ -71,7 +71,7 @@ export interface TaskTuning {
   readonly watchTellMs: number;
   /** Longest pause between two attempts of an activity. */
   readonly retryMaxMs: number;
-  /** A run this long continues as new at the next quiet moment. */
+  /** A run with so many events, 120 at most, continues as new at the next quiet moment. */
   readonly continueAsNewAfterEvents: number;
 }
 

@@ -1,4 +1,5 @@
 import { recommendedPollBounds } from '../domain/poll-cadence';
+import { longHistoryEvents } from '../domain/workflow-tasks';
 import type { BatchMembership, ResourceForm, TaskTuning, UncertainPolicy, WatchWay } from './task-input';
 
 /** A file of the task and every input key that wants it. */
@@ -47,5 +48,5 @@ export const defaultTuning: TaskTuning = {
   archivePauseMs: 60_000,
   watchTellMs: 60_000,
   retryMaxMs: 60_000,
-  continueAsNewAfterEvents: 3_500,
+  continueAsNewAfterEvents: longHistoryEvents,
 };

@@ -4,6 +4,8 @@ import type { Observation } from './task-state';
 export interface FailingQueries {
   /** When the first of them failed. */
   readonly sinceMs: number;
+  /** When the last one did, by the same clock. */
+  readonly lastMs: number;
   readonly queries: number;
   /** What was wrong with the last one. */
   readonly problem: string;
@@ -26,10 +28,10 @@ export function afterQuery(
   if (observation.seen !== 'nothing') return undefined;
   if (waitsForTurn) return failing;
   const { sinceMs = nowMs, queries = 0 } = failing ?? {};
-  return { sinceMs, queries: queries + 1, problem: observation.problem };
+  return { sinceMs, lastMs: nowMs, queries: queries + 1, problem: observation.problem };
 }
 
 /** Whether that lasts too long for bad luck. */
-export function areFailingLong({ sinceMs, queries }: FailingQueries, nowMs: number): boolean {
-  return queries >= manyQueries && nowMs - sinceMs >= longMs;
+export function areFailingLong({ sinceMs, lastMs, queries }: FailingQueries): boolean {
+  return queries >= manyQueries && lastMs - sinceMs >= longMs;
 }

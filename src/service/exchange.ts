@@ -61,7 +61,7 @@ export async function exchange(
         bodyTimeout: 0,
       }),
     );
-    const retryAfterMs = parseRetryAfter(first(response.headers['retry-after']), Date.now());
+    const retryAfterMs = parseRetryAfter(first(response.headers['retry-after']), first(response.headers['date']));
     return {
       httpStatus: response.statusCode,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -279,13 +279,13 @@ const httpDate = /^(mon|tue|wed|thu|fri|sat|sun)/i;
 
 /**
  * Reads a `Retry-After` header, in seconds or as an HTTP date (RFC 9110, section 10.2.3), as milliseconds from now,
- * at most one hour. A date in the past is 0; anything else is `undefined`.
+ * at most one hour. A date counts from the reply's own `Date`, as clocks differ; one in the past is 0; anything else is
+ * `undefined`.
  */
-export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+export function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
   const text = value?.slice(0, maxLength).trim() ?? '';
   if (seconds.test(text)) return Math.min(Number(text) * 1000, maxRetryAfterMs);
   if (!httpDate.test(text)) return undefined;
-  const instantMs = Date.parse(text);
-  if (Number.isNaN(instantMs)) return undefined;
-  return Math.min(Math.max(instantMs - nowMs, 0), maxRetryAfterMs);
+  const waitMs = Date.parse(text) - Date.parse(date ?? '');
+  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), maxRetryAfterMs);
 }

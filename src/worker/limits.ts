@@ -133,12 +133,13 @@ async function seeWorkers(worker: SharingWorker, seenAtMs: Map<string, number>):
       ),
     ),
   );
-  const nowMs = Date.now();
-  seenAtMs.set(workerIdentity(worker.archiveId), nowMs);
   for (const { identity, lastAccessTime } of answers.flatMap(({ pollers }) => pollers)) {
     const atMs = Number(lastAccessTime?.seconds ?? 0) * 1_000;
     if (identity != null) seenAtMs.set(identity, Math.max(atMs, seenAtMs.get(identity) ?? 0));
   }
-  for (const [identity, atMs] of seenAtMs) if (atMs < nowMs - seenWithinMs) seenAtMs.delete(identity);
+  // By Temporal's clock, which that of this worker may be hours off from: it asks for work once a minute itself.
+  const latestMs = Math.max(0, ...seenAtMs.values());
+  seenAtMs.set(workerIdentity(worker.archiveId), latestMs);
+  for (const [identity, atMs] of seenAtMs) if (atMs < latestMs - seenWithinMs) seenAtMs.delete(identity);
   return [...seenAtMs.keys()].sort();
 }

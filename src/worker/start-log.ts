@@ -15,6 +15,7 @@ import { ServiceClient, UnauthorizedError } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import { readArchiveIdentity, requireArchiveOfTasks } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';
+import { untilQueuesKnow } from './known-queues';
 import { keyGauge } from './service-request-log';
 
 /** A worker that has started. */
@@ -23,6 +24,7 @@ interface StartedWorker {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly taskQueue: string;
+  readonly identity: string;
   readonly logger: Logger;
   readonly meter: MetricMeter;
 }
@@ -78,23 +80,28 @@ function unknownArchive(location: string, error: unknown): ArchiveError {
 }
 
 /**
- * Logs what a worker is that has started, without secrets, and warns of what would keep its tasks from going on although
- * it runs: input roots that cannot be read, a build id without a current version, and accounts whose service refuses the
- * key or does not answer. What is checked takes its time in the background; the function that it returns ends that.
+ * Logs what a worker is, without secrets, once Temporal knows that it polls, and warns of what would keep its tasks from
+ * going on although it runs: input roots that cannot be read, a build id without a current version, and accounts whose
+ * service refuses the key or does not answer. All takes its time in the background; the function that it returns ends it.
  */
 export function logStart(
   worker: StartedWorker,
   { archive, health }: { readonly archive: Archive; readonly health?: string | undefined },
+  onStarted: () => unknown,
 ): () => void {
   const { config, namespace, taskQueue, logger } = worker;
-  logger.info(
-    { namespace, taskQueue, node: process.version, archive: archive.location, health, ...choicesOf(config) },
-    'worker started',
-  );
-  void warnOfRoots(config, logger);
-  void warnOfVersion(worker);
   const stopping = new AbortController();
-  void warnOfAccounts(worker, stopping.signal);
+  void untilQueuesKnow(worker, stopping.signal).then(() => {
+    if (stopping.signal.aborted) return;
+    onStarted();
+    logger.info(
+      { namespace, taskQueue, node: process.version, archive: archive.location, health, ...choicesOf(config) },
+      'worker started',
+    );
+    void warnOfRoots(config, logger);
+    void warnOfVersion(worker);
+    void warnOfAccounts(worker, stopping.signal);
+  });
   return () => {
     stopping.abort();
   };

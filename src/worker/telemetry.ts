@@ -74,7 +74,7 @@ export function startGauges(
   const batchesAtBudget = () => countBatches(access, ['BudgetReached', 'DailyBudgetReached']);
   const expiring = async () => {
     const counts = [...services.keys()].map(async (account) => {
-      const requestIds = (unarchived?.expiring(account, Date.now()) ?? []).slice(0, maxExpiringAsked);
+      const requestIds = (unarchived?.expiring(account) ?? []).slice(0, maxExpiringAsked);
       // Another worker may have archived them since.
       const tasks = requestIds.length > 0 ? await countTasks(access, { account, requestIds, running: true }) : 0;
       return [account, tasks] as const;

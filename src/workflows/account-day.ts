@@ -14,6 +14,7 @@ import {
   dayRequestProblem,
   spendUpdate,
 } from '../contract/account-day';
+import { workflowTaskTimeout } from '../domain/workflow-tasks';
 import { requireDecodable, unusableInput } from '../contract/input-bounds';
 import { DailyBudget, type DayState } from '../domain/daily-budget';
 import { type DayView, endOfDayMs } from '../domain/day-operations';
@@ -27,7 +28,7 @@ import { readStartArgument } from './start-argument';
 /** A day is kept so long after its end: tasks that were created on it are settled late. */
 const keepMs = 24 * 3_600_000;
 /** Each request takes five events. */
-const maxEvents = 2_000;
+const maxEvents = 500;
 
 /** Input of one run, and what a previous run handed over. */
 type AccountDayRunInput = AccountDayInput & { readonly continueAsNewState?: DayState };
@@ -73,7 +74,10 @@ export async function accountDay(argument: AccountDayRunInput): Promise<DayView>
     const summary = 'until costs of this day are no longer taken in';
     if (!(await condition(isLong, endMs + keepMs - Date.now(), { summary }))) break;
     await condition(allHandlersFinished);
-    await makeContinueAsNewFunc<typeof accountDay>()({ ...input, continueAsNewState: budget.state });
+    await makeContinueAsNewFunc<typeof accountDay>({ workflowTaskTimeout })({
+      ...input,
+      continueAsNewState: budget.state,
+    });
   }
   return budget.view();
 }

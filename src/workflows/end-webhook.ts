@@ -22,6 +22,7 @@ import {
   webhookWorkflow,
   webhookWorkflowId,
 } from '../contract/webhook';
+import { workflowTaskTimeout } from '../domain/workflow-tasks';
 import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
 import { isRecord } from '../domain/json';
 import { boundedText, errorMessage, markdownText } from '../domain/text';
@@ -150,6 +151,7 @@ async function startWebhook(webhook: string, event: WebhookEvent): Promise<void>
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       cancellationType: 'ABANDON',
+      workflowTaskTimeout,
       staticSummary: `Webhook ${markdownText(webhook)}: ${event.type} of ${markdownText(workflowId)}`,
     });
   } catch (error) {

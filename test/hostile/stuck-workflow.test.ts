@@ -8,6 +8,7 @@ import {
 } from '@temporalio/worker';
 import type { Finding } from '../../src/client/diagnose';
 import { WorkflowStuckError } from '../../src/client/errors';
+import { overloadWords } from '../../src/client/workflow-info';
 import { runCommandLine } from '../../src/commands/program';
 import { batchWorkflowId } from '../../src/contract/workflow-ids';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
@@ -102,5 +103,44 @@ describe('a task and a batch whose workflow tasks fail', () => {
     expect((await task.status()).stuck).toBeNull();
     await task.stop();
     expect(await task.result()).toMatchObject({ status: 'Canceled' });
+  });
+});
+
+describe('a task whose workflow tasks time out', () => {
+  it('is told to go on by itself, by status and doctor, and is not told as stuck', async () => {
+    const { temporal: client, longhaul } = environment;
+    const taskQueue = `test-${randomUUID()}`;
+    const workflowId = `task:${randomUUID()}`;
+    const workflow = await client.workflow.start('task', {
+      ...{ taskQueue, workflowId, args: [{ webAppId: 7, inputs: {} }], workflowTaskTimeout: '1 second' },
+    });
+    // A worker that has too much to do takes what it cannot end in time.
+    const take = () =>
+      client.workflowService.pollWorkflowTaskQueue({
+        namespace: 'default',
+        taskQueue: { name: taskQueue },
+        identity: 'busy',
+      });
+    const status = await eventually(
+      async () => {
+        await take();
+        const { stuck, note } = await longhaul.task(workflowId).status();
+        return note === overloadWords ? { stuck } : undefined;
+      },
+      { withinMs: 60_000, what: 'workflow tasks that timed out' },
+    );
+    expect(status).toEqual({ stuck: null });
+    const finding = await eventually(
+      async () => {
+        await take();
+        const { findings: all } = JSON.parse(await printed('doctor', '--json', '--task-queue', taskQueue)) as {
+          findings: Finding[];
+        };
+        return all.find(({ check, isOk }) => check === 'Stuck tasks and batches' && !isOk);
+      },
+      { withinMs: 60_000, what: 'Temporal to report the problem' },
+    );
+    expect(finding).toMatchObject({ remedy: overloadWords });
+    await workflow.terminate();
   });
 });

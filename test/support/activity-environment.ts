@@ -7,6 +7,10 @@ export class ActivityEnvironment extends MockActivityEnvironment {
     info: ConstructorParameters<typeof MockActivityEnvironment>[0] = {},
     options: ConstructorParameters<typeof MockActivityEnvironment>[1] = {},
   ) {
-    super(info, { logger: new DefaultLogger('ERROR'), ...options });
+    const scheduled = Date.now();
+    super(
+      { scheduledTimestampMs: scheduled, currentAttemptScheduledTimestampMs: scheduled, ...info },
+      { logger: new DefaultLogger('ERROR'), ...options },
+    );
   }
 }

@@ -44,7 +44,8 @@ export class TaskWorkers {
     const bundle = codecKeys === null ? await workflowBundle() : await encodeFailures(await workflowBundle());
     const dataConverter = workerDataConverter(codecKeys);
     const common = { connection, activities, dataConverter };
-    const workflows = { ...common, workflowBundle: bundle, taskQueue, ...workflowThread, ...choices };
+    const sinks = { longhaulReplays: { slow: { fn: () => undefined } } };
+    const workflows = { ...common, workflowBundle: bundle, taskQueue, sinks, ...workflowThread, ...choices };
     const transfers = { ...common, maxConcurrentActivityTaskExecutions: transferSlots };
     const options: WorkerOptions[] = [
       ...[connection, ...others].map((one) => ({ ...workflows, connection: one })),

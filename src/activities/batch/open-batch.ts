@@ -1,4 +1,4 @@
-import { cancellationSignal } from '@temporalio/activity';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { OpenBatchInput, OpenBatchResult, RowsUnderOtherKeys } from '../../contract/batch/batch-activities';
 import { type RowRecord, wasRefusedUnpaid } from '../../contract/batch/batch-rows';
 import { allCreates, isKnownCreate } from '../../formats/row-end';
@@ -39,7 +39,8 @@ export async function openBatch(
       const rows = await BatchRows.open(input.rows, dependencies.sources);
       const record = new BatchRecord(dependencies.archive, input.id);
       const previous = await record.layout();
-      const changes = new Changes(new PriceCheck(dependencies.prices, Date.now()), dependencies.dailyBudgets);
+      const { currentAttemptScheduledTimestampMs: nowMs } = activityInfo();
+      const changes = new Changes(new PriceCheck(dependencies.prices, nowMs), dependencies.dailyBudgets);
       const pages = withProgress(rows.all(), progress);
       const fresh: NewKey[] = [];
       const isNew = previous === undefined;

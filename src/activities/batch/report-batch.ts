@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
-import { cancellationSignal, log } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
 import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch/batch-activities';
 import type { RowsReference } from '../../contract/batch/batch-input';
 import type { RowRecord } from '../../contract/batch/batch-rows';
@@ -82,7 +82,7 @@ export async function reportBatch(
           ...{ id, ending, source, badRows, goneRows: tally.goneRows },
           archive: page.slice(0, -posix.basename(page).length - 1),
         },
-        new Date(),
+        new Date(activityInfo().currentAttemptScheduledTimestampMs),
       );
       const html = reportHtml(facts, rowsOfReport(), assets);
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };

@@ -38,12 +38,12 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       const rows = await (await openRows(input, dependencies)).page(cursor.page);
       const records = await new BatchRecord(dependencies.archive, id).page(reference.digest, cursor.page);
       const choice = chooseRows(rows, records, input);
-      requirePrices(choice.chosen, input, dependencies);
+      const { currentAttemptScheduledTimestampMs } = activityInfo();
+      requirePrices(choice.chosen, input, dependencies, currentAttemptScheduledTimestampMs);
       const starter = new RowStarter(dependencies, input);
       const budget = new ResultBudget(choice.left);
       const { dailyBudgets } = dependencies;
       const asked = input.onlyFound === true ? undefined : dailyBudgets;
-      const { currentAttemptScheduledTimestampMs } = activityInfo();
       const held = await HeldRows.hold(asked, id, choice.chosen, currentAttemptScheduledTimestampMs);
       const known = await starter.findFirst(choice.chosen.slice(held.count));
       const rowsAhead = held.count + known.size;
@@ -87,9 +87,10 @@ function requirePrices(
   chosen: readonly ChosenRow[],
   { budget, onlyFound }: StartRowsInput,
   { prices, dailyBudgets }: BatchDependencies,
+  nowMs: number,
 ): void {
   if (onlyFound === true) return;
-  const check = new PriceCheck(prices, Date.now());
+  const check = new PriceCheck(prices, nowMs);
   for (const { row } of chosen) check.add(row);
   const ofBatch = budget === undefined ? undefined : budgetProblem(budget, check.result());
   const [problem = ofBatch] = chosen.flatMap(({ row }) => dailyProblem(dailyBudgets, row) ?? []);
@@ -204,7 +205,7 @@ class RowStarter {
 
 /** Without the column its outputs could not be named, which would be found out only after the task was paid. */
 function unnamed({ key, digest }: PreparedRow, column: string): RowStarted {
-  const now = new Date().toISOString();
+  const now = new Date(activityInfo().currentAttemptScheduledTimestampMs).toISOString();
   const message = `The row has no column ${showValue(column)}, which the names of its archived files ask for.`;
   const facts = { key, requestId: null, createNumber: 1, uploads: null, startedAt: now, endedAt: now };
   const end = toRowEnd(facts, { kind: 'failure', type: failureTypes.InputInvalid, message, details: null });

@@ -63,7 +63,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
 
   async #readStatus(): Promise<BatchView> {
     const { description, refused } = await this.#latest();
-    const { execution, startedAt, closedAt, memo, taskQueue, stuck } = description;
+    const { execution, startedAt, closedAt, memo, taskQueue, stuck, isOverloaded } = description;
     const progress = (await this.#askProgress(refused === null ? undefined : description.runId)) ?? null;
     const source = memo.get('source');
     return {
@@ -78,6 +78,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       taskQueue,
       progress,
       stuck,
+      isOverloaded,
       retrying: await retryingActivities(this.#access.client, description.pendingActivities),
       ...(await this.#counts.read()),
       url: this.url,

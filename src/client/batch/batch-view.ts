@@ -24,6 +24,8 @@ export interface BatchView extends RowCounts {
   readonly progress: BatchProgress | null;
   /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
+  /** Whether its workflow tasks time out: the workers have more to replay than they can. */
+  readonly isOverloaded: boolean;
   /** Steps of the batch that failed and are tried again. */
   readonly retrying: readonly RetryingActivity[];
   /** Its page in the Web UI; null when the address of the Web UI is not configured. */

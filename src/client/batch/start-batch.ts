@@ -9,6 +9,7 @@ import { type BatchPlan, parseBatchInput } from '../../contract/batch/parse-batc
 import { type BatchProgress, progressQuery } from '../../contract/batch/batch-messages';
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchWorkflowId } from '../../contract/workflow-ids';
+import { workflowTaskTimeout } from '../../domain/workflow-tasks';
 import { batchPriority } from '../../domain/priority';
 import { formatCountOf, markdownText } from '../../domain/text';
 import { parseTraceparent, type TraceContext } from '../../domain/trace-context';
@@ -173,6 +174,7 @@ function startOptions(
   return {
     workflowId: batchWorkflowId(id),
     taskQueue,
+    workflowTaskTimeout,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,

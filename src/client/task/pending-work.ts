@@ -90,7 +90,7 @@ export async function readHeldUp(client: Client, pending: PendingActivities): Pr
 async function failingWatch(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
   const watches = pending.filter(({ activityType, state }) => activityType?.name === watchTask && state === started);
   const failing = (await heartbeatsOf(client, watches)).find(isFailingWatch)?.failing;
-  if (failing === undefined || !areFailingLong(failing, Date.now())) return undefined;
+  if (failing === undefined || !areFailingLong(failing)) return undefined;
   const { sinceMs, queries, problem } = failing;
   const words = `the last ${formatCount(queries)} queries failed: ${problem}`;
   return { activity: watchTask, since: new Date(sinceMs).toISOString(), words };
@@ -154,9 +154,9 @@ function isWatch(details: unknown): details is WatchHeartbeat {
 
 function isFailingWatch(details: unknown): details is WatchHeartbeat & { readonly failing: FailingQueries } {
   if (!isWatch(details) || !isRecord(details.failing)) return false;
-  const { sinceMs, queries, problem } = details.failing;
+  const { sinceMs, lastMs, queries, problem } = details.failing;
   const isMoment = typeof sinceMs === 'number' && !Number.isNaN(new Date(sinceMs).getTime());
-  return isMoment && typeof queries === 'number' && typeof problem === 'string';
+  return isMoment && typeof lastMs === 'number' && typeof queries === 'number' && typeof problem === 'string';
 }
 
 function isRefusedCreate(details: unknown): details is CreateHeartbeat {

@@ -6,6 +6,7 @@ import { parseTaskInput } from '../../contract/parse-task-input';
 import { firstStatus, searchAttributes, taskSearchAttributes } from '../../contract/search-attributes';
 import { differingFields, inputDigest, type TaskInput } from '../../contract/task-input';
 import type { TaskPlan } from '../../contract/task-plan';
+import { workflowTaskTimeout } from '../../domain/workflow-tasks';
 import { batchPriority, taskPriority } from '../../domain/priority';
 import { formatCountOf, markdownText } from '../../domain/text';
 import { startingWithin } from '../client-traces';
@@ -145,6 +146,7 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
   return {
     workflowId,
     taskQueue: access.taskQueue,
+    workflowTaskTimeout,
     args: [input],
     workflowIdReusePolicy: reusePolicy,
     // Attaches to a running task; the inputs are compared afterwards.

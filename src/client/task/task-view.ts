@@ -9,7 +9,7 @@ import { formatMoment } from '../../domain/time';
 import { noWorkerRemedy } from '../errors';
 import { isClosed } from '../existing-run';
 import { unfollowedTask } from '../workflow-ending';
-import type { DescribedWorkflow, StuckWorkflow } from '../workflow-info';
+import { type DescribedWorkflow, overloadWords, type StuckWorkflow } from '../workflow-info';
 import type { PendingWork, RetryingActivity } from './pending-work';
 import type { UndeliveredWebhook } from './task-webhooks';
 
@@ -182,11 +182,12 @@ function toIso(ms: number | undefined): string | null {
 }
 
 function note(
-  { execution, stuck, taskQueue, isCancelRequested, encryptionKey }: DescribedWorkflow,
+  { execution, stuck, isOverloaded, taskQueue, isCancelRequested, encryptionKey }: DescribedWorkflow,
   isOver: boolean,
   known: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'> & { readonly isAnswered: boolean },
 ): string | null {
   if (isCutOff(execution)) return `${cutOffWords(execution)}, ${afterCutOff(known)}`;
+  if (isOverloaded) return overloadWords;
   if (known.isAnswered || stuck !== null) return null;
   // Of a task that is over, Temporal has all that matters.
   if (isOver) return null;

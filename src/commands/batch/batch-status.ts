@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import type { BatchView } from '../../client/batch/batch-view';
 import { DecisionRefusedError, InputInvalidError, LonghaulError, noWorkerRemedy } from '../../client/errors';
+import { overloadWords } from '../../client/workflow-info';
 import { mayExistUnfollowed } from '../../contract/failure-types';
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
 import { formatBudget } from '../../domain/batch/batch-budget';
@@ -120,9 +121,7 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
  * @internal exported for tests
  */
 export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchResult['ending']): string {
-  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused, failure } =
-    view;
-  const waits = isOver ? '' : ` ${noWorkerRemedy(view.taskQueue)}`;
+  const { workflowId, isOver, execution, startedAt, endedAt, source, stuck, url, batchId, refused, failure } = view;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
   const hasTable = execution === 'COMPLETED' || execution === 'CANCELLED';
   const over = `${overWord(view, ending)}, over after ${formatClock(elapsedMs)}${hasTable ? `; see "longhaul batch report ${batchId}"` : ''}`;
@@ -135,13 +134,19 @@ export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchRe
       refused === null ? null : `a later run${refused.at === null ? '' : ` (${refused.at})`}: ${refused.reason}`,
     ],
     ['stuck', stuck?.message ?? null],
-    ['note', progress === null && stuck === null ? `No worker answered, so this is all that is known.${waits}` : null],
+    ['note', noteText(view)],
     ...progressFacts(view, elapsedMs, nowMs),
     ['next', isOver ? nextText(view) : null],
     ['page', url],
   ];
   const lines = facts.flatMap(([name, words]) => (words === null ? [] : [`  ${name.padEnd(13)}${words}`]));
   return [workflowId, ...lines, ...failureLines(view)].map((line) => fit(line, Infinity)).join('\n');
+}
+
+function noteText({ isOverloaded, progress, stuck, isOver, taskQueue }: BatchView): string | null {
+  if (isOverloaded) return overloadWords;
+  if (progress !== null || stuck !== null) return null;
+  return `No worker answered, so this is all that is known.${isOver ? '' : ` ${noWorkerRemedy(taskQueue)}`}`;
 }
 
 /** What is left to do for a batch that is over and has no table that says so, or left tasks that nothing follows. */

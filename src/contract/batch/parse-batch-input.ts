@@ -62,7 +62,7 @@ const defaultTuning: BatchTuning = {
   recordRows: 100,
   recordBytes: 1_000_000,
   retryMaxMs: 60_000,
-  continueAsNewAfterEvents: 1_800,
+  continueAsNewAfterEvents: 500,
 };
 
 const dayMs = 86_400_000;
@@ -73,7 +73,7 @@ const tuningLimits: Readonly<Record<keyof BatchTuning, readonly [least: number, 
   recordRows: [1, 10_000],
   recordBytes: [1, 1_000_000],
   retryMaxMs: [1, dayMs],
-  continueAsNewAfterEvents: [30, 10_000],
+  continueAsNewAfterEvents: [30, 1_000],
 };
 const rowsRemedy =
   '{ location, digest, rows, pages }, which prepareRows of @longhaul/client/row-files (longhaul/row-files) and longhaul batch run --prepare make of rows';

@@ -1,4 +1,5 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
+import { workflowTaskTimeout } from '../../domain/workflow-tasks';
 import type { BatchRun } from './batch-run';
 
 /** Whether the history of this run is long enough for a fresh run. */
@@ -15,6 +16,6 @@ export async function continueWhenLong(run: BatchRun, recordEnded: () => Promise
     await condition(allHandlersFinished);
   } while (run.ended.length > 0);
   // A new run can begin on a new version, as that of a task.
-  const goOn = makeContinueAsNewFunc({ initialVersioningBehavior: 'AUTO_UPGRADE' });
+  const goOn = makeContinueAsNewFunc({ workflowTaskTimeout, initialVersioningBehavior: 'AUTO_UPGRADE' });
   await goOn({ ...run.input, continueAsNewState: run.handOver() });
 }

@@ -1,5 +1,6 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { TaskResult } from '../../contract/task-result';
+import { longHistoryEvents, workflowTaskTimeout } from '../../domain/workflow-tasks';
 import type { TaskRun, TaskRunInput } from './task-run';
 
 /**
@@ -9,7 +10,8 @@ import type { TaskRun, TaskRunInput } from './task-run';
  */
 function canContinue(run: TaskRun): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
-  const isLong = continueAsNewSuggested || historyLength >= run.plan.tuning.continueAsNewAfterEvents;
+  const { continueAsNewAfterEvents } = run.plan.tuning;
+  const isLong = continueAsNewSuggested || historyLength >= Math.min(longHistoryEvents, continueAsNewAfterEvents);
   const endsSoon = run.isCancellationRequested && run.state.incomplete === undefined;
   return isLong && !endsSoon && !run.decisions.hasDecision;
 }
@@ -42,6 +44,7 @@ async function continueAsNew(run: TaskRun): Promise<void> {
   // By itself a new run gets the memo of the start, without what was put in since: the number of the last create.
   const goOn = makeContinueAsNewFunc<(input: TaskRunInput) => Promise<TaskResult>>({
     memo,
+    workflowTaskTimeout,
     // A new run can begin on a new version: its state crosses over as one object, whose form only grows.
     initialVersioningBehavior: 'AUTO_UPGRADE',
   });

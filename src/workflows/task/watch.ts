@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PolledTask, PollResult, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
-import { type DeadlineName, isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
+import { isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
 import { markdownText } from '../../domain/text';
 import { nextPollDelayMs, toPollSituation } from '../../domain/poll-cadence';
 import { getStopWait } from '../../domain/stop-request';
@@ -23,15 +23,15 @@ type WatchedRun = Pick<TaskRun, 'plan' | 'state' | 'stops' | 'display' | 'servic
 export async function watchTask(run: TaskRun): Promise<TaskEnd> {
   const next = run.plan.watch === 'activity' ? watchByActivity(run) : watchByTimer(run);
   for (;;) {
-    const { poll, isLost, deadline } = await next();
+    const poll = await next();
     if (poll.seen === 'task' && isTerminal(run.serviceStatus)) {
       const end = toTaskEnd(run.serviceStatus, poll);
       recordEndSeen(run, end);
       return end;
     }
-    if (isLost) throw lost(run, poll);
+    if (isLost(run.state, poll, run.plan.tuning.notVisibleGraceMs, Date.now())) throw lost(run, poll);
     showWatch(run);
-    superviseStop(run, deadline);
+    superviseStop(run, deadlinePassedNow(run));
     await sendDueVerb(run);
     await continueWhenLong(run);
   }
@@ -65,17 +65,8 @@ function showWatch(run: WatchedRun): void {
   else run.display.show('Watching', 'a state that Longhaul knows', 'archive the outputs when it succeeds');
 }
 
-/** A poll result, and what follows from it by the clock of the process that polled. */
-export interface WatchObservation {
-  readonly poll: PollResult;
-  /** "No such task" has lasted longer than "not visible yet" can explain. */
-  readonly isLost: boolean;
-  /** A deadline that has passed. */
-  readonly deadline: DeadlineName | undefined;
-}
-
-/** A way to watch: comes back with what there is to see next, which the task's state then tells as well. */
-export type NextObservation = () => Promise<WatchObservation>;
+/** A way to watch: comes back with what the next poll saw, which the task's state then tells as well. */
+type NextObservation = () => Promise<PollResult>;
 
 /** Between two reports of a state lie so many times the wait before the first. */
 const tellPauses = 3.5;
@@ -95,22 +86,18 @@ function watchByTimer(run: TaskRun): NextObservation {
 }
 
 /** Polls the task after a pause of 1 to 3 s, or at once after a wake-up. */
-async function pollSoon(run: TaskRun): Promise<WatchObservation> {
+async function pollSoon(run: TaskRun): Promise<PollResult> {
   await beforeNextPoll(run);
   return await pollNow(run);
 }
 
-async function pollNow(run: TaskRun): Promise<WatchObservation> {
+async function pollNow(run: TaskRun): Promise<PollResult> {
   run.isWokenUp = false;
   const { account, webAppId } = run.plan;
-  const { createNumber } = run.state;
-  const poll = await pollOnce({ account, requestId: run.requestId, webAppId, createNumber });
+  const { createNumber, acceptedAtMs } = run.state;
+  const poll = await pollOnce({ account, requestId: run.requestId, webAppId, createNumber, acceptedAtMs });
   run.observe(poll);
-  return {
-    poll,
-    isLost: isLost(run.state, poll, run.plan.tuning.notVisibleGraceMs, Date.now()),
-    deadline: deadlinePassedNow(run),
-  };
+  return poll;
 }
 
 /**
@@ -161,7 +148,7 @@ function watchByActivity(run: TaskRun): NextObservation {
     if (watched === undefined) return await pollSoon(run);
     run.apply(watched.known, watched.pollResult);
     if (watched.isTold === true) run.state.toldMs = Date.now();
-    return toObservation(watched);
+    return watched.pollResult;
   };
 }
 
@@ -227,9 +214,4 @@ function tellTimes({ plan, state }: Pick<TaskRun, 'plan' | 'state'>): Pick<Watch
   const first = (acceptedAtMs ?? startedAtMs) + watchTellMs;
   const tellFromMs = toldMs === undefined ? first : toldMs + tellPauses * watchTellMs;
   return { tellFromMs, settleMs: Math.floor(watchTellMs / settleParts) };
-}
-
-/** By the clock of the worker that watched: by another clock the same moment could be too early to act on. */
-function toObservation({ pollResult, isLost, deadline }: WatchTaskResult): WatchObservation {
-  return { poll: pollResult, isLost, deadline: deadline ?? undefined };
 }

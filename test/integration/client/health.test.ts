@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Connection } from '@temporalio/client';
+import { temporal as temporalApi } from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
 import { loadReceiverConfig } from '../../../src/config/callback-config';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
@@ -17,12 +19,16 @@ import { connectClient } from '../../support/temporal-connection';
 const probeEveryMs = 200;
 const patience = { withinMs: 60_000, everyMs: 100 };
 
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalApi.api.enums.v1.TaskQueueType;
+
+let connection: Connection;
 let temporal: RestartableTemporal;
 let folder: ReturnType<typeof temporaryFolder>;
 let archive: string;
 let worker: RunningWorker;
 let receiver: RunningReceiver;
-let start: (env: NodeJS.ProcessEnv) => Promise<RunningWorker>;
+const taskQueue = `test-${randomUUID()}`;
+let start: (env: NodeJS.ProcessEnv, queue?: string) => Promise<RunningWorker>;
 const log: string[] = [];
 const closers: (() => Promise<void> | void)[] = [];
 
@@ -38,20 +44,20 @@ beforeAll(async () => {
   const logger = createLogger({ level: 'info', destination: { write: (line) => void log.push(line) } });
   const native = await NativeConnection.connect({ address: temporal.address });
   closers.push(() => native.close());
-  const connection = await connectClient(temporal.address);
+  connection = await connectClient(temporal.address);
   closers.push(() => connection.close());
   const bundle = await workflowBundle();
-  start = (env) =>
+  start = (env, queue = `test-${randomUUID()}`) =>
     startWorker({
       config: loadWorkerConfig({
         ...{ LONGHAUL_SERVICE_URL: 'http://127.0.0.1:9', LONGHAUL_API_KEY: 'key-0815' },
         ...{ LONGHAUL_ARCHIVE: archive, LONGHAUL_HEALTH_PORT: '0' },
         ...env,
       }).config,
-      ...{ connection: native, namespace: 'default', taskQueue: `test-${randomUUID()}`, logger, probeEveryMs },
+      ...{ connection: native, namespace: 'default', taskQueue: queue, logger, probeEveryMs },
       workflowBundle: bundle,
     });
-  worker = await start({});
+  worker = await start({}, taskQueue);
   closers.push(async () => {
     worker.shutdown();
     await worker.stopped;
@@ -100,6 +106,20 @@ const whenReceiver = (status: number) =>
 const allOk = { temporal: 'ok', archive: 'ok', workers: 'ok' };
 
 describe('a worker and a receiver', () => {
+  it('are ready, and the worker says that it has started, once Temporal knows that it polls each of its queues', async () => {
+    await whenWorker('/ready', 200);
+    expect(log.filter((line) => line.includes('"msg":"worker started"'))).toHaveLength(1);
+    const suffixes = ['', '-transfer', '-archive', '-watch'];
+    const asked = [
+      { name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
+      ...suffixes.map((suffix) => ({ name: taskQueue + suffix, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY })),
+    ];
+    for (const { name, taskQueueType } of asked) {
+      const request = { namespace: 'default', taskQueue: { name }, taskQueueType };
+      expect((await connection.workflowService.describeTaskQueue(request)).pollers).toHaveLength(1);
+    }
+  });
+
   it('are alive, and not ready from the moment that Temporal stops until it answers again', async () => {
     expect(await whenWorker('/ready', 200)).toEqual({ status: 200, parts: allOk });
     await whenReceiver(200);

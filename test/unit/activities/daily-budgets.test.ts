@@ -186,9 +186,10 @@ describe('a create of an account with a daily budget', () => {
     const dailyBudgets = budgetsOf();
     await create([202], { dailyBudgets });
     const seen = { seen: 'task', status: 'Success', costTimes: {}, cost: eur(20_000) } as const;
+    const acceptedAtMs = Date.now();
     const end = async (): Promise<void> => {
       const activity = () =>
-        recordEnd({ dailyBudgets }, { account: 'default', createNumber: 1, requestId: 'r' }, seen, 100);
+        recordEnd({ dailyBudgets }, { account: 'default', createNumber: 1, requestId: 'r', acceptedAtMs }, seen, 100);
       await new ActivityEnvironment({ workflowExecution: { workflowId: 'task:a', runId: 'r' } }).run(activity);
     };
     days.isAway = true;

@@ -18,6 +18,10 @@ const breaches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'src/domain/today.ts': `export const today = (): Date => new Date();`,
     'src/domain/chance.ts': `export const chance = (): number => Math.random();`,
     'src/domain/timer.ts': `export const soon = (then: () => void): unknown => setTimeout(then, 1);`,
+    'src/activities/now.ts': `export const now = (): number => Date.now();`,
+    'src/activities/now-by-name.ts': `export const now = (): number => Date['now']();`,
+    'src/activities/now-in-parts.ts': `const { now } = Date; export const nowMs = (): number => now();`,
+    'src/activities/batch/today.ts': `export const today = (): Date => new Date();`,
     'src/workflows/counter.ts': `export let count = 0; export const next = (): number => (count += 1);`,
     'src/contract/known.ts': `const known = new Set<string>(); export const isKnown = (id: string): boolean => known.has(id);`,
     'src/domain/seen.ts': `const seen: string[] = []; export const see = (id: string): number => seen.push(id);`,
@@ -60,6 +64,7 @@ const legitimate: Readonly<Record<string, string>> = {
   'src/config/environment.ts': `export const home = process.env['HOME'];`,
   'src/cli.ts': `export const home = process.env['HOME'];`,
   'src/domain/table.ts': `export const sizes: ReadonlyMap<string, number> = new Map([['a', 1]]);`,
+  'src/activities/moment.ts': `export const moment = (ms: number): string => new Date(ms).toISOString();`,
   'src/workflows/clock.ts': `export const now = (): number => Date.now();`,
   'test/unit/fine.test.ts': `it('is', () => { expect(Math.random()).toBeLessThan(1); });`,
 };

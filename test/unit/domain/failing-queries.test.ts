@@ -15,20 +15,20 @@ function after(...queries: Parameters<typeof afterQuery>[1][]): FailingQueries |
 
 describe('queries that fail one after the other', () => {
   it('are counted from the first of them on, until one is answered', () => {
-    expect(after(answered, failed, failed)).toEqual({ sinceMs: 2_000, queries: 2, problem: 'HTTP 502' });
+    expect(after(answered, failed, failed)).toEqual({ sinceMs: 2_000, lastMs: 3_000, queries: 2, problem: 'HTTP 502' });
     expect(after(failed, failed, answered)).toBeUndefined();
     expect(after(failed, failed, notFound)).toBeUndefined();
   });
 
   it('are not those that wait for their turn within a limit', () => {
     expect(after(inTurn, inTurn)).toBeUndefined();
-    expect(after(failed, inTurn, inTurn)).toEqual({ sinceMs: 1_000, queries: 1, problem: 'HTTP 502' });
+    expect(after(failed, inTurn, inTurn)).toEqual({ sinceMs: 1_000, lastMs: 1_000, queries: 1, problem: 'HTTP 502' });
   });
 
   it('fail for long after three minutes, if they are more than two', () => {
-    const failing = { sinceMs: 0, queries: 3, problem: 'HTTP 502' };
-    expect(areFailingLong(failing, 180_000)).toBe(true);
-    expect(areFailingLong(failing, 179_000)).toBe(false);
-    expect(areFailingLong({ ...failing, queries: 2 }, 600_000)).toBe(false);
+    const failing = { sinceMs: 0, lastMs: 180_000, queries: 3, problem: 'HTTP 502' };
+    expect(areFailingLong(failing)).toBe(true);
+    expect(areFailingLong({ ...failing, lastMs: 179_000 })).toBe(false);
+    expect(areFailingLong({ ...failing, queries: 2, lastMs: 600_000 })).toBe(false);
   });
 });

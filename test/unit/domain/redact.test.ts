@@ -151,7 +151,7 @@ const functions: Readonly<Record<string, (text: string) => unknown>> = {
   signatureParameterOf,
   isRequestId,
   scrubLine: (text) => scrubLine(JSON.stringify({ msg: text })),
-  parseRetryAfter: (text) => parseRetryAfter(text, 0),
+  parseRetryAfter: (text) => parseRetryAfter(text, text),
 };
 
 describe('the time for a text', () => {

@@ -36,7 +36,8 @@ describe('toExchangeFault', () => {
   });
 });
 
-const nowMs = Date.parse('2026-01-01T00:00:00Z');
+/** As the reply has it. */
+const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
 
 describe('parseRetryAfter', () => {
   it.each([
@@ -49,13 +50,17 @@ describe('parseRetryAfter', () => {
     ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
     ['Fri, 01 Jan 2027 00:00:00 GMT', 3_600_000],
   ])('reads %j as %i ms', (value, expected) => {
-    expect(parseRetryAfter(value, nowMs)).toBe(expected);
+    expect(parseRetryAfter(value, date)).toBe(expected);
   });
 
   it.each([undefined, '', '-1', '1.5', '3 seconds', '2026-01-01', 'Thu, 99 Foo 2026', '0x10', '1e3'])(
     'ignores %j',
     (value) => {
-      expect(parseRetryAfter(value, nowMs)).toBeUndefined();
+      expect(parseRetryAfter(value, date)).toBeUndefined();
     },
   );
+
+  it('ignores a date in a reply that does not say when it was sent', () => {
+    expect(parseRetryAfter('Thu, 01 Jan 2026 00:00:05 GMT', undefined)).toBeUndefined();
+  });
 });

@@ -2,12 +2,13 @@ import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { readHeldUp, retryingActivities } from '../../../../src/client/task/pending-work';
 import { taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
+import { overloadWords } from '../../../../src/client/workflow-info';
 import { unseenTask } from '../../../../src/domain/task-state';
 
 const description: TaskViewSources['description'] = {
   ...{ workflowId: 'task:order-17', runId: 'r', taskQueue: 'longhual', execution: 'RUNNING', stuck: null, paused: [] },
   ...{ startedAt: new Date(0), closedAt: null, attributes: new Map(), tags: [], undecodable: [] },
-  ...{ memo: new Map(), pendingActivities: [], isCancelRequested: false, encryptionKey: null },
+  ...{ memo: new Map(), pendingActivities: [], isCancelRequested: false, encryptionKey: null, isOverloaded: false },
 };
 const pending = { transfers: [], retrying: [], watched: null, refusedCreates: 0 };
 
@@ -23,6 +24,16 @@ describe('the view of a task that no worker answers for', () => {
   ])('says whether it was asked to stop (%s), which waits for a worker', (isCancelRequested, words) => {
     const asked = { ...description, isCancelRequested };
     expect(taskView({ description: asked, reported: undefined, pending, url: null }).note).toMatch(words);
+  });
+
+  it('says that it goes on by itself while its workflow tasks time out', () => {
+    const { note, stuck } = taskView({
+      description: { ...description, isOverloaded: true },
+      reported: undefined,
+      pending,
+      url: null,
+    });
+    expect({ note, stuck }).toEqual({ note: overloadWords, stuck: null });
   });
 
   it('has no note once the task is over', () => {
@@ -142,7 +153,7 @@ describe('what is tried again of a task', () => {
 
     it('holds the task up once every query has failed for minutes, in words', async () => {
       const sinceMs = Date.now() - 5 * minuteMs;
-      const failing = { sinceMs, queries: 16, problem: 'HTTP 301' };
+      const failing = { sinceMs, lastMs: sinceMs + 4 * minuteMs, queries: 16, problem: 'HTTP 301' };
       expect(await readHeldUp(client, watching({ ...beat, failing }))).toEqual({
         ...{ activity: 'watchTask', since: new Date(sinceMs).toISOString() },
         words: 'the last 16 queries failed: HTTP 301',
@@ -150,9 +161,9 @@ describe('what is tried again of a task', () => {
     });
 
     it.each([
-      ['have failed for a moment', { sinceMs: Date.now() - minuteMs, queries: 16, problem: 'HTTP 301' }],
-      ['have failed twice in a long time', { sinceMs: 0, queries: 2, problem: 'HTTP 301' }],
-      ['are told of in another form', { sinceMs: 'long', queries: 16, problem: 'HTTP 301' }],
+      ['have failed for a moment', { sinceMs: 0, lastMs: minuteMs, queries: 16, problem: 'HTTP 301' }],
+      ['have failed twice in a long time', { sinceMs: 0, lastMs: Date.now(), queries: 2, problem: 'HTTP 301' }],
+      ['are told of in another form', { sinceMs: 'long', lastMs: Date.now(), queries: 16, problem: 'HTTP 301' }],
       ['are not told of, by an older worker', undefined],
     ])('does not hold it up when queries %s', async (_, failing) => {
       expect(await readHeldUp(client, watching({ ...beat, failing }))).toBeUndefined();

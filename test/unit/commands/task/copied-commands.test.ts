@@ -23,6 +23,7 @@ function webhookWords(): string {
 function cutOffWords(): string {
   const description = {
     ...{ workflowId: taskWorkflowId(adoptionKey(hostile)), runId: 'r', taskQueue: 'longhaul', stuck: null, paused: [] },
+    isOverloaded: false,
     ...{
       startedAt: new Date(0),
       closedAt: new Date(1),

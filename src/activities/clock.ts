@@ -1,0 +1,16 @@
+import { activityInfo } from '@temporalio/activity';
+
+/**
+ * The time by Temporal's clock, for whatever a workflow, another worker or the archive has: when Temporal scheduled this
+ * attempt, and what has passed since this was called. An attempt that waited for a worker is behind by as long.
+ */
+export function temporalClock(): () => number {
+  const { currentAttemptScheduledTimestampMs } = activityInfo();
+  const begunMs = performance.now();
+  return () => Math.round(currentAttemptScheduledTimestampMs + performance.now() - begunMs);
+}
+
+/** The time by this worker's clock, which may be hours off: for calls of this process and for what is sent elsewhere. */
+export function workerClock(): number {
+  return Date.now();
+}
