@@ -63,8 +63,8 @@ class CreateAttempt {
     this.#patience = patience;
     this.#input = input;
     this.#step = `${workflowId} create`;
-    this.#options = callbackOptions(dependencies.callback, workflowId);
     const { createNumber, createDigest, inputDigest, account, webAppId } = input;
+    this.#options = callbackOptions(dependencies.callback, workflowId, createNumber);
     const facts = { callbackAsked: this.#callbackAsked, createDigest, inputDigest, account, webAppId };
     this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, facts);
     this.#reservation = new CreateReservation(dependencies.dailyBudgets, { ...input, workflowId });
