@@ -18,7 +18,9 @@ import { join } from 'node:path';
 const folder = temporaryFolder();
 let stack: TaskStack;
 beforeAll(async () => {
-  stack = await TaskStack.open({ env: { LONGHAUL_INPUT_ROOTS: folder.path } });
+  // Nobody listens there: it makes creates name themselves.
+  const callback = { LONGHAUL_CALLBACK_URL: 'http://127.0.0.1:9/', LONGHAUL_CALLBACK_TOKEN: 'x'.repeat(32) };
+  stack = await TaskStack.open({ env: { LONGHAUL_INPUT_ROOTS: folder.path, ...callback } });
 });
 afterAll(async () => {
   await stack.close();
