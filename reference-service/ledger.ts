@@ -21,7 +21,12 @@ export interface LedgerEntry {
   status: number | null;
 }
 
-/** Which entries of the ledger are meant; every given field must be equal. */
+/** Whether a correlation is this one, or goes on after it and a slash: `task:a/2` is of `task:a`. */
+export function isOf(correlation: string | undefined, whole: string): boolean {
+  return correlation === whole || correlation?.startsWith(`${whole}/`) === true;
+}
+
+/** Which entries of the ledger are meant; every given field must be equal, and the correlation {@link isOf} that one. */
 export type LedgerFilter = Partial<
   Pick<LedgerEntry, 'endpoint' | 'requestId' | 'correlation' | 'webAppId' | 'accountId' | 'objectKey' | 'status'>
 >;
@@ -60,7 +65,9 @@ export class Ledger {
       .flat()
       .filter((entry) => {
         const fields = new Map(Object.entries(entry));
-        return wanted.every(([name, value]) => fields.get(name) === value);
+        return wanted.every(([name, value]) =>
+          name === 'correlation' ? isOf(entry.correlation, String(value)) : fields.get(name) === value,
+        );
       })
       .sort((a, b) => a.number - b.number);
   }

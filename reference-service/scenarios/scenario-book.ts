@@ -1,4 +1,5 @@
 import type { EndpointName } from '../endpoint-name';
+import { isOf } from '../ledger';
 import { parseScenario, type Scenario, type ScenarioInput } from './scenario';
 
 /** What a request is about, as far as a rule can ask for it. */
@@ -17,7 +18,7 @@ export interface ScenarioRule {
   readonly times?: number;
   /** Only requests about this task. */
   readonly requestId?: string;
-  /** Only requests with this `X-Svc-Task-Correlation`. */
+  /** Only requests with this `X-Svc-Task-Correlation`, or with one that goes on after it and a slash. */
   readonly correlation?: string;
 }
 
@@ -53,7 +54,7 @@ export class ScenarioBook {
     const taken: Scenario[] = [];
     for (const rule of rules) {
       if (rule.requestId !== undefined && rule.requestId !== facts.requestId) continue;
-      if (rule.correlation !== undefined && rule.correlation !== facts.correlation) continue;
+      if (rule.correlation !== undefined && !isOf(facts.correlation, rule.correlation)) continue;
       rule.left -= 1;
       if (rule.left <= 0) rules.delete(rule);
       taken.push(rule.scenario);

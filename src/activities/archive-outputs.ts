@@ -107,7 +107,8 @@ async function claimPlace(run: ArchiveRun, list: OutputList): Promise<void> {
     await writeManifest(run, list, false);
     return;
   }
-  const text = manifestText(toManifest(ownWorkflow(), input, list.outputs, undefined, false));
+  const state = { isComplete: false, nowMs: run.now() };
+  const text = manifestText(toManifest(ownWorkflow(), input, list.outputs, undefined, state));
   if (await dependencies.archive.putIfAbsent(names.manifest, text)) return;
   throw new ArchiveError('ARCHIVE_UNUSABLE', `${names.manifest} was written by another attempt just now`);
 }

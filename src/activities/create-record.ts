@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
+import { isCreatedBefore } from '../domain/adoption';
 import { isCreatedAbout } from '../domain/reconcile';
-import { createRecordName } from '../contract/workflow-ids';
+import { createName, createRecordName } from '../contract/workflow-ids';
 import {
   type CreateEnd,
   type CreateRecord,
@@ -145,8 +146,8 @@ export class CreateRecordFile {
    * left nothing and was followed by another create. A record that is of another task, or not there, stays as it is, and
    * so does one that says the same: a callback and the watch often see an end at once, and one of them writes it.
    *
-   * A record of an uncertain create gets the request id, too, if the service created this task when that create was sent: a
-   * task that leaves nothing to archive, and one that is adopted under the key, settle it so.
+   * A record of an uncertain create gets the request id, too, if the service created this task when that create was sent, and
+   * no other create of the key has it on record: a task that leaves nothing to archive, and one that is adopted under the key, settle it so.
    */
   async addEnd(requestId: string, end: CreateEnd): Promise<void> {
     const { place } = this;
@@ -163,6 +164,11 @@ export class CreateRecordFile {
   async #addEnd(requestId: string, end: CreateEnd): Promise<void> {
     const content = await this.#archive.read(this.#name);
     if (content === undefined || !isRecordOf(content, requestId, end)) return;
+    const { workflowId, createNumber } = this.#record;
+    if (requestIdIn(content) === undefined) {
+      const other = await findCreate(this.#archive, workflowId, { requestId, except: createNumber });
+      if (other !== undefined) return;
+    }
     // A worker that takes a task over may not know its price.
     if (end.cost === null && (parse(content).end?.cost ?? null) !== null) return;
     const text = toText({ ...this.#record, ...knownIn(content), requestId, end });
@@ -191,13 +197,25 @@ export class CreateRecordFile {
   }
 }
 
-/** Whether one of the creates of this workflow made the task, by its record. Throws ArchiveError. */
-export async function hasCreated(archive: Archive, workflowId: string, requestId: string): Promise<boolean> {
+/**
+ * The name of the create of this workflow that made the task, by its record. Throws ArchiveError.
+ *
+ * @param task.except - the number of a create whose record is not looked at. @default none
+ */
+export async function findCreate(
+  archive: Archive,
+  workflowId: string,
+  { requestId, except }: { readonly requestId: string; readonly except?: number | undefined },
+): Promise<string | undefined> {
   for await (const { name } of archive.list(posix.dirname(createRecordName(workflowId, 1)))) {
+    const createNumber = Number(posix.basename(name, '.json'));
+    if (createNumber === except) continue;
     const content = await archive.read(name);
-    if (requestIdIn(content) === requestId && parse(content).workflowId === workflowId) return true;
+    if (requestIdIn(content) === requestId && parse(content).workflowId === workflowId) {
+      return createName(workflowId, createNumber);
+    }
   }
-  return false;
+  return undefined;
 }
 
 function requestIdIn(content: Buffer | undefined): string | undefined {
@@ -210,7 +228,9 @@ function isRecordOf(content: Buffer, requestId: string, { createdAt }: CreateEnd
   const recorded = requestIdIn(content);
   if (recorded !== undefined) return recorded === requestId;
   const { sentAt } = parse(content);
-  return createdAt !== null && typeof sentAt === 'string' && isCreatedAbout(Date.parse(createdAt), Date.parse(sentAt));
+  if (createdAt === null || sentAt === undefined) return false;
+  const [createdAtMs, sentAtMs] = [Date.parse(createdAt), Date.parse(sentAt)];
+  return isCreatedAbout(createdAtMs, sentAtMs) && !isCreatedBefore(createdAtMs, sentAtMs);
 }
 
 /** What only its own create knew. */

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput, CreateTaskInput } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
-import { correlationHeader, isLonghaulWorkflowId } from '../contract/workflow-ids';
+import { correlationHeader, createName, isLonghaulWorkflowId } from '../contract/workflow-ids';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { errorMessage, showValue } from '../domain/text';
 import { isUri, withoutUrls } from '../domain/uri';
@@ -29,11 +29,15 @@ export interface CallbackOrder {
  * The options of a create that asks for a callback to its workflow; none without a receiver, and none for a workflow
  * whose id the receiver would not accept: that task is polled only.
  */
-export function callbackOptions(order: CallbackOrder | undefined, workflowId: string): CreateTaskAsyncOptions {
+export function callbackOptions(
+  order: CallbackOrder | undefined,
+  workflowId: string,
+  createNumber: number,
+): CreateTaskAsyncOptions {
   if (order === undefined || !isLonghaulWorkflowId(workflowId)) return {};
   return {
     callback: { url: order.url, token: order.token() },
-    headers: { [correlationHeader(order.headerPrefix)]: workflowId },
+    headers: { [correlationHeader(order.headerPrefix)]: createName(workflowId, createNumber) },
   };
 }
 

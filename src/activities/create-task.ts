@@ -66,10 +66,10 @@ class CreateAttempt {
     this.#patience = patience;
     this.#input = input;
     this.#step = `${workflowId} create`;
-    this.#options = callbackOptions(dependencies.callback, workflowId);
+    const { createNumber, createDigest, inputDigest, account, webAppId } = input;
+    this.#options = callbackOptions(dependencies.callback, workflowId, createNumber);
     this.#previous = readCreateHeartbeat(activityInfo().heartbeatDetails);
     this.#maker = this.#previous?.maker ?? randomUUID();
-    const { createNumber, createDigest, inputDigest, account, webAppId } = input;
     const own = { maker: this.#maker, callbackAsked: this.#callbackAsked };
     const facts = { ...own, createDigest, inputDigest, account, webAppId };
     this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, facts);

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { TaskReference } from '../contract/activities';
 import type { ClosedRow, OpenRow, RowEnd, RowStart, RowStarted } from '../contract/batch/batch-rows';
+import type { UncertainCreate } from '../domain/adoption';
 import type { Prices } from '../domain/money';
 import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
@@ -54,6 +55,8 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly findFollower?: (task: TaskReference) => Promise<string | undefined>;
   /** All workflows that Temporal lists with this task, also those that are over; absent as above. */
   readonly findWorkflowsOf?: (task: TaskReference) => Promise<readonly string[]>;
+  /** The creates of an app that wait for a decision; absent as above. */
+  readonly findUncertainCreates?: (account: string, webAppId: number) => Promise<readonly UncertainCreate[]>;
 }
 
 /** How tasks of rows are started, found and stopped; made by the worker of Temporal's client. Each may be repeated. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
-import type { PolledTask, PollResult } from '../contract/activities';
+import type { PolledTask, PollResult, TaskReference } from '../contract/activities';
 import type { Timestamps } from '../contract/task-result';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { type Money, type Prices, taskCost } from '../domain/money';
@@ -30,13 +30,10 @@ export interface EndRecords {
 
 /** One `detail` query. One that failed or was held back is data, not a failure: it must never end the watch. */
 export async function pollTask(dependencies: ActivityDependencies, task: PolledTask): Promise<PollResult> {
-  const { account, requestId } = task;
+  const { account } = task;
   const begunMs = performance.now();
   try {
-    const service = getService(dependencies, account);
-    const query = (waitedMs: number): Promise<TaskDetail> =>
-      service.getTask(requestId, { timeoutMs: timeoutMs - waitedMs });
-    const detail = await getLimits(dependencies, account).polls.run(query, patienceMs);
+    const detail = await getDetail(dependencies, task);
     const leftMs = (): number => Math.max(0, endMs - (performance.now() - begunMs));
     const result = await toPricedResult(dependencies, detail, task, leftMs());
     await recordEnd(dependencies, task, result, leftMs());
@@ -44,6 +41,17 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
   } catch (error) {
     return toFailedPoll(dependencies, account, error);
   }
+}
+
+/** The query alone, in its turn. */
+export async function getDetail(
+  dependencies: ActivityDependencies,
+  { account, requestId }: TaskReference,
+): Promise<TaskDetail> {
+  const service = getService(dependencies, account);
+  const query = (waitedMs: number): Promise<TaskDetail> =>
+    service.getTask(requestId, { timeoutMs: timeoutMs - waitedMs });
+  return await getLimits(dependencies, account).polls.run(query, patienceMs);
 }
 
 /** What a query that failed saw; where the service does not accept the API key, with what to do. */
@@ -115,8 +123,6 @@ async function withinTime<T>(promise: Promise<T>, withinMs: number): Promise<T |
 
 /**
  * What a query saw, as it may stand in a history; costs and timestamps only once the task is over.
- *
- * @internal exported for tests
  */
 export function toPollResult(detail: TaskDetail, task: Omit<PolledTask, 'requestId'>, prices?: Prices): PollResult {
   const { status, queuePosition, errorMessage, costTimes } = detail;

@@ -1,13 +1,14 @@
 import { log } from '@temporalio/activity';
-import type { CheckAdoptionResult, TaskReference } from '../contract/activities';
+import type { CheckAdoptionInput, CheckAdoptionResult, TaskReference } from '../contract/activities';
+import { findRival, type UncertainCreate } from '../domain/adoption';
 import type { VerbAnswer } from '../domain/stop-request';
 import { errorMessage } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
-import { InvalidRequestError, NotFoundError, ServiceApiError, ServiceError } from '../service';
+import { InvalidRequestError, NotFoundError, ServiceApiError, ServiceError, type TaskDetail } from '../service';
 import { accountKey, getService } from './accounts';
-import { hasCreated } from './create-record';
+import { findCreate } from './create-record';
 import type { ActivityDependencies } from './dependencies';
-import { pollTask } from './poll-task';
+import { getDetail, toFailedPoll, toPollResult } from './poll-task';
 import { ownWorkflowId, requestProblem } from './to-application-failure';
 
 /**
@@ -39,39 +40,73 @@ function isRefusal(error: ServiceError): boolean {
   return isAboutTask || (error instanceof ServiceApiError && error.httpStatus === 409);
 }
 
-/** Asks the service about a task, and Temporal who follows it. It changes nothing. */
+/** Asks the service about a task, Temporal who follows it, and create records who created it. It changes nothing. */
 export async function checkAdoption(
   dependencies: ActivityDependencies,
-  task: TaskReference,
+  input: CheckAdoptionInput,
 ): Promise<CheckAdoptionResult> {
+  const nothing = { createdAt: null, follower: null, creator: null, rival: null };
+  let detail: TaskDetail;
+  try {
+    detail = await getDetail(dependencies, input);
+  } catch (error) {
+    return { ...nothing, poll: toFailedPoll(dependencies, input.account, error) };
+  }
+  const createdAt = detail.createdAt?.iso ?? null;
   const own = ownWorkflowId();
-  const [poll, follower, creator] = await Promise.all([
-    pollTask(dependencies, task),
-    findTaskFollower(dependencies, task),
-    findCreator(dependencies, task, own),
+  const [follower, creator, rival] = await Promise.all([
+    findTaskFollower(dependencies, input),
+    findCreator(dependencies, input, own),
+    findOtherUncertain(dependencies, input, { own, createdAt }),
   ]);
-  const isOther = follower !== undefined && follower !== own;
-  return { poll, follower: isOther ? follower : null, ...(creator !== undefined && { creator }) };
+  return {
+    poll: toPollResult(detail, input),
+    createdAt,
+    follower: follower === undefined || follower === own ? null : follower,
+    creator: creator ?? null,
+    rival: rival ?? null,
+  };
 }
 
 /** So many workflows of one task have their create records read: one of them created it, others adopted it. */
 const maxCreators = 20;
 
-/** Who adopts a task leaves no record of a create that made it. What cannot be asked prevents no adoption, either. */
+/** Who adopts a task leaves no record of a create that made it. Throws where the records of this key cannot be read. */
 async function findCreator(
   { archive, findWorkflowsOf }: ActivityDependencies,
-  task: TaskReference,
+  task: CheckAdoptionInput,
   own: string,
 ): Promise<string | undefined> {
+  const { requestId, createNumber } = task;
+  const ofOwn = await findCreate(archive, own, { requestId, except: createNumber });
+  if (ofOwn !== undefined) return ofOwn;
+  // What cannot be asked about other keys prevents no adoption.
   try {
     const found = (await findWorkflowsOf?.(task)) ?? [];
     for (const workflowId of found.filter((id) => id !== own).slice(0, maxCreators)) {
-      if (await hasCreated(archive, workflowId, task.requestId)) return workflowId;
+      const create = await findCreate(archive, workflowId, { requestId });
+      if (create !== undefined) return create;
     }
   } catch (error) {
     log.warn('creator not checked', { error: errorMessage(error) });
   }
   return undefined;
+}
+
+/** Throws where Temporal cannot be asked: two creates that are taken for each other swap their results. */
+async function findOtherUncertain(
+  { findUncertainCreates }: ActivityDependencies,
+  { account, webAppId, sentAtMs }: CheckAdoptionInput,
+  { own, createdAt }: { readonly own: string; readonly createdAt: string | null },
+): Promise<UncertainCreate | undefined> {
+  if (webAppId === null || sentAtMs === null) return undefined;
+  const others = (await findUncertainCreates?.(account, webAppId)) ?? [];
+  const createdAtMs = createdAt === null ? null : Date.parse(createdAt);
+  return findRival(
+    createdAtMs,
+    sentAtMs,
+    others.filter(({ workflowId }) => workflowId !== own),
+  );
 }
 
 /** A second follower only asks and archives the same again, so an error of Temporal prevents no adoption. */

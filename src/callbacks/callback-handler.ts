@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { type CallbackNotice, callbackSignal } from '../contract/task-messages';
-import { isLonghaulWorkflowId, correlationHeader } from '../contract/workflow-ids';
+import { correlationHeader, isLonghaulWorkflowId, parseCreateName } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
 import { readNamedEnd } from '../domain/callback-notice';
 import { safeText } from '../domain/text';
@@ -81,25 +81,26 @@ export class CallbackHandler {
     }
   }
 
-  /** A doctor, or whatever scans the network, sends neither a token nor a workflow id: no alert is due. */
+  /** A doctor, or whatever scans the network, sends neither a token nor the name of a create: no alert is due. */
   #isOfService(request: IncomingMessage): boolean {
-    return request.headers.authorization !== undefined || this.#workflowIdOf(request) !== undefined;
+    return request.headers.authorization !== undefined || this.#correlationOf(request) !== undefined;
   }
 
-  #workflowIdOf({ headers }: IncomingMessage): string | string[] | undefined {
+  #correlationOf({ headers }: IncomingMessage): string | string[] | undefined {
     return headers[correlationHeader(this.#options.headerPrefix).toLowerCase()];
   }
 
   async #take(request: IncomingMessage): Promise<HandledRequest> {
-    const workflowId = this.#workflowIdOf(request);
-    if (typeof workflowId !== 'string' || !isLonghaulWorkflowId(workflowId)) {
-      return { httpStatus: 400, outcome: 'no workflow id of Longhaul' };
+    const create = parseCreateName(String(this.#correlationOf(request)));
+    if (create === undefined || !isLonghaulWorkflowId(create.workflowId)) {
+      return { httpStatus: 400, outcome: 'no create of Longhaul' };
     }
+    const { workflowId, createNumber } = create;
     const body = await readBody(request, this.#options.maxBodyBytes ?? defaultMaxBodyBytes);
     if (body === undefined) return { httpStatus: 413, outcome: 'too large', workflowId };
     const notice = readNamedEnd(parseJson(new TextDecoder().decode(body)));
     if (notice === undefined) return { httpStatus: 400, outcome: 'malformed', workflowId };
-    return await this.#signal(workflowId, notice);
+    return await this.#signal(workflowId, { ...notice, createNumber });
   }
 
   async #signal(workflowId: string, notice: CallbackNotice): Promise<HandledRequest> {

@@ -25,13 +25,25 @@ export async function* listPages(
   pageSize: number,
   pageTimeoutMs?: number,
 ): AsyncGenerator<readonly WorkflowInfo[]> {
+  for await (const page of listRawPages(client, query, pageSize, pageTimeoutMs)) {
+    yield page.map((raw) => workflowInfo(raw));
+  }
+}
+
+/** The same as Temporal has it, memos included. */
+export async function* listRawPages(
+  client: Client,
+  query: string,
+  pageSize: number,
+  pageTimeoutMs?: number,
+): AsyncGenerator<Page['executions']> {
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
     const request = { namespace: client.options.namespace, query, pageSize, nextPageToken };
     const ask = (): Promise<Page> => client.workflowService.listWorkflowExecutions(request);
     const inTime = (ms: number): Promise<Page> => client.withDeadline(Date.now() + ms, ask);
     const page = await (pageTimeoutMs === undefined ? ask() : inTime(pageTimeoutMs));
-    yield page.executions.map((raw) => workflowInfo(raw));
+    yield page.executions;
     ({ nextPageToken } = page);
   } while (nextPageToken.length > 0);
 }

@@ -61,10 +61,10 @@ function dateMs(text: string): number {
 }
 
 /** What `--settle WORKFLOW_ID/NUMBER=REQUEST_ID` says. Throws {@link InputInvalidError}. */
-export function parseSettlement(value: string): Settlement {
+export function parseSettlement(value: string, force: boolean): Settlement {
   const [, workflowId = '', number = '', answer = ''] = /^(.+)\/([1-9]\d{0,8})=(.+)$/.exec(value) ?? [];
   if (workflowId !== '' && isRequestId(answer)) {
-    return { workflowId, createNumber: Number(number), requestId: answer === 'none' ? null : answer };
+    return { workflowId, createNumber: Number(number), requestId: answer === 'none' ? null : answer, force };
   }
   throw new InputInvalidError(
     [

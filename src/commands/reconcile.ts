@@ -16,6 +16,7 @@ interface ReconcileCommandOptions extends ConnectionOptions {
   readonly since?: string;
   readonly verify?: true;
   readonly settle?: readonly string[];
+  readonly force?: true;
   readonly json?: true;
 }
 
@@ -43,6 +44,7 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
     .option('--since <when>', 'only what began since then: 30d, or 2026-03-01')
     .option('--verify', 'also hash every archived file, which reads all of them')
     .addOption(repeatable('--settle <answer>', 'WORKFLOW_ID/NUMBER=REQUEST_ID, or =none: which task a create made'))
+    .option('--force', 'with --settle: also a task that another create made or may have made')
     .option('--json', 'print one JSON object')
     .addOption(taskQueueOption())
     .addHelpText('after', help)
@@ -50,9 +52,9 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
 }
 
 async function runReconcile(context: CommandContext, options: ReconcileCommandOptions): Promise<void> {
-  const { from, account = null, verify = false, settle = [], taskQueue = null } = options;
+  const { from, account = null, verify = false, settle = [], force = false, taskQueue = null } = options;
   const since = sinceMs(options.since, Date.now());
-  const settlements = settle.map(parseSettlement);
+  const settlements = settle.map((value) => parseSettlement(value, force));
   const requestIds = from === undefined ? [] : await readRequestIds(from, context);
   const { config } = loadWorkerConfig(context.env);
   const temporal = loadTemporalConnection(context.env);

@@ -8,7 +8,7 @@ import { type Account, serviceOptions, serviceRemedy } from '../config/accounts'
 import type { CallbackConfig } from '../config/callback-config';
 import { ConfigError } from '../config/environment';
 import type { WorkerConfig } from '../config/worker-config';
-import { correlationHeader } from '../contract/workflow-ids';
+import { correlationHeader, createName } from '../contract/workflow-ids';
 import { formatDuration } from '../domain/time';
 import { errorMessage, formatBytes } from '../domain/text';
 import type { ReconcileDependencies } from '../reconcile/reconcile';
@@ -176,9 +176,9 @@ async function checkCallback({ url, tokens, headerPrefix }: CallbackConfig, conn
   });
   if (!there.isOk || token === undefined) return there;
   return await runCheck(check, 'See docs/guides/callbacks.md, “Try it from outside”.', async () => {
-    const workflowId = `task:longhaul-doctor-${randomUUID()}`;
+    const create = createName(`task:longhaul-doctor-${randomUUID()}`, 1);
     const authorization = `Bearer ${token.reveal()}`;
-    const status = await send({ authorization, [correlationHeader(headerPrefix)]: workflowId });
+    const status = await send({ authorization, [correlationHeader(headerPrefix)]: create });
     if (status === 404) return `${there.found} and takes the token`;
     throw new Error(`${url} answers with HTTP ${status}: ${callbackFaults[status] ?? 'not as the receiver does'}`);
   });

@@ -1,3 +1,4 @@
+import type { UncertainCreate } from '../domain/adoption';
 import type { CreateOutcome } from '../domain/create-outcome';
 import type { Money } from '../domain/money';
 import type { FailingQueries } from '../domain/failing-queries';
@@ -149,13 +150,23 @@ export type PollResult =
   | { readonly seen: 'gone'; readonly problem: string }
   | { readonly seen: 'nothing'; readonly problem: string };
 
-/** `checkAdoption`: asked before a person's word is taken for the request id of a task. */
+/** `checkAdoption`: asked before an id that a person or a callback brings is taken for that of a create. */
+export interface CheckAdoptionInput extends TaskReference {
+  readonly webAppId: number | null;
+  readonly createNumber: number;
+  /** When that create was sent; null: a callback names the create, so that other uncertain ones do not matter. */
+  readonly sentAtMs: number | null;
+}
 export interface CheckAdoptionResult {
   readonly poll: PollResult;
+  /** ISO-8601: when the service created it, by its own clock; null when it does not say. */
+  readonly createdAt: string | null;
   /** Another workflow that follows the task now. */
   readonly follower: string | null;
-  /** Another workflow whose create made the task, by its create record; absent where none is known. */
-  readonly creator?: string;
+  /** The name of another create that made the task, by its record. */
+  readonly creator: string | null;
+  /** Another create of the app that is uncertain, too, and may as well have made the task. */
+  readonly rival: UncertainCreate | null;
 }
 
 /** `watchTask`: follows a task until there is something to do about it. */
@@ -245,7 +256,7 @@ export interface Activities {
   readonly commitInput: (input: CommitInputInput) => Promise<CommittedInput>;
   readonly createTask: (input: CreateTaskInput) => Promise<CreateTaskResult>;
   readonly pollTask: (input: TaskReference) => Promise<PollResult>;
-  readonly checkAdoption: (input: TaskReference) => Promise<CheckAdoptionResult>;
+  readonly checkAdoption: (input: CheckAdoptionInput) => Promise<CheckAdoptionResult>;
   readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;
   /** Specification, section 4.4; taken is not yet done. */
   readonly cancelTask: (input: TaskReference) => Promise<VerbAnswer>;

@@ -1,7 +1,7 @@
 import type { BatchInput } from './batch/batch-input';
 import type { BatchProgress, BatchResult, BudgetRequest, ConcurrencyRequest } from './batch/batch-messages';
 import type { BatchFailure, TaskFailure } from './failure-details';
-import type { AdoptRequest, TaskInput } from './task-input';
+import type { AdoptDecision, TaskInput } from './task-input';
 import type { CallbackNotice, DecisionTaken, TaskStatus } from './task-messages';
 import type { CanceledMemo, TaskResult } from './task-result';
 import type { WebhookEvent } from './webhook';
@@ -40,7 +40,7 @@ export interface Contract {
     /** What each answers; none takes an argument. */
     readonly queries: { readonly status: TaskStatus };
     readonly updates: {
-      readonly adopt: Update<AdoptRequest>;
+      readonly adopt: Update<AdoptDecision>;
       readonly recreate: Update<null>;
       readonly abandon: Update<null>;
       readonly rearchive: Update<null>;

@@ -31,6 +31,9 @@ export const searchAttributeTypes: Readonly<Record<string, AttributeTypeName>> =
 /** The names alone. */
 export const searchAttributeNames: readonly string[] = Object.keys(searchAttributeTypes);
 
+/** The memo that tells when an uncertain create was sent, in milliseconds since 1970. */
+export const sentAtMemo = 'createSentAtMs';
+
 /** The filter of Temporal's lists for the rows of a batch. */
 export function rowsOfBatch(batchId: string): string {
   return `${searchAttributes.batch.name} = ${JSON.stringify(batchId)}`;

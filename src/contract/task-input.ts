@@ -159,6 +159,16 @@ export interface AdoptRequest {
   readonly requestId: string;
 }
 
+/** Answer to `CreateUncertain`: the task that the create made. */
+export interface AdoptDecision extends AdoptRequest {
+  /**
+   * Also a task that the service created before the create was sent, or that another create made or may have made.
+   *
+   * @default false
+   */
+  readonly force?: boolean;
+}
+
 /** Input of a `task` workflow that takes over a task made elsewhere. */
 export interface AdoptedTaskInput extends CommonTaskInput {
   readonly adopt: AdoptRequest;

@@ -1,7 +1,7 @@
 import type { StopOutcome, StopVerb } from '../domain/stop-request';
 import type { LonghaulStatus } from '../domain/task-state';
 import { defineQuery, defineSignal, defineUpdate } from './message-definitions';
-import type { AdoptRequest } from './task-input';
+import type { AdoptDecision } from './task-input';
 
 /** The service's `cancel`: applies before the create and while the task queues, and never becomes an interrupt. */
 export const cancelSignal = defineSignal('cancel');
@@ -12,6 +12,13 @@ export const interruptSignal = defineSignal('interrupt');
 /** What the callback receiver passes on of a callback; everything else stays outside the history. */
 export interface CallbackNotice {
   readonly requestId: string;
+  /**
+   * Which create of the key it answers.
+   *
+   * @asType integer
+   * @minimum 1
+   */
+  readonly createNumber: number;
   readonly status: string;
 }
 
@@ -27,7 +34,7 @@ export interface DecisionTaken {
 }
 
 /** Answers `CreateUncertain`: the task exists under this request id. */
-export const adoptUpdate = defineUpdate<DecisionTaken, [AdoptRequest]>('adopt');
+export const adoptUpdate = defineUpdate<DecisionTaken, [AdoptDecision]>('adopt');
 
 /** Answers `CreateUncertain`: create it again, and accept that it may be paid twice. */
 export const recreateUpdate = defineUpdate<DecisionTaken>('recreate');

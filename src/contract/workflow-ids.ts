@@ -83,9 +83,22 @@ export function createRecordName(workflowId: string, number: number): string {
   return `.creates/${boundedPathPart(workflowId)}/${number}.json`;
 }
 
+/** A create, by name: `task:order-17/2` is the second one that this workflow id was allowed. */
+export function createName(workflowId: string, number: number): string {
+  return `${workflowId}/${number}`;
+}
+
+/** The create that a {@link createName} names; `undefined` for any other text. */
+export function parseCreateName(
+  name: string,
+): { readonly workflowId: string; readonly createNumber: number } | undefined {
+  const [, workflowId = '', number] = /^(.+)\/([1-9]\d{0,8})$/.exec(name) ?? [];
+  return workflowId === '' ? undefined : { workflowId, createNumber: Number(number) };
+}
+
 /**
- * The header that brings a callback home: a create carries its workflow's id in it, and the service echoes it with every
- * callback about the task (specification, sections 4.1 and 6).
+ * The header that brings a callback home: a create carries its own name in it ({@link createName}), and the service echoes
+ * it with every callback about the task (specification, sections 4.1 and 6).
  *
  * @param prefix - of the service's headers.
  */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { CreateRecordFile, hasCreated } from '../activities/create-record';
+import { CreateRecordFile } from '../activities/create-record';
 import { InputInvalidError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
 import { createRecordName } from '../contract/workflow-ids';
@@ -21,6 +21,7 @@ import { formatCountOf, showValue } from '../domain/text';
 import type { Archive } from '../storage/archive/archive';
 import { askAboutTask, askService, type InTurn } from './ask-service';
 import { KnownTasks } from './known-tasks';
+import { problemWithCreate } from './problem-with-create';
 import { type ArchiveCount, readArchive } from './read-archive';
 import { workflowState } from './workflow-state';
 
@@ -156,23 +157,9 @@ async function settle(
     const problem =
       (await workflowState(longhaul, workflowId)) === 'open'
         ? `${workflowId} runs; what it waits for is decided with "longhaul resolve".`
-        : ((await problemWithCreators(archive, requestId ?? '', others)) ??
-          (await settleRecord(archive, settlement, ask)));
+        : await settleRecord(archive, settlement, others, ask);
     if (problem !== undefined) throw new InputInvalidError([`--settle: ${problem}`], 'arguments');
   }
-}
-
-/** Of workflows with the same task, those that adopted it have no record of a create that made it. */
-async function problemWithCreators(
-  archive: Archive,
-  requestId: string,
-  others: readonly string[],
-): Promise<string | undefined> {
-  for (const other of others) {
-    if (await hasCreated(archive, other, requestId))
-      return `The task ${requestId} was created by ${other}, by its create record; check the id.`;
-  }
-  return undefined;
 }
 
 /**
@@ -234,6 +221,8 @@ export interface Settlement {
   readonly createNumber: number;
   /** Null: nothing was created. */
   readonly requestId: string | null;
+  /** Also a task that another create made or may have made. @default false */
+  readonly force?: boolean;
 }
 
 /**
@@ -252,12 +241,15 @@ export type AskAboutTask = (requestId: string, account: string | null) => Promis
  */
 async function settleRecord(
   archive: Archive,
-  { workflowId, createNumber, requestId }: Settlement,
+  settlement: Settlement,
+  others: readonly string[],
   ask: AskAboutTask,
 ): Promise<string | undefined> {
+  const { workflowId, createNumber, requestId, force = false } = settlement;
   const content = await archive.read(createRecordName(workflowId, createNumber));
   if (content === undefined) return `There is no record of create ${createNumber} of ${workflowId} in this archive.`;
-  const { account = null } = parseCreateRecord(content);
+  const recorded = parseCreateRecord(content);
+  const { account = null } = recorded;
   const record = new CreateRecordFile(archive, workflowId, createNumber);
   const created = await record.find();
   const known = created?.outcome === 'accepted' ? created.requestId : undefined;
@@ -265,10 +257,17 @@ async function settleRecord(
   if (known !== undefined && (await ask(known, account)).says !== 'unknown') {
     return `Create ${createNumber} of ${workflowId} made the task ${known}; that stands.`;
   }
-  const problem = requestId === null ? undefined : problemWith(requestId, await ask(requestId, account));
-  if (problem !== undefined) return problem;
-  await (requestId === null ? record.release() : record.addRequestId(requestId, known));
-  return undefined;
+  if (requestId === null) {
+    await record.release();
+    return undefined;
+  }
+  const facts = await ask(requestId, account);
+  const create = { workflowId, createNumber, requestId };
+  const problem =
+    problemWith(requestId, facts) ??
+    (force ? undefined : await problemWithCreate(archive, create, recorded, { facts, others }));
+  if (problem === undefined) await record.addRequestId(requestId, known);
+  return problem;
 }
 
 function problemWith(requestId: string, facts: ServiceFacts): string | undefined {

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import type { MetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import {
@@ -19,6 +18,7 @@ import { TemporalAccountDays } from '../client/account-days';
 import { Longhaul } from '../client/longhaul';
 import { TemporalRowTasks } from '../client/batch/row-tasks';
 import { findFollower, findWorkflowsOf } from '../client/task/start-task';
+import { findUncertainCreates } from '../client/task/uncertain-creates';
 import type { TemporalAccess } from '../client/temporal-access';
 import { serviceOptions } from '../config/accounts';
 import type { CallbackConfig } from '../config/callback-config';
@@ -62,7 +62,7 @@ export function allActivities(
   const days = new TemporalAccountDays(access);
   const dailyBudgets = new DailyBudgets({ limits: prices.dailyBudgets, prices, days });
   return {
-    ...createActivities({ ...dependencies, dailyBudgets, ...followerFinders(access.client) }),
+    ...createActivities({ ...dependencies, dailyBudgets, ...followerFinders(access) }),
     ...createBatchActivities({ ...dependencies, dailyBudgets, rowTasks: new TemporalRowTasks(access) }),
     ...createSweepActivities(sweeper(dependencies, access, logger)),
     ...createWebhookActivities(dependencies),
@@ -70,11 +70,16 @@ export function allActivities(
 }
 
 /** A caller waits for the answer, so Temporal may not take long over it. */
-function followerFinders(client: Client): Pick<ActivityDependencies, 'findFollower' | 'findWorkflowsOf'> {
+function followerFinders({
+  client,
+  taskQueue,
+}: TemporalAccess): Pick<ActivityDependencies, 'findFollower' | 'findWorkflowsOf' | 'findUncertainCreates'> {
   const inTime = <T>(ask: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + followerTimeoutMs, ask);
   return {
     findFollower: ({ requestId, account }) => inTime(() => findFollower({ client }, requestId, account)),
     findWorkflowsOf: ({ requestId, account }) => inTime(() => findWorkflowsOf({ client }, requestId, account)),
+    findUncertainCreates: (account, webAppId) =>
+      inTime(() => findUncertainCreates({ client }, { taskQueue, account, app: String(webAppId) })),
   };
 }
 

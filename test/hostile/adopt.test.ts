@@ -3,7 +3,7 @@ import { adoptUpdate, statusQuery } from '../../src/contract/task-messages';
 import type { CheckAdoptionResult } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { eventually } from '../support/eventually';
-import { FakeService, seen } from '../support/fake-activities';
+import { FakeService, noObjection, seen } from '../support/fake-activities';
 import { runChainOf } from '../support/run-chain';
 import {
   executionOf,
@@ -37,18 +37,24 @@ describe('the update adopt', () => {
   });
 
   it.each<[string, CheckAdoptionResult, RegExp]>([
-    ['that another workflow follows', { poll: seen('Running'), follower: 'task:other' }, /task:other follows/],
-    [
-      'that another workflow created',
-      { poll: seen('Success'), follower: null, creator: 'task:other' },
-      /created by task:other.*check the id/,
-    ],
+    ['that another workflow follows', { ...noObjection, follower: 'task:other' }, /task:other follows/],
+    ['that another workflow created', { ...noObjection, creator: 'task:other/1' }, /created by task:other\/1.*--force/],
     [
       'that the service has deleted',
-      { poll: { seen: 'gone', problem: 'It is gone.' }, follower: null },
+      { ...noObjection, poll: { seen: 'gone', problem: 'It is gone.' } },
       /It is gone\./,
     ],
-    ['when the service is away', { poll: { seen: 'nothing', problem: 'HTTP 503' }, follower: null }, /HTTP 503/],
+    [
+      'that was created before this create was sent',
+      { ...noObjection, createdAt: '2026-03-01T12:00:00.000Z' },
+      /created the task some-task at 2026-03-01 12:00:00 UTC, and this create was sent at 20.*--force/,
+    ],
+    [
+      'that another uncertain create may have made',
+      { ...noObjection, rival: { workflowId: 'batch:a:2', sentAtMs: Date.UTC(2026, 2, 1) } },
+      /create of batch:a:2, sent at 2026-03-01 00:00:00 UTC, is uncertain, too/,
+    ],
+    ['when the service is away', { ...noObjection, poll: { seen: 'nothing', problem: 'HTTP 503' } }, /HTTP 503/],
   ])('of a task %s is refused, with the reason', async (_, found, reason) => {
     const service = new FakeService({ onCheckAdoption: () => Promise.resolve(found) });
     await whileUncertain(environment, service, async (task) => {
@@ -56,6 +62,24 @@ describe('the update adopt', () => {
       expect((await task.query(statusQuery)).status).toBe('CreateUncertain');
     });
   });
+
+  it.concurrent(
+    'is forced against times, records and other uncertain creates, and never against the service',
+    async () => {
+      const against = { createdAt: '2026-03-01T12:00:00.000Z', creator: 'task:a/1' };
+      const found = { ...noObjection, ...against, rival: { workflowId: 'task:b', sentAtMs: 0 } };
+      const service = new FakeService({
+        onCheckAdoption: (requestId) =>
+          Promise.resolve(requestId === 'unknown' ? { ...found, poll: { seen: 'notFound' } } : found),
+      });
+      await whileUncertain(environment, service, async (task) => {
+        const force = (requestId: string) => task.executeUpdate(adoptUpdate, { args: [{ requestId, force: true }] });
+        expect(await refusalOf(force('unknown'))).toContain('does not know it');
+        await force('some-task');
+        expect(await task.result()).toMatchObject({ requestId: 'some-task' });
+      });
+    },
+  );
 
   it.concurrent('is refused when the service cannot be asked in time', async () => {
     const service = new FakeService({ onCheckAdoption: () => Promise.reject(new Error('no such account')) });
@@ -117,7 +141,7 @@ describe('the update adopt', () => {
       await whileUncertain(environment, service, async (task) => {
         service.onCheckAdoption = async () => {
           await task.cancel();
-          return { poll: seen('Running'), follower: null };
+          return noObjection;
         };
         await adopt(task, 'request-1');
         expect(await executionOf(task)).toBe('CANCELLED');

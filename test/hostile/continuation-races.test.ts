@@ -65,7 +65,9 @@ async function inEachQuestion(
   areTasksOver = false;
   await environment.withWorkers(activitiesOf(services), async (start) => {
     const tasks = await Promise.all([...services.keys()].map((id) => start({ tuning, inputs: {} }, id)));
-    await Promise.all(tasks.map((task) => task.signal(callbackSignal, { requestId: 'unanswered', status: 'x' })));
+    await Promise.all(
+      tasks.map((task) => task.signal(callbackSignal, { requestId: 'unanswered', createNumber: 1, status: 'x' })),
+    );
     await Promise.all(
       tasks.map(async (task) => {
         await check(task, services.get(task.workflowId)!);
@@ -93,7 +95,7 @@ function update(send: () => Promise<unknown>): Promise<void> {
 describe('messages that arrive in the moment in which an uncertain create continues as new', () => {
   it('are never lost: every true callback is adopted', async () => {
     await inEachQuestion(
-      (task) => task.signal(callbackSignal, { requestId: 'true-id', status: 'Success' }),
+      (task) => task.signal(callbackSignal, { requestId: 'true-id', createNumber: 1, status: 'Success' }),
       async (task, service) => {
         await eventually(() => service.calls.polls > 0, { withinMs: 60_000 });
         service.script = [seen('Success')];
@@ -153,7 +155,7 @@ describe('messages that arrive in the moment in which an uncertain create contin
         await Promise.all([
           task.signal(cancelSignal),
           task.signal(interruptSignal),
-          task.signal(callbackSignal, { requestId: 'true-id', status: 'Success' }),
+          task.signal(callbackSignal, { requestId: 'true-id', createNumber: 1, status: 'Success' }),
           update(() => task.executeUpdate(adoptUpdate, { args: [{ requestId: 'true-id' }] })),
           task.cancel(),
         ]);

@@ -155,7 +155,8 @@ export class EchoService {
         data({ list: [{ ...resource, object_key: query.get('object_key') }], total: 1 });
         return;
       case 'create': {
-        const workflowId = String(request.headers['x-svc-task-correlation'] ?? 'none').replace('task:', '');
+        const correlation = String(request.headers['x-svc-task-correlation'] ?? 'none');
+        const workflowId = correlation.replace('task:', '').replace(/\/\d+$/, '');
         // An id that is the key itself is no id: it would be shown everywhere.
         const requestId = workflowId.startsWith('idIsKey') ? this.#authorization.slice(7) : `r-${workflowId}`;
         response.writeHead(202).end(JSON.stringify({ requestId, message: echo, data: { echo } }));

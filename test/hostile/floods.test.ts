@@ -28,7 +28,9 @@ async function flood(task: RunningTask): Promise<void> {
   let next = 0;
   const sender = async (): Promise<void> => {
     for (let index = next++; index < count; index = next++) {
-      await task.signal(callbackSignal, { requestId: `forged-${index}`, status: 'Success' }).catch(() => undefined);
+      await task
+        .signal(callbackSignal, { requestId: `forged-${index}`, createNumber: 1, status: 'Success' })
+        .catch(() => undefined);
     }
   };
   await Promise.all(Array.from({ length: senders }, sender));
@@ -42,7 +44,7 @@ async function callBack(task: RunningTask, requestId: string): Promise<void> {
   await eventually(
     async () => {
       try {
-        await task.signal(callbackSignal, { requestId, status: 'Success' });
+        await task.signal(callbackSignal, { requestId, createNumber: 1, status: 'Success' });
       } catch (error) {
         if ((await task.describe()).status.name === 'RUNNING') throw error;
       }
@@ -181,7 +183,7 @@ const steps: Record<string, Step> = {
 
 async function callBackUntilPolled(service: FakeService, task: RunningTask): Promise<void> {
   await whenStatusIs(task, 'Queuing');
-  await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+  await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
   await eventually(() => service.calls.polls > 0);
 }
 

@@ -105,7 +105,7 @@ describe('an expiry that is far away, or no moment', () => {
     });
     await environment.withTask(service.activities, { inputs: {} }, async (task) => {
       await whenStatusIs(task, 'ArchiveIncomplete');
-      await task.signal(callbackSignal, { requestId: 'other', status: 'x' });
+      await task.signal(callbackSignal, { requestId: 'other', createNumber: 1, status: 'x' });
       expect((await task.query(statusQuery)).status).toBe('ArchiveIncomplete');
       await task.executeUpdate(abandonUpdate);
       expect((await failureOf(task)).type).toBe('ArchiveIncomplete');

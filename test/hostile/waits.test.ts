@@ -49,7 +49,7 @@ async function whenRunsAre(task: StartedTask, count: number): Promise<void> {
 }
 
 function callBack(task: StartedTask, requestId: string): Promise<void> {
-  return task.signal(callbackSignal, { requestId, status: 'Success' });
+  return task.signal(callbackSignal, { requestId, createNumber: 1, status: 'Success' });
 }
 
 /** Makes its history long: on a busy machine many of them share a workflow task. */

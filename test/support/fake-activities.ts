@@ -28,11 +28,11 @@ export interface Calls {
   heldBack: number;
   createdAtMs: number[];
   polls: number;
-  /** Request ids that were polled and that it does not know. */
-  pollsOfOthers: string[];
   verbs: string[];
   archives: ArchiveOutputsInput[];
+  /** Request ids of people, and of callbacks, that it is asked about. */
   adoptionChecks: string[];
+  candidateChecks: string[];
   webhooks: WebhookInput[];
 }
 
@@ -51,10 +51,10 @@ export class FakeService {
     heldBack: 0,
     createdAtMs: [],
     polls: 0,
-    pollsOfOthers: [],
     verbs: [],
     archives: [],
     adoptionChecks: [],
+    candidateChecks: [],
     webhooks: [],
   };
   /** What the receiver of webhooks does; by default it takes each. */
@@ -89,7 +89,7 @@ export class FakeService {
   onCheckAdoption: (requestId: string) => Promise<CheckAdoptionResult> = (requestId) => {
     const isKnown = this.knownAs?.includes(requestId) !== false;
     const poll = isKnown ? seen('Queuing') : (this.otherTasks[requestId] ?? ({ seen: 'notFound' } as const));
-    return Promise.resolve({ poll, follower: null });
+    return Promise.resolve({ ...noObjection, poll });
   };
   /** Answers to the verbs; by default taken, and the task is canceled. */
   onVerb: (verb: string) => VerbAnswer = () => {
@@ -136,15 +136,14 @@ export class FakeService {
     },
     pollTask: async ({ requestId }) => {
       if (this.knownAs?.includes(requestId) === false) {
-        this.calls.pollsOfOthers.push(requestId);
         return this.otherTasks[requestId] ?? { seen: 'notFound' };
       }
       this.calls.polls += 1;
       await this.onPoll(this.calls.polls);
       return (this.script.length > 1 ? this.script.shift() : this.script[0]) ?? seen('Running');
     },
-    checkAdoption: async ({ requestId }) => {
-      this.calls.adoptionChecks.push(requestId);
+    checkAdoption: async ({ requestId, sentAtMs }) => {
+      (sentAtMs === null ? this.calls.candidateChecks : this.calls.adoptionChecks).push(requestId);
       return await this.onCheckAdoption(requestId);
     },
     watchTask: (input) => watchTask(this.#watchParts, { ...input, account: 'default' }),
@@ -171,6 +170,15 @@ export class FakeService {
     return Promise.resolve(this.onVerb(verb));
   }
 }
+
+/** What a check finds of a task that nothing speaks against. */
+export const noObjection: CheckAdoptionResult = {
+  poll: seen('Running'),
+  createdAt: null,
+  follower: null,
+  creator: null,
+  rival: null,
+};
 
 /** A poll that saw the task in this state. */
 export function seen(status: string, more: Partial<PollResult & { seen: 'task' }> = {}): PollResult {

@@ -119,7 +119,7 @@ export const taskStories: readonly TaskStory[] = [
       service.createOutcomes = [uncertain];
       return async (task) => {
         await whenStatusIs(task, 'CreateUncertain');
-        await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+        await task.signal(callbackSignal, { requestId: 'called-back', createNumber: 1, status: 'Success' });
       };
     },
   }),
@@ -187,7 +187,7 @@ export const taskStories: readonly TaskStory[] = [
       service.script = [seen('Success')];
       return async (task) => {
         await whenStatusIs(task, 'Watching');
-        await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+        await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
       };
     },
   }),
@@ -239,11 +239,11 @@ export const taskStories: readonly TaskStory[] = [
       service.script = [seen('Running')];
       return async (task) => {
         for (let polls = 1; polls <= 6; polls += 1) {
-          await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+          await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
           await eventually(() => service.calls.polls >= polls);
         }
         service.script = [seen('Success')];
-        await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+        await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
       };
     },
   }),

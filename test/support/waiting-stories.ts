@@ -34,10 +34,10 @@ const waitingStories: readonly TaskStory[] = [
       service.knownAs = ['true-id'];
       return async (task) => {
         await whenStatusIs(task, 'CreateUncertain');
-        await task.signal(callbackSignal, { requestId: 'unanswered', status: 'Success' });
+        await task.signal(callbackSignal, { requestId: 'unanswered', createNumber: 1, status: 'Success' });
         const { runId } = await task.describe();
         await eventually(async () => (await task.describe()).runId !== runId);
-        await task.signal(callbackSignal, { requestId: 'true-id', status: 'Success' });
+        await task.signal(callbackSignal, { requestId: 'true-id', createNumber: 1, status: 'Success' });
       };
     },
   }),
@@ -56,9 +56,9 @@ const waitingStories: readonly TaskStory[] = [
       return async (task) => {
         callBackOften = async () => {
           for (let index = 0; index < 25; index += 1) {
-            await task.signal(callbackSignal, { requestId: `forged-${index}`, status: 'Success' });
+            await task.signal(callbackSignal, { requestId: `forged-${index}`, createNumber: 1, status: 'Success' });
           }
-          await task.signal(callbackSignal, { requestId: 'true-id', status: 'Success' });
+          await task.signal(callbackSignal, { requestId: 'true-id', createNumber: 1, status: 'Success' });
         };
         await task.result();
       };

@@ -19,7 +19,7 @@ function afterTheFirstPoll(
   return environment.withTask(service.activities, { inputs: {}, tuning, watch }, async (task) => {
     service.createOutcomes = [
       async () => {
-        await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+        await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
         return { outcome: 'accepted', requestId: 'request-1' };
       },
     ];
@@ -32,11 +32,11 @@ describe.each(watchWays)('a callback while a task is watched by %s', (watch) => 
   it.concurrent('has the task looked at at once, and is believed as far as the service says the same', async () => {
     const service = new FakeService({ script: [seen('Running')] });
     await afterTheFirstPoll(service, watch, async (task) => {
-      await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+      await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
       await eventually(async () => (await task.query(statusQuery)).polls === 2);
       expect(await task.query(statusQuery)).toMatchObject({ serviceStatus: 'Running' });
       service.script = [seen('Success')];
-      await task.signal(callbackSignal, { requestId: 'request-1', status: 'Failed' });
+      await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Failed' });
       expect(await task.result()).toMatchObject({ status: 'Success' });
     });
     expect(service.calls.polls).toBe(3);
@@ -45,7 +45,7 @@ describe.each(watchWays)('a callback while a task is watched by %s', (watch) => 
   it.concurrent('repeated, as the service does, costs no more than a poll each and archives once', async () => {
     const service = new FakeService({ script: [seen('Running'), seen('Success')] });
     await afterTheFirstPoll(service, watch, async (task) => {
-      const notice = { requestId: 'request-1', status: 'Success' };
+      const notice = { requestId: 'request-1', createNumber: 1, status: 'Success' };
       await Promise.allSettled(Array.from({ length: 10 }, () => task.signal(callbackSignal, notice)));
       expect(await task.result()).toMatchObject({ status: 'Success' });
     });
@@ -60,7 +60,7 @@ describe.each(watchWays)('a callback while a task is watched by %s', (watch) => 
       }
       expect(await task.query(statusQuery)).toMatchObject({ polls: 1, requestId: 'request-1' });
       service.script = [seen('Success')];
-      await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+      await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
       expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'request-1' });
     });
     expect(service.calls.polls).toBe(2);

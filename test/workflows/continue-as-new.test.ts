@@ -164,7 +164,7 @@ describe('messages that arrive around a continuation', () => {
     await environment.withWorkers(activitiesOf(services), async (start) => {
       for (const [workflowId, service] of services) {
         const callBack = async (): Promise<void> => {
-          const notice = { requestId: 'request-1', status: 'Success' };
+          const notice = { requestId: 'request-1', createNumber: 1, status: 'Success' };
           await environment.client.workflow.getHandle(workflowId).signal(callbackSignal, notice);
         };
         service.onPoll = () => (isRepeated() ? Promise.resolve() : callBack());

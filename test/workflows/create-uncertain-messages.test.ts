@@ -8,7 +8,7 @@ import {
 } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { pendingCreate } from '../support/pending-create';
-import { FakeService, seen } from '../support/fake-activities';
+import { FakeService, noObjection, seen } from '../support/fake-activities';
 import { failureOf, stopRequestOf, TaskEnvironment } from '../support/task-environment';
 import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-create';
 
@@ -20,7 +20,7 @@ describe('a callback and an uncertain create', () => {
   it.concurrent('settles it: the service itself brought the request id', async () => {
     const service = new FakeService();
     const result = await whileUncertain(environment, service, async (task) => {
-      await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+      await task.signal(callbackSignal, { requestId: 'called-back', createNumber: 1, status: 'Success' });
       return task.result();
     });
     expect(result).toMatchObject({ status: 'Success', requestId: 'called-back' });
@@ -34,7 +34,7 @@ describe('a callback and an uncertain create', () => {
       const result = await environment.withTask(service.activities, { ...noInputs, onUncertain }, async (task) => {
         service.createOutcomes = [
           async () => {
-            await task.signal(callbackSignal, { requestId: 'called-early', status: 'Success' });
+            await task.signal(callbackSignal, { requestId: 'called-early', createNumber: 1, status: 'Success' });
             return uncertain;
           },
         ];
@@ -50,11 +50,11 @@ describe('a callback and an uncertain create', () => {
     async () => {
       const service = new FakeService({ knownAs: ['the-right-one'] });
       const result = await whileUncertain(environment, service, async (task) => {
-        await task.signal(callbackSignal, { requestId: 'a-wrong-one', status: 'Success' });
-        await eventually(() => service.calls.pollsOfOthers.includes('a-wrong-one'));
+        await task.signal(callbackSignal, { requestId: 'a-wrong-one', createNumber: 1, status: 'Success' });
+        await eventually(() => service.calls.candidateChecks.includes('a-wrong-one'));
         await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('your decision'));
         expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
-        await task.signal(callbackSignal, { requestId: 'the-right-one', status: 'Success' });
+        await task.signal(callbackSignal, { requestId: 'the-right-one', createNumber: 1, status: 'Success' });
         return task.result();
       });
       expect(result).toMatchObject({ status: 'Success', requestId: 'the-right-one' });
@@ -62,13 +62,66 @@ describe('a callback and an uncertain create', () => {
     },
   );
 
+  it.concurrent(
+    'settles it only if it answers this create: the late callback of an earlier one is no candidate',
+    async () => {
+      const service = new FakeService();
+      await whileUncertain(
+        environment,
+        service,
+        async (task) => {
+          for (const answers of [{ createNumber: 1 }, { createNumber: 3 }, {}, { createNumber: '2' }]) {
+            await task.signal('callback', { requestId: 'of-another-create', status: 'Success', ...answers });
+          }
+          await task.signal(callbackSignal, { requestId: 'own', createNumber: 2, status: 'Success' });
+          expect(await task.result()).toMatchObject({ requestId: 'own' });
+        },
+        { createNumber: 2 },
+      );
+      expect(service.calls.candidateChecks).toEqual(['own']);
+    },
+  );
+
+  it.concurrent.each([
+    ['the record of another create has it', { creator: 'task:same-key/1' }],
+    ['the service had created it before the create was sent', { createdAt: '2026-03-01T12:00:00.000Z' }],
+  ])('does not settle it with the task of another create: %s', async (_why, against) => {
+    const service = new FakeService({
+      onCheckAdoption: (requestId) =>
+        Promise.resolve(requestId === 'another' ? { ...noObjection, ...against } : noObjection),
+    });
+    await whileUncertain(environment, service, async (task) => {
+      await task.signal(callbackSignal, { requestId: 'another', createNumber: 1, status: 'Success' });
+      await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('your decision'));
+      expect(service.calls.candidateChecks).toEqual(['another']);
+      await task.signal(callbackSignal, { requestId: 'own', createNumber: 1, status: 'Success' });
+      expect(await task.result()).toMatchObject({ requestId: 'own' });
+    });
+  });
+
+  it.concurrent('of the first create is no candidate of the second one that a person ordered', async () => {
+    const service = new FakeService({
+      createOutcomes: [uncertain],
+      onCheckAdoption: () => Promise.resolve({ ...noObjection, poll: { seen: 'nothing', problem: 'HTTP 503' } }),
+    });
+    await whileUncertain(environment, service, async (task) => {
+      await task.signal(callbackSignal, { requestId: 'of-the-first', createNumber: 1, status: 'Success' });
+      await task.executeUpdate(recreateUpdate);
+      await eventually(() => service.calls.creates.length === 2);
+      await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('your decision'));
+      service.onCheckAdoption = () => Promise.resolve(noObjection);
+      await task.signal(callbackSignal, { requestId: 'of-the-second', createNumber: 2, status: 'Success' });
+      expect(await task.result()).toMatchObject({ requestId: 'of-the-second' });
+    });
+  });
+
   it.concurrent('settles it once the service answers again', async () => {
     const service = new FakeService({
       knownAs: [],
       otherTasks: { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } },
     });
     const result = await whileUncertain(environment, service, async (task) => {
-      await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+      await task.signal(callbackSignal, { requestId: 'called-back', createNumber: 1, status: 'Success' });
       await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the service to confirm'));
       expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
       service.knownAs = undefined;
@@ -82,7 +135,7 @@ describe('a callback and an uncertain create', () => {
     await environment.withTask(service.activities, { ...noInputs, onUncertain: 'fail' }, async (task) => {
       service.createOutcomes = [
         async () => {
-          await task.signal(callbackSignal, { requestId: 'unknown-there', status: 'Success' });
+          await task.signal(callbackSignal, { requestId: 'unknown-there', createNumber: 1, status: 'Success' });
           return uncertain;
         },
       ];
@@ -97,7 +150,7 @@ describe('a callback and an uncertain create', () => {
       otherTasks: { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } },
     });
     const result = await whileUncertain(environment, service, async (task) => {
-      await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+      await task.signal(callbackSignal, { requestId: 'called-back', createNumber: 1, status: 'Success' });
       await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'by-hand' }] });
       return task.result();
     });

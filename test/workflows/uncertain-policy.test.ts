@@ -66,7 +66,7 @@ describe('the policy for an uncertain create', () => {
       await environment.withTask(service.activities, { ...noInputs, onUncertain }, async (task) => {
         await whenStatusIs(task, 'CreateUncertain');
         expect((await task.query(statusQuery)).waitingFor).toMatch(/without them the policy .* at \d{4}-/);
-        await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+        await task.signal(callbackSignal, { requestId: 'called-back', createNumber: 1, status: 'Success' });
         expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'called-back' });
       });
       expect(service.calls.creates).toHaveLength(1);

@@ -55,7 +55,7 @@ describe('the watch by activity', () => {
     const spent = await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
       await whenStatusIs(task, 'Watching');
       const before = (await task.describe()).historyLength;
-      await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+      await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
       await task.result();
       const { events = [] } = await task.fetchHistory();
       const archiving = (events ?? []).findIndex(({ activityTaskScheduledEventAttributes: event }) => {

@@ -24,6 +24,7 @@ import { inputInHistory, type TaskOrigin } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
 import { undeliveredWebhooks } from './task-webhooks';
+import { findOtherUncertain } from './uncertain-creates';
 import { type HeldUp, pendingWork, readHeldUp } from './pending-work';
 import { knownRequestId, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
@@ -60,13 +61,14 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
   async #readStatus(): Promise<TaskView> {
     const description = await this.describe();
     const { client } = this.#access;
-    const [reported, pending, webhooks] = await Promise.all([
+    const [reported, pending, webhooks, otherUncertain] = await Promise.all([
       this.#reportedStatus(),
       pendingWork(client, description.pendingActivities),
       undeliveredWebhooks(client, description),
+      findOtherUncertain(this.#access, description),
     ]);
     const adoptedBy = await findAdopter(this.#access, description, knownRequestId(description, reported));
-    return taskView({ description, reported, pending, webhooks, adoptedBy, url: this.url });
+    return taskView({ description, reported, pending, webhooks, adoptedBy, otherUncertain, url: this.url });
   }
 
   /**
@@ -141,10 +143,14 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
     await this.ask(() => this.#workflow.signal(interruptSignal));
   }
 
-  /** Answers `CreateUncertain`: the task exists under this request id. Resolves with the workflow's answer. */
-  async adopt(requestId: string): Promise<string> {
+  /**
+   * Answers `CreateUncertain`: the task exists under this request id. Resolves with the workflow's answer. Throws
+   * `DecisionRefusedError` for a task that was created before this create was sent, or that another create made or may have
+   * made, unless it is forced.
+   */
+  async adopt(requestId: string, { force = false }: { readonly force?: boolean } = {}): Promise<string> {
     if (!isRequestId(requestId)) throw new InputInvalidError([requestIdProblem(requestId)], 'arguments');
-    return this.update(() => this.#workflow.executeUpdate(adoptUpdate, { args: [{ requestId }] }));
+    return this.update(() => this.#workflow.executeUpdate(adoptUpdate, { args: [{ requestId, force }] }));
   }
 
   /** Answers `CreateUncertain`: create it again, and accept that it may be paid twice. */

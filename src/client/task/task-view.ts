@@ -3,6 +3,7 @@ import type { TransferProgress } from '../../contract/activities';
 import { searchAttributes } from '../../contract/search-attributes';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
 import { adoptionKey, batchOfRow, taskKeyOf, taskWorkflowId } from '../../contract/workflow-ids';
+import type { UncertainCreate } from '../../domain/adoption';
 import { shellWord } from '../../domain/shell-word';
 import type { LonghaulStatus, ServiceStatus } from '../../domain/task-state';
 import { formatMoment } from '../../domain/time';
@@ -58,6 +59,8 @@ export interface TaskView {
   readonly stopRequests: readonly StopRequestView[];
   readonly transfers: readonly TransferProgress[];
   readonly retrying: readonly RetryingActivity[];
+  /** In `CreateUncertain`, the other tasks of the app that are, too, and when their creates were sent, the latest first. */
+  readonly otherUncertain: readonly { readonly workflowId: string; readonly sentAt: string }[];
   /** Of a task that is over, the webhooks that their receiver has not taken, newest first; null where it cannot be told. */
   readonly webhooks: readonly UndeliveredWebhook[] | null;
   /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
@@ -76,6 +79,8 @@ export interface TaskViewSources {
   readonly webhooks?: readonly UndeliveredWebhook[] | null;
   /** @default none */
   readonly adoptedBy?: string | null;
+  /** @default none */
+  readonly otherUncertain?: readonly UncertainCreate[];
   readonly url: string | null;
 }
 
@@ -89,7 +94,7 @@ export function knownRequestId(
 
 /** Merges the parts. Pure. */
 export function taskView(sources: TaskViewSources): TaskView {
-  const { description, reported, pending, webhooks = [], adoptedBy = null, url } = sources;
+  const { description, reported, pending, webhooks = [], adoptedBy = null, otherUncertain = [], url } = sources;
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
   const { transfers, retrying, watched, refusedCreates, earlierCreateUntil = null } = pending;
@@ -124,6 +129,10 @@ export function taskView(sources: TaskViewSources): TaskView {
     stopRequests: stopRequests(execution, reported),
     transfers,
     retrying,
+    otherUncertain: otherUncertain.map((other) => ({
+      workflowId: other.workflowId,
+      sentAt: new Date(other.sentAtMs).toISOString(),
+    })),
     webhooks,
     stuck,
     note: note(description, isOver, { status, requestId, adoptedBy, isAnswered: reported !== undefined }),

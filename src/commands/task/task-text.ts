@@ -7,7 +7,7 @@ import type { TaskResult, Timestamps } from '../../contract/task-result';
 import { shellWord } from '../../domain/shell-word';
 import { isTerminal } from '../../domain/task-state';
 import { formatBytes, printableLine } from '../../domain/text';
-import { wallClock } from '../../domain/time';
+import { formatMoment, wallClock } from '../../domain/time';
 import { formatBar, formatClock, shorten } from '../terminal';
 
 const barWidth = 20;
@@ -110,6 +110,7 @@ export function statusText(view: TaskView, nowMs: number): string {
     ['asked', requestCounts(view)],
     ['problem', view.problem],
     ...choiceRows(view),
+    ['others', othersText(view)],
     ['stuck', view.stuck?.message ?? null],
     ...view.retrying.map((retry): [string, string] => [
       retry.waitsForTurn ? 'its turn' : 'retrying',
@@ -133,6 +134,19 @@ export function statusText(view: TaskView, nowMs: number): string {
 function choiceRows({ status, workflowId, isOver }: TaskView): (readonly [string, string])[] {
   if (isOver) return [];
   return operatorChoices(status, workflowId).map(({ command, meaning }) => ['to decide', `${command}  # ${meaning}`]);
+}
+
+const maxOthers = 5;
+
+/** The other uncertain creates of the app, any of which may have made the task that is found; null where there is none. */
+export function othersText({ otherUncertain }: TaskView): string | null {
+  const [first, ...rest] = otherUncertain.map(
+    ({ workflowId, sentAt }) => `${workflowId} (sent ${formatMoment(sentAt)})`,
+  );
+  if (first === undefined) return null;
+  const named = [first, ...rest.slice(0, maxOthers - 1)];
+  const more = rest.length < maxOthers ? '' : ` and ${rest.length + 1 - maxOthers} more`;
+  return `uncertain, too: ${named.join(', ')}${more}; compare inputs and times of the task before you adopt it`;
 }
 
 function stateLine(view: TaskView, nowMs: number): string {

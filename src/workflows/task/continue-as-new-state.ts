@@ -20,8 +20,10 @@ export interface TaskEnd {
 /** An uncertain create that waits for a decision. */
 export interface UncertainWait {
   readonly sinceMs: number;
-  /** When the create was sent, as far as is known; absent in a wait that an earlier version began. */
-  readonly sentAtMs?: number;
+  /** When the create was sent, by its create record; where that does not say, it is `notBeforeMs`. */
+  readonly sentAtMs: number;
+  /** No earlier than this it was sent, by Temporal's clock, too: that of its worker may be wrong. */
+  readonly notBeforeMs: number;
   /** When the policy `onUncertain` decides, if it decides at all. */
   readonly actAtMs: number;
   /** How often the service was asked about what callbacks brought. */

@@ -38,6 +38,7 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
       'the service to take the create; while it cannot be sent, the pending activity createTask says why, and when it is tried again; a create that was not sent costs nothing',
       'follow the task',
     );
+    const begunMs = Date.now();
     const outcome = await attemptCreate(run, createInput(run, inputs));
     run.state.createRequests += outcome.sent ?? (outcome.outcome === 'notSent' ? 0 : 1);
     switch (outcome.outcome) {
@@ -51,7 +52,7 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
       case 'rejected':
         throw rejection(run, outcome);
       case 'uncertain':
-        await resolveUncertain(run, outcome);
+        await resolveUncertain(run, outcome, begunMs);
         break;
     }
   }

@@ -1,5 +1,4 @@
 import { CancellationScope, log, setHandler } from '@temporalio/workflow';
-import type { CheckAdoptionResult, TaskReference } from '../../contract/activities';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -13,10 +12,9 @@ import {
 import { requireDecodable, Undecodable } from '../../contract/input-bounds';
 import { isRecord } from '../../domain/json';
 import { isRequestId } from '../../domain/create-outcome';
-import { activities, adoptionCheckOptions } from '../activity-proxies';
 import { messageRefused } from '../failures';
+import { requireAdoptable } from './adoption';
 import type { Decision, PendingDecision } from './decisions';
-import { failureMessage } from '../failures';
 import type { TaskRun } from './task-run';
 
 /** Registers every handler of the `task` workflow; before the first await, so that no message is missed. */
@@ -63,8 +61,8 @@ function listenToVerbs(run: TaskRun): void {
     callbackSignal,
     // Any client may send anything: a signal that throws here would block the task.
     (notice?: unknown) => {
-      const requestId = isRecord(notice) ? notice['requestId'] : undefined;
-      if (isRequestId(requestId)) run.receiveCallback(requestId);
+      const { requestId, createNumber } = isRecord(notice) ? notice : {};
+      if (isRequestId(requestId)) run.receiveCallback(requestId, createNumber);
       else log.warn('callback ignored', { reason: notice instanceof Undecodable ? notice.reason : 'no request id' });
     },
     { description: 'A callback arrived: the task is polled now. Only the service’s answer counts.' },
@@ -75,14 +73,14 @@ function listenToAdopt(run: TaskRun): void {
   const { decisions } = run;
   setHandler(
     adoptUpdate,
-    async ({ requestId }) => {
-      await requireAdoptable(run, requestId);
+    async ({ requestId, force }) => {
+      await requireAdoptable(run, requestId, force === true);
       decisions.take({ kind: 'adopt', requestId });
       return { words: `The task ${requestId} is followed from now on.` };
     },
     {
       description:
-        'CreateUncertain: the task exists under this request id; follow it. The argument is one object, { "requestId": "…" }, with the id as the service shows it; the service is asked about it first. Costs nothing more.',
+        'CreateUncertain: the task exists under this request id; follow it. The argument is one object, { "requestId": "…" }, with the id as the service shows it; the service is asked about it first, and a task that another create made, or may have made, is refused without "force": true. Costs nothing more.',
       validator: (argument?: { requestId?: unknown } | null) => {
         requireDecodable([argument]);
         if (!isRequestId(argument?.requestId)) {
@@ -146,38 +144,4 @@ function awaited(decisions: PendingDecision): (kind: Decision['kind']) => (...ar
       requireDecodable(args);
       decisions.check(kind);
     };
-}
-
-/**
- * Throws, in words for the person who sent it, unless the service knows the task, and no other workflow follows it or
- * created it.
- */
-async function requireAdoptable({ plan: { account } }: TaskRun, requestId: string): Promise<void> {
-  const { poll, follower, creator } = await checkAdoption({ account, requestId });
-  if (follower !== null) {
-    throw messageRefused(
-      `The workflow ${follower} follows the task ${requestId} already. Nothing is decided; if it is the task of this create, give this one up with "abandon".`,
-    );
-  }
-  if (creator !== undefined) {
-    throw messageRefused(
-      `The task ${requestId} was created by ${creator}, by its create record, so it is not the task of this create; check the id. Nothing is decided; the task still waits.`,
-    );
-  }
-  if (poll.seen === 'task') return;
-  const problem =
-    poll.seen === 'notFound' ? `The service does not know it in the account "${account}"; check the id.` : poll.problem;
-  throw messageRefused(`The task ${requestId} is not followed: ${problem} Nothing is decided; the task still waits.`);
-}
-
-/** Never cancelled: a stop that comes meanwhile ends the task that may just be found. */
-async function checkAdoption(task: TaskReference): Promise<CheckAdoptionResult> {
-  try {
-    return await CancellationScope.nonCancellable(() =>
-      activities.checkAdoption.executeWithOptions(adoptionCheckOptions, [task]),
-    );
-  } catch (error) {
-    const problem = `The service could not be asked (${failureMessage(error)}); try again.`;
-    return { poll: { seen: 'nothing', problem }, follower: null };
-  }
 }

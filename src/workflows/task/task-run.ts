@@ -116,18 +116,20 @@ export class TaskRun {
     if (this.stops.ask(verb)) this.isWokenUp = true;
   }
 
-  /** A callback names a request id: that of this task wakes the watch; while it has none, this is a candidate; any other changes nothing. */
-  receiveCallback(requestId: string): void {
-    if (!this.isCreated) this.candidates.add(requestId, Date.now());
-    else if (requestId === this.state.requestId) this.isWokenUp = true;
-    else this.#warnOfCallback(requestId);
+  /** A callback names a request id: that of this task wakes the watch; while there is none, one that answers the current create is a candidate; any other changes nothing. */
+  receiveCallback(requestId: string, createNumber: unknown): void {
+    if (requestId === this.state.requestId) this.isWokenUp = true;
+    else if (!this.isCreated && createNumber === this.state.createNumber) this.candidates.add(requestId, Date.now());
+    else this.#warnOfCallback(requestId, createNumber);
   }
 
   /** Once: thousands of callbacks must not fill the log. */
-  #warnOfCallback(requestId: string): void {
+  #warnOfCallback(requestId: string, answers: unknown): void {
     if (this.#isWarned) return;
     this.#isWarned = true;
-    log.warn('callback about another task', { requestId: this.state.requestId, calledBack: requestId });
+    const { createNumber } = this.state;
+    const about = { requestId: this.state.requestId, createNumber, calledBack: requestId, answers };
+    log.warn('callback about another task', about);
   }
 
   /** The task exists under this request id. */

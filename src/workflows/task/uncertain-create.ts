@@ -1,11 +1,11 @@
-import { allHandlersFinished, condition, patched, upsertMemo } from '@temporalio/workflow';
-import type { PollResult } from '../../contract/activities';
+import { allHandlersFinished, condition, upsertMemo } from '@temporalio/workflow';
+import { sentAtMemo } from '../../contract/search-attributes';
 import { formatMoment, formatServiceMoment } from '../../domain/time';
 import type { CreateUncertain } from '../../domain/create-outcome';
 import { untilTotalDeadlineMs } from './deadlines';
 import { type Decision, uncertainDecisions } from './decisions';
 import { taskFailure } from '../failures';
-import { pollOnce } from './watch';
+import { checkCandidate } from './adoption';
 import type { Candidate } from './candidate-request-ids';
 import { continueWhenLong, waitBounded } from './continue-as-new';
 import type { UncertainWait } from './continue-as-new-state';
@@ -18,9 +18,9 @@ const askedAtOnce = 10;
  * It is not known whether the task exists: by policy, by a person's decision, or by a callback whose request id the
  * service confirms; never by itself.
  */
-export async function resolveUncertain(run: TaskRun, create: CreateUncertain): Promise<void> {
+export async function resolveUncertain(run: TaskRun, create: CreateUncertain, begunMs: number): Promise<void> {
   const uncertaintyReason = `It is not known whether the service created the task: ${create.reason}.`;
-  const wait = openWait(run, create);
+  const wait = openWait(run, create, begunMs);
   Object.assign(run.state, { uncertaintyReason, problem: uncertaintyReason });
   const atOnce = new UncertainPolicyInForce(run, wait).due();
   if (atOnce !== undefined) {
@@ -28,6 +28,7 @@ export async function resolveUncertain(run: TaskRun, create: CreateUncertain): P
     return;
   }
   run.state.uncertain = wait;
+  upsertMemo({ [sentAtMemo]: wait.sentAtMs });
   run.decisions.open(uncertainDecisions);
   await decideUncertain(run);
 }
@@ -68,7 +69,7 @@ async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision
   showUncertain(run, wait, policy);
   for (;;) {
     const { arrived } = candidates;
-    const requestId = await confirmedCandidate(run, pauseMs(run, wait));
+    const requestId = await confirmedCandidate(run, wait);
     if (requestId !== undefined) return { kind: 'adopt', requestId };
     const isSettled = (): boolean => decisions.hasDecision || run.isCancellationRequested;
     if (isSettled()) return undefined;
@@ -87,57 +88,41 @@ const waitsForYou = 'Waits for you: adopt, recreate or abandon. User Metadata te
 /** A wait without an end has a timer, too, for its summary. */
 const endlessWaitMs = 30 * 86_400_000;
 
-/** Until the service is asked again, the policy decides, or something comes in; `undefined`: only the last. */
+/** Until the service is asked again, the policy decides, or something comes in. */
 function untilNextRound(
   run: TaskRun,
   wait: UncertainWait,
   policy: UncertainPolicyInForce,
-): { readonly ms: number; readonly summary: string } | undefined {
+): { readonly ms: number; readonly summary: string } {
   if (!run.candidates.isEmpty)
     return { ms: pauseMs(run, wait), summary: `${waitsForYou}; then the service is asked again` };
   const ms = policy.untilDueMs();
   if (ms !== undefined) return { ms, summary: `${waitsForYou}; then the policy onUncertain decides` };
-  return patched('timer-of-a-wait-for-a-person') ? { ms: endlessWaitMs, summary: waitsForYou } : undefined;
+  return { ms: endlessWaitMs, summary: waitsForYou };
 }
 
 /**
- * The first of the callbacks' request ids that the service knows. The callback will not come again, so a service that
+ * The first of the callbacks' request ids that the service confirms. The callback will not come again, so a service that
  * does not answer is asked once more later, and "no such task" is "not visible yet" for a while.
  */
-async function confirmedCandidate(run: TaskRun, againAfterMs: number): Promise<string | undefined> {
-  const { candidates } = run;
-  if (candidates.areMany) return await confirmedAmongMany(run, againAfterMs);
-  for (const candidate of candidates.list()) {
-    if ((await askAbout(run, candidate)) === 'task') return candidate.requestId;
+async function confirmedCandidate(run: TaskRun, wait: UncertainWait): Promise<string | undefined> {
+  const undecided = run.candidates.list();
+  for (let next = 0; next < undecided.length; next += askedAtOnce) {
+    const some = undecided.slice(next, next + askedAtOnce);
+    const answers = await Promise.all(some.map((candidate) => isConfirmed(run, wait, candidate)));
+    const confirmed = some[answers.indexOf(true)];
+    if (confirmed !== undefined) return confirmed.requestId;
+    if (run.decisions.hasDecision || run.isCancellationRequested) return undefined;
   }
   return undefined;
 }
 
-/** Several at a time; those that the service has just not known wait their turn, so that new ones come to theirs. */
-async function confirmedAmongMany(run: TaskRun, againAfterMs: number): Promise<string | undefined> {
-  const { candidates } = run;
-  const due = candidates.list().filter(({ unknownAtMs = 0 }) => Date.now() - unknownAtMs >= againAfterMs);
-  for (let next = 0; next < due.length; next += askedAtOnce) {
-    const some = due.slice(next, next + askedAtOnce);
-    const answers = await Promise.all(some.map((candidate) => askAbout(run, candidate)));
-    const known = some[answers.indexOf('task')];
-    if (known !== undefined) return known.requestId;
-    some.forEach(({ requestId }, index) => {
-      if (answers[index] === 'nothing') candidates.postpone(requestId);
-    });
-    const isAway = answers.every((seen) => seen === 'nothing');
-    if (isAway || run.decisions.hasDecision || run.isCancellationRequested) return undefined;
-    await continueWhenLong(run);
-  }
-  return undefined;
-}
-
-async function askAbout({ plan, candidates }: TaskRun, { requestId, sinceMs }: Candidate): Promise<PollResult['seen']> {
-  const { seen } = await pollOnce({ account: plan.account, requestId });
-  const nowMs = Date.now();
-  if (seen === 'notFound' && nowMs - sinceMs >= plan.tuning.notVisibleGraceMs) candidates.remove(requestId);
-  else if (seen === 'notFound' || seen === 'gone') candidates.markUnknown(requestId, nowMs);
-  return seen;
+async function isConfirmed(run: TaskRun, { notBeforeMs }: UncertainWait, candidate: Candidate): Promise<boolean> {
+  const { requestId, sinceMs } = candidate;
+  const verdict = await checkCandidate(run, requestId, notBeforeMs);
+  const isLate = Date.now() - sinceMs >= run.plan.tuning.notVisibleGraceMs;
+  if (verdict === 'refuted' || (verdict === 'unknown' && isLate)) run.candidates.remove(requestId);
+  return verdict === 'confirmed';
 }
 
 function pauseMs({ plan: { tuning } }: TaskRun, { rounds }: UncertainWait): number {
@@ -145,7 +130,7 @@ function pauseMs({ plan: { tuning } }: TaskRun, { rounds }: UncertainWait): numb
 }
 
 function showUncertain(run: TaskRun, wait: UncertainWait, policy: UncertainPolicyInForce): void {
-  const { sinceMs, sentAtMs = earliestSentMs(run, sinceMs) } = wait;
+  const { sentAtMs } = wait;
   const confirmation = run.candidates.isEmpty
     ? ''
     : 'the service to confirm the request id that a callback brought, or ';
@@ -158,6 +143,8 @@ function showUncertain(run: TaskRun, wait: UncertainWait, policy: UncertainPolic
 
 function raiseCreateNumber(run: TaskRun): void {
   run.state.createNumber += 1;
+  // They answer the create before.
+  run.candidates.clear();
   // The client reads it here when the task is started again under the same key.
   upsertMemo({ createNumber: run.state.createNumber });
 }
@@ -172,16 +159,24 @@ function givenUp(uncertaintyReason: string, createNumber: number): Error {
   return taskFailure('CreateUncertain', `${uncertaintyReason} ${words}`, { createNumber });
 }
 
-/** No create is sent earlier than so long before its outcome is known to be unknown. */
-function earliestSentMs({ plan }: TaskRun, sinceMs: number): number {
-  return sinceMs - plan.tuning.createTimeoutMs;
-}
-
 /** The wait about a create whose outcome has just turned out to be unknown. */
-function openWait(run: TaskRun, { callbackAsked = false, sentAtMs }: CreateUncertain): UncertainWait {
+function openWait(
+  run: TaskRun,
+  { callbackAsked = false, sentAtMs = Infinity }: CreateUncertain,
+  begunMs: number,
+): UncertainWait {
   const nowMs = Date.now();
   const waitMs = run.plan.uncertainWaitMs ?? (callbackAsked ? untilTotalDeadlineMs(run) : 0);
-  return { sinceMs: nowMs, sentAtMs: sentAtMs ?? earliestSentMs(run, nowMs), actAtMs: nowMs + waitMs, rounds: 0 };
+  // One that an earlier run sent has a record of before this run began.
+  const notBeforeMs = Math.min(sentAtMs, begunMs);
+  const isKnown = Number.isFinite(sentAtMs);
+  return {
+    sinceMs: nowMs,
+    sentAtMs: isKnown ? sentAtMs : notBeforeMs,
+    notBeforeMs,
+    actAtMs: nowMs + waitMs,
+    rounds: 0,
+  };
 }
 
 /**

@@ -25,7 +25,8 @@ export async function attendRows(
 export function acceptedCreates({ parts }: FaultStack): Map<string, string[]> {
   const accepted = new Map<string, string[]>();
   for (const { correlation = '', requestId } of parts.service.ledger.entries({ endpoint: 'create' })) {
-    if (requestId !== undefined) accepted.set(correlation, [...(accepted.get(correlation) ?? []), requestId]);
+    const [workflowId = ''] = correlation.split('/');
+    if (requestId !== undefined) accepted.set(workflowId, [...(accepted.get(workflowId) ?? []), requestId]);
   }
   return accepted;
 }

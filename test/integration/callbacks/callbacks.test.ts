@@ -1,5 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Longhaul } from '../../../src/client/longhaul';
+import { createRecordName, taskWorkflowId } from '../../../src/contract/workflow-ids';
+import { ServiceClient } from '../../../src/service';
+import { compareAll } from '../reconcile/compare-all';
 import { statusQuery } from '../../../src/contract/task-messages';
 import type { TaskInput } from '../../../src/contract/task-input';
 import type { TaskResult } from '../../../src/contract/task-result';
@@ -65,7 +70,11 @@ describe('a callback', () => {
     const signals = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal ?? []);
     const [payload] = signals[0]?.input?.payloads ?? [];
     expect(signals.map(({ signalName }) => signalName)).toEqual(['callback']);
-    expect(JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8'))).toEqual({ requestId, status: 'Success' });
+    expect(JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8'))).toEqual({
+      requestId,
+      status: 'Success',
+      createNumber: 1,
+    });
   });
 
   it('may come again and again, also when the workflow is over', async () => {
@@ -135,6 +144,41 @@ describe('a create whose reply was lost', () => {
     expect(result).toMatchObject({ status: 'Success' });
     expect(result.requestId).not.toBe('made-up');
     expect(stack.service.ledger.entries({ endpoint: 'create', correlation: task.workflowId })).toHaveLength(1);
+  });
+});
+
+describe('a late callback of the first create of a key', () => {
+  it('settles nothing of the second: that waits for its own, and reconcile counts it as uncertain meanwhile', async () => {
+    const { client, taskQueue, archive, service } = stack;
+    const longhaul = new Longhaul({ client, taskQueue });
+    const api = new ServiceClient({ baseUrl: service.url, apiKey: () => service.apiKey });
+    const input = { ...swatch, key: randomUUID(), inputs: { '2:Wait.seconds': 6 }, tuning: fastTuning };
+    service.scenarios.add({ endpoint: 'create', scenario: { name: 'fail' } });
+    const first = await (await longhaul.start(input)).result().catch((error: unknown) => error);
+    const failed = service.ledger.entries({ endpoint: 'create', correlation: taskWorkflowId(input.key) })[0]?.requestId;
+    expect(first).toMatchObject({ failureType: 'TaskFailed' });
+    service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
+    const second = await longhaul.start(input, { retry: true });
+    await eventually(async () => (await second.status()).status === 'CreateUncertain');
+
+    for (const createNumber of [1, 2]) {
+      expect(await receiver.callBack(second.workflowId, failed ?? '', { status: 'Failed', createNumber })).toBe(200);
+    }
+    const record = join(archive, createRecordName(second.workflowId, 2));
+    const asked = { endpoint: 'detail', requestId: failed ?? '' } as const;
+    await eventually(() => service.ledger.entries(asked).length > 1, { what: 'the service to be asked about it' });
+    await eventually(async () => (await second.status()).waitingFor?.startsWith('your decision'));
+    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ createNumber: 2, requestId: null });
+    const { findings } = await compareAll({ longhaul, client: api, archive, taskQueue }, {});
+    expect(findings).toMatchObject([{ kind: 'uncertain', workflowId: second.workflowId }]);
+    await expect(second.adopt(failed ?? '')).rejects.toThrow(`${second.workflowId}/1`);
+    await api.close();
+
+    const result = await second.result();
+    const own = service.ledger.entries({ endpoint: 'create', correlation: `${second.workflowId}/2` });
+    expect(own).toMatchObject([{ requestId: result.requestId }]);
+    expect(result).toMatchObject({ status: 'Success' });
+    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ requestId: result.requestId });
   });
 });
 

@@ -3,6 +3,7 @@ import type { Connection } from '@temporalio/client';
 import { request } from 'undici';
 import { loadReceiverConfig } from '../../../src/config/callback-config';
 import { type RunningReceiver, startReceiver } from '../../../src/receiver';
+import { createName } from '../../../src/contract/workflow-ids';
 import { createLogger } from '../../../src/telemetry/logger';
 import { connectClient, temporalAddress } from '../../support/temporal-connection';
 
@@ -63,10 +64,17 @@ export class ReceiverUnderTest {
   }
 
   /** Calls back as the service does; returns the answer's status. */
-  async callBack(workflowId: string, requestId: string, status = 'Success'): Promise<number> {
+  async callBack(
+    workflowId: string,
+    requestId: string,
+    { status = 'Success', createNumber = 1 } = {},
+  ): Promise<number> {
     const answer = await request(this.url, {
       method: 'POST',
-      headers: { authorization: `Bearer ${this.token}`, 'x-svc-task-correlation': workflowId },
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        'x-svc-task-correlation': createName(workflowId, createNumber),
+      },
       body: JSON.stringify({ type: 'API', status, request_id: requestId, outputs: [] }),
     });
     await answer.body.dump();

@@ -67,7 +67,7 @@ describe('a service whose headers and codes differ', () => {
     expect(result.status).toBe('Success');
     expect(await task.query(statusQuery)).toMatchObject({ polls: 1, createRequests: 1 });
     const create = service.requests.find(({ url }) => url.endsWith('/create'));
-    expect(create?.headers).toMatchObject({ 'x-acme-task-correlation': task.workflowId });
+    expect(create?.headers).toMatchObject({ 'x-acme-task-correlation': `${task.workflowId}/1` });
     expect(Object.keys(create?.headers ?? {}).filter((name) => name.startsWith('x-svc'))).toEqual([]);
     await eventually(() => receiver.log.some((line) => line.includes('"signaled"')));
   });

@@ -44,7 +44,7 @@ it('a create is not settled with the task that another workflow created, and is 
     JSON.parse(await readFile(join(archive, createRecordName(task.workflowId, 1)), 'utf8'));
 
   await expect(settle(created)).rejects.toThrow(
-    `--settle: The task ${created} was created by ${other.workflowId}, by its create record; check the id.`,
+    `--settle: The task ${created} was created by ${other.workflowId}/1, by its create record; check the id`,
   );
   expect(await recorded()).toMatchObject({ requestId: null });
   await settle(own);

@@ -3,10 +3,10 @@ import { callbackOptions } from '../../../src/activities/create-request';
 const order = { url: 'https://longhaul.example/callback', token: () => 'token-of-today' };
 
 describe('a create', () => {
-  it('asks for a callback to its workflow, which is named in the correlation header', () => {
-    expect(callbackOptions(order, 'task:order-17')).toEqual({
+  it('asks for a callback that names it, its workflow and its number, in the correlation header', () => {
+    expect(callbackOptions(order, 'task:order-17', 2)).toEqual({
       callback: { url: 'https://longhaul.example/callback', token: 'token-of-today' },
-      headers: { 'X-Svc-Task-Correlation': 'task:order-17' },
+      headers: { 'X-Svc-Task-Correlation': 'task:order-17/2' },
     });
   });
 
@@ -14,6 +14,6 @@ describe('a create', () => {
     ['there is no receiver', undefined, 'task:order-17'],
     ['the receiver would not accept its workflow id', order, 'somebody’s own id'],
   ])('asks for none when %s', (_when, callback, workflowId) => {
-    expect(callbackOptions(callback, workflowId)).toEqual({});
+    expect(callbackOptions(callback, workflowId, 1)).toEqual({});
   });
 });

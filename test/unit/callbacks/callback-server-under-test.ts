@@ -21,7 +21,7 @@ export const body = {
 export const headers = {
   'content-type': 'application/json',
   authorization: `Bearer ${tokens[0]}`,
-  'x-svc-task-correlation': 'task:order-17',
+  'x-svc-task-correlation': 'task:order-17/2',
 };
 
 /** What a test sends; what it leaves out is as a callback has it. */

@@ -28,17 +28,17 @@ function bodyOf(bytes: number): SentRequest {
 }
 
 describe('a callback that is taken', () => {
-  it('is answered with 200 after its workflow was told the request id and the status, and nothing else of it', async () => {
+  it('is answered with 200 after its workflow was told which create it answers, the request id and the status, and nothing else of it', async () => {
     expect(await server.send()).toMatchObject({ status: 200, body: '' });
     expect(server.signals).toEqual([
-      { workflowId: 'task:order-17', notice: { requestId: 'request-1', status: 'Success' } },
+      { workflowId: 'task:order-17', notice: { requestId: 'request-1', status: 'Success', createNumber: 2 } },
     ]);
   });
 
   it.each<[string, SentRequest]>([
     ['the second token', withHeaders({ authorization: `Bearer ${tokens[1]}` })],
-    ['the workflow of a batch', withHeaders({ 'x-svc-task-correlation': 'batch:spring' })],
-    ['the row of a batch', withHeaders({ 'x-svc-task-correlation': 'batch:spring:row-1' })],
+    ['the workflow of a batch', withHeaders({ 'x-svc-task-correlation': 'batch:spring/1' })],
+    ['the row of a batch', withHeaders({ 'x-svc-task-correlation': 'batch:spring:row-1/1' })],
     ['a query in its URL', { path: `${callbackPath}?a=b` }],
     ['a body of exactly the largest size', bodyOf(maxBodyBytes)],
     ['no content type', withHeaders({ 'content-type': undefined })],
@@ -54,7 +54,7 @@ describe('a callback that is taken', () => {
     ['a status of several lines', 'Suc\ncess\u0007', 'Suc cess'],
   ])('passes %s on bounded and harmless', async (_what, status, passedOn) => {
     expect(await server.send(withBody({ status }))).toMatchObject({ status: 200 });
-    expect(server.signals[0]?.notice).toEqual({ requestId: 'request-1', status: passedOn });
+    expect(server.signals[0]?.notice).toMatchObject({ requestId: 'request-1', status: passedOn });
   });
 });
 
@@ -79,10 +79,12 @@ describe('a request that is refused', () => {
     ['with both tokens', 401, withHeaders({ authorization: `Bearer ${tokens.join(',')}` })],
     ['with a token and no scheme', 401, withHeaders({ authorization: tokens[0] })],
     ['without a workflow id', 400, withHeaders({ 'x-svc-task-correlation': undefined })],
-    ['with another workflow’s id', 400, withHeaders({ 'x-svc-task-correlation': 'payroll:2026' })],
-    ['with a workflow id without a key', 400, withHeaders({ 'x-svc-task-correlation': 'task:' })],
-    ['with an id with too many parts', 400, withHeaders({ 'x-svc-task-correlation': 'task:a:b' })],
-    ['with two workflow ids', 400, withHeaders({ 'x-svc-task-correlation': 'task:a, task:b' })],
+    ['with another workflow’s id', 400, withHeaders({ 'x-svc-task-correlation': 'payroll:2026/1' })],
+    ['with a workflow id without a key', 400, withHeaders({ 'x-svc-task-correlation': 'task:/1' })],
+    ['with an id with too many parts', 400, withHeaders({ 'x-svc-task-correlation': 'task:a:b/1' })],
+    ['with two creates', 400, withHeaders({ 'x-svc-task-correlation': 'task:a/1, task:b/1' })],
+    ['with a workflow id without the number of its create', 400, withHeaders({ 'x-svc-task-correlation': 'task:a' })],
+    ['with a number that no create has', 400, withHeaders({ 'x-svc-task-correlation': 'task:a/0' })],
     ['with nothing', 400, { body: '' }],
     ['with half a body', 400, { body: JSON.stringify(body).slice(0, -1) }],
     ['with a body that is no object', 400, { body: '"request-1"' }],

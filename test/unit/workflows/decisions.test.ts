@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { PendingDecision } from '../../../src/workflows/task/decisions';
 import { CandidateRequestIds } from '../../../src/workflows/task/candidate-request-ids';
 
@@ -68,59 +67,18 @@ describe('the request ids that callbacks brought', () => {
     expect(candidates.arrived).toBe(1);
   });
 
-  it('are all kept, thousands of them, until the service was asked about each', () => {
-    const candidates = new CandidateRequestIds();
-    for (let index = 0; index < 8_999; index += 1) candidates.add(randomUUID(), index);
-    candidates.add('the-true-one', 8_999);
-    expect(candidates.list()).toHaveLength(9_000);
-    expect(candidates.list().at(-1)).toEqual({ requestId: 'the-true-one', sinceMs: 8_999 });
-  });
-
-  it.each<[string, (index: number) => string]>([
-    ['short', (index) => index.toString(36)],
-    ['long', (index) => `${'x'.repeat(190)}-${index}`],
-    ['full of quotes', (index) => `${'"'.repeat(190)}-${index}`],
-  ])('take no more room than the state of the next run has, however many %s ones there are', (_, idOf) => {
-    const candidates = new CandidateRequestIds();
-    for (let index = 0; index < 100_000; index += 1) candidates.add(idOf(index), 1_763_780_000_000);
-    const bytes = JSON.stringify(candidates.list()).length;
-    expect(bytes).toBeLessThanOrEqual(700_001);
-    expect(bytes).toBeGreaterThan(600_000);
-  });
-
-  it('make room for new ones: of those that the service does not know only the last are asked about again', () => {
+  it('are the newest fifty: a flood of false ones neither fills the state of the next run nor keeps the last out', () => {
     const candidates = new CandidateRequestIds();
     for (let index = 0; index < 1_000; index += 1) candidates.add(`r-${index}`, index);
-    for (let index = 0; index < 900; index += 1) candidates.markUnknown(`r-${index}`, 5_000);
-    expect(candidates.list()).toHaveLength(150);
-    expect(candidates.list()[0]).toEqual({ requestId: 'r-850', sinceMs: 850, unknownAtMs: 5_000 });
+    expect(candidates.list()).toHaveLength(50);
+    expect(candidates.list()[0]).toEqual({ requestId: 'r-950', sinceMs: 950 });
     expect(candidates.list().at(-1)).toEqual({ requestId: 'r-999', sinceMs: 999 });
-  });
-
-  it('when the room is full give up one that the service does not know, never one that it was not asked about', () => {
-    const candidates = new CandidateRequestIds();
-    const idOf = (index: number): string => `${'x'.repeat(195)}-${String(index).padStart(4, '0')}`;
-    for (let index = 0; index < 5_000; index += 1) candidates.add(idOf(index), index);
-    candidates.add(idOf(5_000), 5_000);
-    expect(candidates.has(idOf(5_000))).toBe(false);
-    candidates.markUnknown(idOf(7), 6_000);
-    candidates.add(idOf(5_000), 5_000);
-    expect(candidates.has(idOf(5_000))).toBe(true);
-    expect(candidates.has(idOf(7))).toBe(false);
-  });
-
-  it('come last when the service gave no answer about them, so that it is asked about the others', () => {
-    const candidates = new CandidateRequestIds();
-    for (const requestId of ['r-1', 'r-2', 'r-3']) candidates.add(requestId, 1);
-    candidates.postpone('r-1');
-    expect(candidates.list().map(({ requestId }) => requestId)).toEqual(['r-2', 'r-3', 'r-1']);
   });
 
   it('go from run to run as they are', () => {
     const candidates = new CandidateRequestIds();
     candidates.add('r-1', 10);
     candidates.add('r-2', 20);
-    candidates.markUnknown('r-1', 30);
     const next = new CandidateRequestIds(candidates.list());
     expect(next.list()).toEqual(candidates.list());
     next.remove('r-1');

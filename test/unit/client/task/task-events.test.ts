@@ -23,6 +23,7 @@ const view: TaskView = {
     transfers: [],
     retrying: [],
     webhooks: [],
+    otherUncertain: [],
     adoptedBy: null,
     stuck: null,
     note: null,

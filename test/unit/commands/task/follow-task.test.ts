@@ -45,6 +45,7 @@ function view(more: Partial<TaskView> = {}): TaskView {
     transfers: [],
     retrying: [],
     webhooks: [],
+    otherUncertain: [],
     adoptedBy: null,
     ...more,
   };
