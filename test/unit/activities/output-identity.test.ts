@@ -35,12 +35,14 @@ function uuidOf(name: string): string {
 
 /** A service whose lists and links change at every question, and remember what each link led to. */
 class ChangingService {
+  readonly style: keyof typeof styles;
+  readonly random: () => number;
   readonly #names = new Map<string, { readonly name: string; readonly question: number }>();
 
-  constructor(
-    readonly style: keyof typeof styles,
-    readonly random: () => number,
-  ) {}
+  constructor(style: keyof typeof styles, random: () => number) {
+    this.style = style;
+    this.random = random;
+  }
 
   /** A list of these outputs in any order. */
   list(names: readonly string[], question: number): WireItem[] {

@@ -165,7 +165,7 @@ describe('what was kept before the comparison begins', () => {
     mkdirSync(folderOfOthers);
     writeFileSync(join(folderOfOthers, 'manifest.json'), '{}');
     const onProgress = jest.fn();
-    const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs: 0, taskQueue: null });
+    const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
     await readArchive(archive, known, { verify: false, sinceMs: 0, signal: undefined, onProgress });
     expect([...known.all()]).toMatchObject([{ requestId: 'r-1', archived: { problems: [] } }]);
     expect(onProgress).toHaveBeenLastCalledWith(
