@@ -165,6 +165,7 @@ describe('an uncertain create', () => {
       await whenRunsAre(task, 3);
       await task.executeUpdate('recreate');
       await eventually(() => service.calls.creates.length === 2);
+      await task.signal(callbackSignal, { requestId: 'unanswered', createNumber: 2, status: 'Success' });
       await whenRunsAre(task, 5);
       expect((await task.describe()).memo).toMatchObject({ createNumber: 2, startedBy: 'a test' });
       await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'true-id' }] });

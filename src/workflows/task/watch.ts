@@ -127,7 +127,7 @@ function delayMs({ state, plan, stops }: WatchedRun): number {
 }
 
 /** One query. It is always awaited: a local activity left behind when a run ends blocks the run. */
-export async function pollOnce(task: PolledTask): Promise<PollResult> {
+async function pollOnce(task: PolledTask): Promise<PollResult> {
   try {
     return await pollTask(task);
   } catch (error) {

@@ -56,7 +56,15 @@ describe('an activity that is tried again', () => {
 
 describe('the status of a task as text', () => {
   it('has each decision as a command to paste, with its meaning as a comment', () => {
-    const nothing = { stuck: null, otherUncertain: [], webhooks: [], retrying: [], stopRequests: [], transfers: [], tags: [] };
+    const nothing = {
+      stuck: null,
+      otherUncertain: [],
+      webhooks: [],
+      retrying: [],
+      stopRequests: [],
+      transfers: [],
+      tags: [],
+    };
     const unknown = {
       serviceStatus: null,
       serviceStatusAt: null,
