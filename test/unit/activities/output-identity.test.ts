@@ -35,20 +35,21 @@ function uuidOf(name: string): string {
 
 /** A service whose lists and links change at every question, and remember what each link led to. */
 class ChangingService {
-  readonly style: keyof typeof styles;
-  readonly random: () => number;
   readonly #names = new Map<string, { readonly name: string; readonly question: number }>();
 
+  readonly #style: keyof typeof styles;
+  readonly #random: () => number;
+
   constructor(style: keyof typeof styles, random: () => number) {
-    this.style = style;
-    this.random = random;
+    this.#style = style;
+    this.#random = random;
   }
 
   /** A list of these outputs in any order. */
   list(names: readonly string[], question: number): WireItem[] {
-    const shuffled = names.map((name) => [this.random(), name] as const).sort(([a], [b]) => a - b);
+    const shuffled = names.map((name) => [this.#random(), name] as const).sort(([a], [b]) => a - b);
     return shuffled.map(([, name], place) => {
-      const link = styles[this.style](name, sha256(`${question} ${name} ${this.random()}`), place);
+      const link = styles[this.#style](name, sha256(`${question} ${name} ${this.#random()}`), place);
       this.#names.set(link, { name, question });
       return service.item(name, { object_url: `${service.url}/files/${link}`, cost_time: null });
     });
