@@ -23,6 +23,9 @@ interface Verdict {
   readonly nextRetryDelayMs?: number;
 }
 
+/** What a fresh token or another reply may correct is tried so often, however short the patience is. */
+const fewAttempts = 3;
+
 /** What was too slow held a slot for a minute and more; others have it for some time first. */
 const slowRetry = { nextRetryDelayMs: 5 * 60_000 };
 
@@ -41,7 +44,8 @@ export async function asApplicationFailure<T>(
     patience?.forget(step);
     return result;
   } catch (error) {
-    throw toApplicationFailure(error, account, () => patience?.isOver(step) ?? true);
+    const isOver = (): boolean => patience?.isOver(step) ?? true;
+    throw toApplicationFailure(error, account, isOver, () => activityInfo().attempt >= fewAttempts && isOver());
   }
 }
 
@@ -78,22 +82,28 @@ const maxMessageLength = 4_000;
  * The failure that enters the history. Temporal's own failures (a cancellation among them) pass through; an error that
  * is unknown stays retryable and keeps its class's name as its type.
  *
- * @param isOver - whether an unknown account, a refused key, or what only the service can correct, such as its upload
- * tokens, has been tried again for long enough.
+ * @param isOver - whether an unknown account or a refused key has been tried again for long enough.
+ * @param isLasting - the same of what only the service can correct, such as its upload tokens.
  */
-export function toApplicationFailure(error: unknown, account: AccountKey | null = null, isOver = () => true): Error {
+export function toApplicationFailure(
+  error: unknown,
+  account: AccountKey | null = null,
+  isOver = () => true,
+  isLasting = isOver,
+): Error {
   if (error instanceof ApplicationFailure) return bounded(error);
   if (error instanceof TemporalFailure) return error;
   if (error instanceof AccountUnknownError) {
     return failure(boundedText(error.message, maxMessageLength), forNow(failureTypes.AccountUnknown, isOver), account);
   }
-  if (error instanceof ServiceError) return failure(withoutUrls(error.message), ofService(error, isOver), account);
+  if (error instanceof ServiceError)
+    return failure(withoutUrls(error.message), ofService(error, isOver, isLasting), account);
   // A source is the caller's own word; every other URL is the service's or the storage's.
   if (error instanceof SourceError) {
     const words = boundedText(error.message, maxMessageLength);
-    return failure(words, ofStorage(error, isOver), account, [{ file: error.source }]);
+    return failure(words, ofStorage(error, isLasting), account, [{ file: error.source }]);
   }
-  if (error instanceof StorageError) return failure(withoutUrls(error.message), ofStorage(error, isOver), account);
+  if (error instanceof StorageError) return failure(withoutUrls(error.message), ofStorage(error, isLasting), account);
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return ApplicationFailure.create({ type: safeText(name, [], 100), message: withoutUrls(message) });
 }
@@ -129,12 +139,12 @@ function failure(
   });
 }
 
-function ofService(error: ServiceError, isOver: () => boolean): Verdict {
+function ofService(error: ServiceError, isOver: () => boolean, isLasting: () => boolean): Verdict {
   if (error.code === 'UNAUTHORIZED' || error.code === 'API_KEY_UNAVAILABLE') {
     return forNow(failureTypes.Unauthorized, isOver);
   }
   // A cache or a rolling restart of the service may be behind it.
-  if (error.code === 'RESPONSE_INVALID') return forNow(failureTypes.ServiceReplyInvalid, isOver);
+  if (error.code === 'RESPONSE_INVALID') return forNow(failureTypes.ServiceReplyInvalid, isLasting);
   const verdict = ofServiceCode(error.code);
   const isPatient = error instanceof RateLimitedError || error instanceof ServiceUnavailableError;
   const retryAfterMs = isPatient && error instanceof ServiceApiError ? error.retryAfterMs : undefined;
@@ -174,7 +184,7 @@ function ofServiceCode(
   }
 }
 
-function ofStorage(error: StorageError, isOver: () => boolean): Verdict {
+function ofStorage(error: StorageError, isLasting: () => boolean): Verdict {
   const isFinal = !error.isRetryable;
   if (error instanceof SourceError) {
     return { type: failureTypes.InputUnusable, isFinal, ...(error.code === 'TOO_SLOW' && slowRetry) };
@@ -183,7 +193,7 @@ function ofStorage(error: StorageError, isOver: () => boolean): Verdict {
     if (error.code === 'UPLOAD_TOO_SLOW') return { type: failureTypes.StorageUnavailable, isFinal, ...slowRetry };
     if (error.code === 'FILE_CHANGED' || error.code === 'FILE_UNREADABLE')
       return { type: failureTypes.InputUnusable, isFinal };
-    const isRefused = isFinal || (tokenFaults.includes(error.code) && isOver());
+    const isRefused = isFinal || (tokenFaults.includes(error.code) && isLasting());
     return { type: isRefused ? failureTypes.StorageRefused : failureTypes.StorageUnavailable, isFinal: isRefused };
   }
   if (error instanceof DownloadError) return { type: failureTypes.OutputUnavailable, isFinal };

@@ -34,6 +34,7 @@ export interface TaskFailureDetails {
   readonly NotAllowed: TaskFacts;
   readonly Unauthorized: TaskFacts;
   readonly ServiceRefused: TaskFacts;
+  readonly ServiceReplyInvalid: TaskFacts;
   readonly StorageRefused: TaskFacts;
   readonly ArchiveUnavailable: TaskFacts;
   readonly BudgetUnusable: TaskFacts;

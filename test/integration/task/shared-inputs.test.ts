@@ -99,6 +99,6 @@ describe('input files of rows', () => {
     const texts = readdirSync(records).map((name) => readFileSync(join(records, name), 'utf8'));
     expect(texts).toHaveLength(2);
     for (const text of texts)
-      expect(Object.keys(JSON.parse(text) as object)).toEqual(['resourceId', 'name', 'objectKey']);
+      expect(Object.keys(JSON.parse(text) as object)).toEqual(['account', 'sha256', 'resourceId', 'name', 'objectKey']);
   });
 });
