@@ -9,7 +9,7 @@ const identityWithinMs = 2_000;
 const readIdentityEveryMs = 50;
 
 /** What `.archive-id` says, a line each. */
-export interface KnownIdentity {
+interface KnownIdentity {
   /** Random: two workers that read the same share one archive, and with it the create records. */
   readonly id: string;
   /** The namespace of Temporal whose workflow ids the names in the archive are. */
