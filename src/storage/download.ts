@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
-import { errorCode, safeText } from '../domain/text';
+import type { Dispatcher } from 'undici';
+import { safeText } from '../domain/text';
 import { redactUrl } from '../domain/uri';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
+import { connectionFault, openAgent } from './connections';
 import { DownloadError, safeCause } from './errors';
 
 const redirectStatuses: readonly number[] = [300, 301, 302, 303, 307, 308];
@@ -146,7 +147,7 @@ function failed(error: unknown, shown: string): DownloadError {
     const remedy = 'add the host to LONGHAUL_OUTPUT_HOSTS of the worker if that is right';
     return new DownloadError('DOWNLOAD_FAILED', `${problem}; ${remedy}`, { cause: safeCause(error) });
   }
-  const words = `${shown} could not be fetched completely (${errorCode(error) || 'connection failed'})`;
+  const words = `${shown} could not be fetched completely (${connectionFault(error) || 'connection failed'})`;
   return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
 }
 
@@ -175,9 +176,5 @@ export function createDownloadAgent(
   rule: ConnectionRule,
   timeouts: DownloadTimeouts = { connectMs: 5_000, idleMs: 30_000 },
 ): Dispatcher {
-  return new Agent({
-    connect: rule.connector(timeouts.connectMs),
-    headersTimeout: timeouts.idleMs,
-    bodyTimeout: timeouts.idleMs,
-  });
+  return openAgent({ ...timeouts, addresses: rule.addresses });
 }

@@ -1,16 +1,8 @@
 import { isIP } from 'node:net';
 import { S3Client } from './s3/aws-sdk';
-import type { ConnectionRule } from './connection-rule';
+import { anyAddress, type ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
-import {
-  boundAnswers,
-  connectByRule,
-  connectLocalhostToLoopback,
-  hasHostname,
-  repeatAfterClockCorrection,
-  s3Settings,
-  type S3Timeouts,
-} from './s3/s3-client';
+import { boundAnswers, hasHostname, repeatAfterClockCorrection, s3Settings, type S3Timeouts } from './s3/s3-client';
 
 /** Temporary credentials and the bucket that they are for (specification, section 2.6). */
 export interface UploadAccess {
@@ -30,7 +22,7 @@ export function createUploadClient(
   { timeouts, rule }: { readonly timeouts: S3Timeouts; readonly rule: ConnectionRule },
 ): S3Client {
   const client = new S3Client({
-    ...s3Settings(timeouts),
+    ...s3Settings(timeouts, endpoint.isConfigured ? anyAddress : rule.addresses),
     endpoint: endpoint.url,
     region: endpoint.signingRegion,
     forcePathStyle: endpoint.isPathStyle,
@@ -43,8 +35,6 @@ export function createUploadClient(
     },
   });
   onlyTo(client, access.bucket, endpoint.bucketHost);
-  if (endpoint.isConfigured) connectLocalhostToLoopback(client);
-  else connectByRule(client, rule);
   repeatAfterClockCorrection(client);
   boundAnswers(client);
   client.config.systemClockOffset = clockOffsetsMs.get(endpoint.bucketHost) ?? 0;
