@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -196,7 +196,8 @@ it('names Longhaul and its version in every request', async () => {
   await upload(server.url);
   const agents = server.requests.map(({ headers }) => headers['user-agent']);
   expect(agents).toHaveLength(5);
-  for (const agent of agents) expect(agent).toMatch(/(^| )longhaul\/\d+\.\d+\.\d+/);
+  const manifest = JSON.parse(readFileSync(join(__dirname, '../../../package.json'), 'utf8')) as { version: string };
+  for (const agent of agents) expect(agent?.split(' ')).toContain(`longhaul/${manifest.version}`);
   await service.close();
   await dispatcher.destroy();
   await server.close();
