@@ -96,9 +96,15 @@ module.exports = {
       { path: '^src/service/(?!(file-upload|upload-credentials)\\.ts)' },
       {
         path: folder('storage'),
-        pathNot: '^src/storage/errors\\.ts$',
+        pathNot: '^src/storage/(errors|connections)\\.ts$',
         dependencyTypesNot: ['type-only', 'dynamic-import'],
       },
+    ),
+    forbid(
+      'connections-are-opened-in-one-place',
+      'With one set of limits, every address of a host, and a user agent; other parts take what it opens',
+      { path: '^src/', pathNot: ['^src/storage/connections\\.ts$', '^src/service/exchange\\.ts$'] },
+      { path: 'node_modules/undici/', dependencyTypesNot: ['type-only'] },
     ),
     only('storage-imports-only-domain', 'Bytes, from and to', folder('storage'), [folder('domain')], libraries),
     only(

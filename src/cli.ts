@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import type { CommandContext } from './commands/command-context';
 import { runCommandLine } from './commands/program';
 
@@ -49,6 +50,9 @@ const context: CommandContext = {
     process.exitCode = code;
   },
 };
+
+// For what libraries connect to, such as sources of AWS credentials: Node gives an address up after 250 ms.
+setDefaultAutoSelectFamilyAttemptTimeout(2_000);
 
 // The reader of a pipe may go away whenever it likes (`longhaul list | head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -26,7 +26,6 @@ const inlined = [
   '@opentelemetry/exporter-trace-otlp-http',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace',
-  '@smithy/node-http-handler',
 ];
 /** Bundles a report's page in a checkout that has no build; never loaded where there is one. */
 const loadedWithoutBuild = ['esbuild'];

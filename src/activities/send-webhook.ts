@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { activityInfo, Context, metricMeter } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { failureTypes } from '../contract/failure-types';
 import { count, metrics } from '../contract/metrics';
 import type { WebhookActivities, WebhookDelivery, WebhookInput } from '../contract/webhook';
 import { errorCode } from '../domain/text';
 import { parseRetryAfter } from '../service/exchange';
-import { localhostLookup } from '../storage/connection-rule';
+import { openAgent } from '../storage/connections';
 import { temporalClock, workerClock } from './clock';
 import { asApplicationFailure } from './to-application-failure';
 import { handOver, isWorkerStopping } from './worker-shutdown';
@@ -37,7 +37,7 @@ const unknownRetryMs = 5 * 60_000;
 
 /** Connections to receivers, to be shared, and closed by the caller. A redirect is an answer, and not followed. */
 export function createWebhookAgent(): Dispatcher {
-  return new Agent({ connections: maxConnections, connect: { timeout: 5_000, lookup: localhostLookup } });
+  return openAgent({ connections: maxConnections, connectMs: 5_000 });
 }
 
 /** The worker's activity of webhooks. A second run sends the same again, under the same id: receivers know it by that. */
@@ -90,7 +90,6 @@ async function post(
     ...{ origin, path: `${pathname}${search}`, method: 'POST', body, signal },
     headers: {
       'content-type': 'application/json',
-      'user-agent': 'longhaul',
       ...signedHeaders({ id, body, secrets: secrets(), nowMs: workerClock() }),
     },
   });

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { printableLine } from '../domain/text';
-import { packageVersion } from '../config/package-version';
+import { longhaulVersion } from '../domain/version';
 import { type CommandContext, withPrintableOutput } from './command-context';
 
 const exitCodeHelp = `
@@ -217,7 +217,7 @@ function namedCommands(args: readonly string[]): readonly string[] {
 async function buildProgram(context: CommandContext, named: readonly string[]): Promise<Command> {
   const program = new Command('longhaul')
     .description('Runs tasks of a hosted service durably: each is created once, followed to its end, and archived.')
-    .version(packageVersion())
+    .version(longhaulVersion)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { connectTemporal } from '../client/connect-temporal';
 import { toClientError } from '../client/temporal-access';
 import { loadClientConfig } from '../config/client-config';
-import { packageVersion } from '../config/package-version';
+import { longhaulVersion } from '../domain/version';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { boundedText, printableLine } from '../domain/text';
 import { redact } from '../domain/redact';
@@ -88,7 +88,7 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
     await connection.close();
     await closeRuntime();
   }
-  if (json) printJson(context, { version: packageVersion(), isOk: counts.failed === 0, ...counts, failures });
+  if (json) printJson(context, { version: longhaulVersion, isOk: counts.failed === 0, ...counts, failures });
   else context.stdout.write(toText(counts, failures));
   if (counts.failed > 0) context.exitWith(exitCodes.needsPerson);
 }
@@ -105,7 +105,7 @@ function toText(
     failed === 0
       ? 'it goes on with all of them.'
       : `it cannot go on with ${failed} of them: do not roll it out (docs/guides/versions.md).`;
-  const what = `Replayed ${open} open and ${closed} ended ones with longhaul ${packageVersion()}`;
+  const what = `Replayed ${open} open and ${closed} ended ones with longhaul ${longhaulVersion}`;
   return [...lines, `${what}: ${verdict}\n`].join('\n');
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
-import { Agent, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { unknownAuthorityCode } from '../client/connection-diagnosis';
 import type { KnownArchive, OtherArchive } from '../client/archive-of-tasks';
 import type { Finding } from '../client/diagnose';
@@ -16,7 +16,8 @@ import { ServiceClient, ServiceError } from '../service';
 import { requireReserve } from '../storage/archive/archive';
 import { findArchiveIdentity } from '../storage/archive/archive-identity';
 import { openArchive } from '../storage/archive/open-archive';
-import { ConnectionRule, localhostLookup } from '../storage/connection-rule';
+import { anyAddress, ConnectionRule } from '../storage/connection-rule';
+import { openAgent } from '../storage/connections';
 import { ArchiveError } from '../storage/errors';
 import { readUploadEndpoint } from '../storage/upload-client';
 
@@ -35,7 +36,7 @@ const maxClockDifferenceMs = 60_000;
  * @param findOther - asks Temporal whether its tasks have another archive. @default it is not asked
  */
 export async function diagnoseWorkerSide(config: WorkerConfig, findOther?: FindOtherArchive): Promise<Finding[]> {
-  const connections = new Agent({ connect: { timeout: timeoutMs, lookup: localhostLookup } });
+  const connections = openAgent({ connectMs: timeoutMs });
   try {
     const perAccount = [...config.accounts.values()].map((account) =>
       checkAccount(account, connections, config.storageHosts),
@@ -52,7 +53,11 @@ export async function diagnoseWorkerSide(config: WorkerConfig, findOther?: FindO
   }
 }
 
-async function checkAccount(account: Account, connections: Agent, storageHosts: readonly string[]): Promise<Finding[]> {
+async function checkAccount(
+  account: Account,
+  connections: Dispatcher,
+  storageHosts: readonly string[],
+): Promise<Finding[]> {
   const { name, serviceUrl } = account;
   const service = new ServiceClient(serviceOptions(account));
   try {
@@ -76,10 +81,11 @@ function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'UNREACHABLE';
 }
 
-async function checkClock(serviceUrl: string, connections: Agent): Promise<Finding> {
+async function checkClock(serviceUrl: string, connections: Dispatcher): Promise<Finding> {
   return await runCheck('Clock', 'Set this machine’s clock (NTP): temporary credentials depend on it.', async () => {
-    const { headers, body } = await request(serviceUrl, {
-      dispatcher: connections,
+    const { headers, body } = await connections.request({
+      ...addressed(serviceUrl),
+      method: 'GET',
       signal: AbortSignal.timeout(timeoutMs),
     });
     await body.dump();
@@ -102,11 +108,10 @@ async function checkStorage(account: string, service: ServiceClient, rule: Conne
     );
     const { protocol, port } = new URL(url);
     const address = `${protocol}//${bucketHost}${port === '' ? '' : `:${port}`}/`;
-    const connect = isConfigured ? { timeout: timeoutMs, lookup: localhostLookup } : rule.connector(timeoutMs);
-    const storage = new Agent({ connect });
+    const storage = openAgent({ connectMs: timeoutMs, addresses: isConfigured ? anyAddress : rule.addresses });
     try {
       const signal = AbortSignal.timeout(timeoutMs);
-      const { statusCode, body } = await request(address, { dispatcher: storage, method: 'HEAD', signal });
+      const { statusCode, body } = await storage.request({ ...addressed(address), method: 'HEAD', signal });
       await body.dump();
       if (statusCode >= 500) throw new Error(`${bucketHost} answers with HTTP ${statusCode}`);
     } finally {
@@ -157,13 +162,16 @@ const callbackFaults: Readonly<Record<number, string>> = {
 };
 
 /** Sends the receiver a callback for a task that does not exist, without the token and with it. */
-async function checkCallback({ url, tokens, headerPrefix }: CallbackConfig, connections: Agent): Promise<Finding> {
+async function checkCallback({ url, tokens, headerPrefix }: CallbackConfig, connections: Dispatcher): Promise<Finding> {
   const check = 'Callback URL (from here)';
   const [token] = tokens;
   const send = async (headers: Readonly<Record<string, string>>): Promise<number> => {
-    const { statusCode, body } = await request(url, {
-      ...{ method: 'POST', headers, body: '{"request_id":"none","status":"Success"}' },
-      ...{ dispatcher: connections, signal: AbortSignal.timeout(timeoutMs) },
+    const { statusCode, body } = await connections.request({
+      ...addressed(url),
+      method: 'POST',
+      headers,
+      body: '{"request_id":"none","status":"Success"}',
+      signal: AbortSignal.timeout(timeoutMs),
     });
     await body.dump();
     return statusCode;
@@ -182,6 +190,11 @@ async function checkCallback({ url, tokens, headerPrefix }: CallbackConfig, conn
     if (status === 404) return `${there.found} and takes the token`;
     throw new Error(`${url} answers with HTTP ${status}: ${callbackFaults[status] ?? 'not as the receiver does'}`);
   });
+}
+
+function addressed(url: string): { origin: string; path: string } {
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: `${pathname}${search}` };
 }
 
 /** Runs one check. Errors of the service client and the storage hold no secret and may be shown. */

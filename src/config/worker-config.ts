@@ -170,7 +170,13 @@ export function loadWorkerConfig(
   };
   return {
     config: Object.freeze(config),
-    warnings: [...unknown, ...clearTextWarnings(accounts), ...callbackWarnings(callback), ...certificates.warnings],
+    warnings: [
+      ...unknown,
+      ...proxyWarnings(env),
+      ...clearTextWarnings(accounts),
+      ...callbackWarnings(callback),
+      ...certificates.warnings,
+    ],
   };
 }
 
@@ -252,4 +258,13 @@ function readCertificates(
   if (/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return { file, warnings };
   const empty = `NODE_EXTRA_CA_CERTS is ${shownFile(file)}, which holds no certificate; give a file of certificates in PEM.`;
   return { file: null, warnings: [empty] };
+}
+
+/** Data names hosts, and what a proxy connects to is not seen here: so none is followed (docs/decisions/0021). */
+function proxyWarnings(env: NodeJS.ProcessEnv): readonly string[] {
+  const names = Object.keys(env).filter((name) => /^(?:https?|all)_proxy$/i.test(name) && env[name] !== '');
+  if (names.length === 0) return [];
+  return [
+    `${names.sort().join(' and ')} cannot be followed: requests to the service, storages, inputs and webhooks connect directly; let the network route them.`,
+  ];
 }

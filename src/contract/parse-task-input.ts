@@ -144,7 +144,7 @@ class Checker {
     const secret = parameter === undefined ? 'a password' : `the signature parameter "${parameter}"`;
     if (parameter !== undefined || hasPassword(text)) {
       this.#problems.push(
-        `${where} is a URL with ${secret}; such a link must not enter a workflow history. Give an s3: URI or a file instead.`,
+        `${where} is a URL with ${secret}; such a link must not enter a workflow history. Give an s3: URI, a file, or the URL without it if it opens without.`,
       );
     }
     return value;

@@ -1,3 +1,5 @@
+import { isSignature } from './signature';
+
 const redacted = '[redacted]';
 
 /** A shorter value is no secret worth the name, and would be found in ordinary words. */
@@ -124,9 +126,8 @@ const secretName =
 /** Such a field in JSON, and in JSON that is text inside of JSON. */
 const secretField =
   /(?<!\\)(\\{0,15}")((?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password)\1(\s{0,100}:\s{0,100})(?:\1(?:(?!\1).)*\1|\[[^\][]*\]?)/gi;
-/** A parameter of a signed link, also where no whole URL is around it. */
-const signatureParameter =
-  /\b((?:x-(?:amz|oss|goog|cos)-)?(?:signature|credential|security-token)|sig|ossaccesskeyid|awsaccesskeyid|googleaccessid|(?:access_|auth_)?token|auth_key|(?:api|access)_?key)=[^&\s"'\\<>;,]+/gi;
+/** A parameter, also where no whole URL is around it. */
+const parameter = /(?<![\w-])([\w-]{1,64})=([^&\s"'\\<>;,]+)/g;
 /** The query of a link without a scheme is cut from this length on: shorter ones are words with a question mark. */
 const minQueryLength = 24;
 
@@ -174,7 +175,9 @@ function redactPlain(text: string, further: readonly string[]): string {
   return withoutLongQueries(knownSecrets.removeFrom(text, further).replace(urlInText, withoutQuery))
     .replace(bearerInText, `Bearer ${redacted}`)
     .replace(secretField, `$1$2$1$3$1${redacted}$1`)
-    .replace(signatureParameter, `$1=${redacted}`);
+    .replace(parameter, (whole, name: string, value: string) =>
+      isSignature(name, value) ? `${name}=${redacted}` : whole,
+    );
 }
 
 /** A URL without its query, fragment and user information, which is where signatures, tokens and passwords are. */

@@ -1,4 +1,5 @@
 import { redact, withoutQuery } from './redact';
+import { isMoment, isSignature } from './signature';
 import { boundedText } from './text';
 
 /** What a URI can mean to a worker; `foreign` is a kind that no worker opens. */
@@ -56,9 +57,6 @@ export function withoutUrls(text: string): string {
   );
 }
 
-const signatureParameters =
-  /^(x-(amz|oss|goog|cos)-(signature|credential|security-token)|(q-)?signature|sig|security-token|ossaccesskeyid|awsaccesskeyid|(auth_|access_)?token|auth_key|(api|access)_?key)$/i;
-
 /** With backslashes, unlike elsewhere: more of a text is searched here, and none of it is taken out. */
 const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>]+/gi;
 
@@ -67,8 +65,13 @@ const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>]+/gi;
  * to the file: it must not enter a workflow history. Pure string work, because `URL` is not in the workflow sandbox's lib.
  */
 export function signatureParameterOf(text: string): string | undefined {
-  const names = (text.match(urlInText) ?? []).flatMap(parameterNames);
-  return names.find((name) => signatureParameters.test(safeDecode(name)));
+  for (const url of text.match(urlInText) ?? []) {
+    const parameters = parametersOf(url);
+    const hasExpiry = parameters.some(([, value]) => isMoment(value));
+    const found = parameters.find(([name, value]) => isSignature(name, value, hasExpiry));
+    if (found !== undefined) return found[0];
+  }
+  return undefined;
 }
 
 /** Whether a URL of the text carries a password (`https://name:password@host`): it must stay outside of histories, too. */
@@ -76,10 +79,23 @@ export function hasPassword(text: string): boolean {
   return /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#"'<>@:]*:[^\s/?#"'<>]*@/i.test(text);
 }
 
-/** Everything after the address counts: some services put a token behind `#`, and some separate by `;`. */
-function parameterNames(url: string): string[] {
-  const [, ...parameters] = url.split(/[?#&;]/);
-  return parameters.map((parameter) => parameter.split('=')[0] ?? '');
+/**
+ * Everything after the address counts: some services put a token behind `#`, and some separate by `;`. A value may be a
+ * link itself.
+ */
+function parametersOf(url: string): (readonly [name: string, value: string])[] {
+  const parts = url.split(/[?#&;]/).slice(1);
+  return [
+    ...parts,
+    ...parts.flatMap((part) =>
+      safeDecode(part)
+        .split(/[?#&;]/)
+        .slice(1),
+    ),
+  ].map((part) => {
+    const [name = '', ...value] = part.split('=').map((text) => safeDecode(text.replaceAll('+', ' ')));
+    return [name, value.join('=')];
+  });
 }
 
 function safeDecode(text: string): string {

@@ -1,7 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
-import { buildConnector, Client, type Dispatcher } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import { safeText, errorCode, errorMessage } from '../domain/text';
+import { connectionFault, connector } from '../storage/connections';
+
 /** Largest body that is read, in bytes; the service's replies are a few kilobytes. */
 const maxBodyBytes = 8 * 1024 * 1024;
 
@@ -141,7 +143,8 @@ const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH
 export function toExchangeFault(error: unknown): ExchangeFault {
   const code = exchangeCode(error);
   const kind = protocolCode.test(code) ? 'notHttp' : 'unreachable';
-  return new ExchangeFault(kind, `${describeCode(code)}${code === '' ? '' : ` (${code})`}`, {
+  const shown = connectionFault(error) || code;
+  return new ExchangeFault(kind, `${describeCode(code)}${shown === '' ? '' : ` (${shown})`}`, {
     cause: safeCopy(error, code),
   });
 }
@@ -188,7 +191,7 @@ export async function exchangeOnce(
   const onSendHeaders = (message: unknown): void => {
     if (getRequestBody(message) === request.body) requestLeft = true;
   };
-  const connect = buildConnector({ timeout: limits.connectTimeoutMs, allowH2: false });
+  const connect = connector({ connectMs: limits.connectTimeoutMs });
   const client = new Client(request.url.origin, {
     pipelining: 0,
     connect: (options, callback) => {

@@ -1,6 +1,7 @@
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { knownSecrets } from '../domain/redact';
 import { safeText } from '../domain/text';
+import { openAgent, userAgent } from '../storage/connections';
 import { endpoints, type EndpointName } from './endpoints';
 import type { Answer } from './envelope';
 import {
@@ -88,9 +89,8 @@ export class ServiceTransport {
   constructor(options: TransportOptions) {
     this.#options = options;
     this.#base = options.baseUrl;
-    this.#dispatcher =
-      options.dispatcher ??
-      new Agent({ connections: maxConnections, pipelining: 1, connect: { timeout: options.connectTimeoutMs } });
+    const { dispatcher, connectTimeoutMs: connectMs } = options;
+    this.#dispatcher = dispatcher ?? openAgent({ connections: maxConnections, connectMs });
   }
 
   /** `host:port` of the service. */
@@ -221,6 +221,7 @@ export class ServiceTransport {
       url,
       headers: {
         authorization: `Bearer ${apiKey}`,
+        'user-agent': userAgent,
         accept: 'application/json',
         // Where this is missing, any coding is acceptable (RFC 9110, section 12.5.3), and none is decoded here.
         'accept-encoding': 'identity',

@@ -1,7 +1,6 @@
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { buildConnector } from 'undici';
 import { errorCode } from '../domain/text';
 
 /** The address of a host is not public, and the host is not configured. */
@@ -25,7 +24,7 @@ export interface ConnectionRuleOptions {
   readonly hosts: readonly string[];
   /** Hosts of the service's own URLs: where one of them is not public, the same machine is allowed. @default none */
   readonly serviceHosts?: readonly string[];
-  /** @default the system's, with names under `localhost` */
+  /** @default the system's */
   readonly lookup?: LookupFunction;
 }
 
@@ -51,68 +50,18 @@ export class ConnectionRule {
     return hosts.includes(host.toLowerCase()) || hosts.includes(hostname.toLowerCase());
   }
 
-  /** Resolves a name as the system does, and fails with {@link AddressNotAllowedError} unless all of it is allowed. */
-  readonly lookup: LookupFunction = (hostname, options, callback) => {
-    const { lookup = localhostLookup } = this.#options;
-    // Node calls back without addresses when there is an error, whatever its types say.
-    const resolved = (error: NodeJS.ErrnoException | null, found: string | LookupAddress[] | undefined): void => {
-      const addresses = typeof found === 'object' ? found : [];
-      const [first] = addresses;
-      if (error !== null || first === undefined) {
-        callback(error ?? new AddressNotAllowedError(hostname), []);
-        return;
-      }
-      void this.#areAllowed(addresses.map(({ address }) => address)).then((areAllowed) => {
-        if (!areAllowed) callback(new AddressNotAllowedError(hostname), []);
-        else if (options.all === true) callback(null, addresses);
-        else callback(null, first.address, first.family);
-      });
-    };
-    lookup(hostname, { ...options, all: true }, resolved);
-  };
-
   /**
-   * The address that a connection to this host goes to: the first that the system returns.
+   * The addresses that a connection to this host may go to.
    *
-   * @returns as a URL has it.
-   * @throws AddressNotAllowedError, or the system's error.
+   * @throws AddressNotAllowedError unless all of them are allowed, or the system's error.
    */
-  async resolve(hostname: string): Promise<string> {
-    const literal = withoutBrackets(hostname);
-    if (isIP(literal) !== 0) {
-      if (await this.#areAllowed([literal])) return hostname;
-      throw new AddressNotAllowedError(literal);
-    }
-    return await new Promise((resolve, reject) => {
-      this.lookup(hostname, { all: false }, (error, address) => {
-        if (error === null && typeof address === 'string') resolve(isIP(address) === 6 ? `[${address}]` : address);
-        else reject(error ?? new AddressNotAllowedError(hostname));
-      });
-    });
-  }
-
-  /** A connector of undici's that connects to allowed addresses only. */
-  connector(connectTimeoutMs: number): buildConnector.connector {
-    const open = buildConnector({ timeout: connectTimeoutMs, lookup: localhostLookup, allowH2: false });
-    const guarded = buildConnector({ timeout: connectTimeoutMs, lookup: this.lookup, allowH2: false });
-    return (options, callback) => {
-      const { hostname, port } = options;
-      if (this.isConfigured({ hostname, host: joinHost(hostname, port) })) {
-        open(options, callback);
-        return;
-      }
-      // A literal address never passes through the lookup.
-      const allowed = isIP(withoutBrackets(hostname)) === 0 ? Promise.resolve() : this.resolve(hostname);
-      allowed.then(
-        () => {
-          guarded(options, callback);
-        },
-        (error: unknown) => {
-          callback(error as Error, null);
-        },
-      );
-    };
-  }
+  readonly addresses: FindAddresses = async (hostname, port) => {
+    const found = await resolveHost(hostname, this.#options.lookup);
+    const name = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
+    if (this.isConfigured({ hostname: name, host: port === '' ? name : `${name}:${port}` })) return found;
+    if (found.length === 0 || !(await this.#areAllowed(found))) throw new AddressNotAllowedError(hostname);
+    return found;
+  };
 
   async #areAllowed(addresses: readonly string[]): Promise<boolean> {
     const others = addresses.filter((address) => !isPublicAddress(address));
@@ -130,17 +79,8 @@ export class ConnectionRule {
   }
 
   async #resolveServices(): Promise<readonly string[]> {
-    const { serviceHosts = [], lookup = localhostLookup } = this.#options;
-    const found = serviceHosts.map(async (host) => {
-      const name = withoutBrackets(host);
-      if (isIP(name) !== 0) return [name];
-      return await new Promise<readonly string[]>((resolve) => {
-        lookup(name, { all: true }, (error, addresses) => {
-          resolve(error === null && typeof addresses === 'object' ? addresses.map(({ address }) => address) : []);
-        });
-      });
-    });
-    return (await Promise.all(found)).flat();
+    const { serviceHosts = [], lookup } = this.#options;
+    return (await Promise.all(serviceHosts.map((host) => resolveHost(host, lookup).catch(() => [])))).flat();
   }
 }
 
@@ -187,20 +127,25 @@ function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-function joinHost(hostname: string, port: string): string {
-  return port === '' ? hostname : `${hostname}:${port}`;
-}
+/** Finds the addresses of a host, which may be one itself. */
+export type FindAddresses = (hostname: string, port: string) => Promise<readonly string[]>;
+
+/** For hosts that the operator named: they may be anywhere. */
+export const anyAddress: FindAddresses = (hostname) => resolveHost(hostname);
 
 /**
- * Resolves host names like the system does, and every name under `localhost` as the loopback address (RFC 6761,
- * section 6.3), which not every system's resolver does: a bucket of a local storage server is such a name.
+ * Finds the addresses of a host as the system does, and those of every name under `localhost` as the loopback addresses
+ * (RFC 6761, section 6.3), which not every system's resolver does: a bucket of a local storage server is such a name.
  */
-export const localhostLookup: LookupFunction = (hostname, options, callback) => {
-  if (!/(^|\.)localhost\.?$/i.test(hostname)) {
-    systemLookup(hostname, options, callback);
-    return;
-  }
-  const loopback: LookupAddress = { address: '127.0.0.1', family: 4 };
-  if (options.all === true) callback(null, [loopback]);
-  else callback(null, loopback.address, loopback.family);
-};
+async function resolveHost(hostname: string, lookup: LookupFunction = systemLookup): Promise<readonly string[]> {
+  const host = withoutBrackets(hostname);
+  if (isIP(host) !== 0) return [host];
+  if (/(^|\.)localhost\.?$/i.test(host)) return ['127.0.0.1', '::1'];
+  return await new Promise((resolve, reject) => {
+    // Node calls back without addresses when there is an error, whatever its types say.
+    lookup(host, { all: true }, (error, found: string | LookupAddress[] | undefined) => {
+      if (error === null) resolve(typeof found === 'object' ? found.map(({ address }) => address) : []);
+      else reject(error);
+    });
+  });
+}

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
-import { errorCode, safeText } from '../domain/text';
+import type { Dispatcher } from 'undici';
+import { safeText } from '../domain/text';
 import { redactUrl } from '../domain/uri';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
+import { connectionFault, openAgent } from './connections';
 import { BodyProof } from './download-proof';
 import { type Came, DownloadError, safeCause } from './errors';
 
@@ -157,7 +158,7 @@ function failed(error: unknown, shown: string): DownloadError {
     const remedy = 'add the host to LONGHAUL_OUTPUT_HOSTS of the worker if that is right';
     return new DownloadError('DOWNLOAD_FAILED', `${problem}; ${remedy}`, { cause: safeCause(error) });
   }
-  const words = `${shown} could not be fetched completely (${errorCode(error) || 'connection failed'})`;
+  const words = `${shown} could not be fetched completely (${connectionFault(error) || 'connection failed'})`;
   return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
 }
 
@@ -186,9 +187,5 @@ export function createDownloadAgent(
   rule: ConnectionRule,
   timeouts: DownloadTimeouts = { connectMs: 5_000, idleMs: 30_000 },
 ): Dispatcher {
-  return new Agent({
-    connect: rule.connector(timeouts.connectMs),
-    headersTimeout: timeouts.idleMs,
-    bodyTimeout: timeouts.idleMs,
-  });
+  return openAgent({ ...timeouts, addresses: rule.addresses });
 }

@@ -1,11 +1,9 @@
 import { isIP } from 'node:net';
 import { S3Client } from './s3/aws-sdk';
-import type { ConnectionRule } from './connection-rule';
+import { anyAddress, type ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
 import {
   boundAnswers,
-  connectByRule,
-  connectLocalhostToLoopback,
   hasHostname,
   repeatAfterClockCorrection,
   requireETags,
@@ -31,7 +29,7 @@ export function createUploadClient(
   { timeouts, rule }: { readonly timeouts: S3Timeouts; readonly rule: ConnectionRule },
 ): S3Client {
   const client = new S3Client({
-    ...s3Settings(timeouts),
+    ...s3Settings(timeouts, endpoint.isConfigured ? anyAddress : rule.addresses),
     endpoint: endpoint.url,
     region: endpoint.signingRegion,
     forcePathStyle: endpoint.isPathStyle,
@@ -44,8 +42,6 @@ export function createUploadClient(
     },
   });
   onlyTo(client, access.bucket, endpoint.bucketHost);
-  if (endpoint.isConfigured) connectLocalhostToLoopback(client);
-  else connectByRule(client, rule);
   repeatAfterClockCorrection(client);
   requireETags(client);
   boundAnswers(client);

@@ -8,7 +8,7 @@ import { findOtherArchive } from '../client/archive-of-tasks';
 import type { TemporalAccess } from '../client/temporal-access';
 import { hasCurrentVersion, setCurrentCommand } from '../client/worker-versions';
 import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
-import { packageVersion } from '../config/package-version';
+import { longhaulVersion } from '../domain/version';
 import type { WorkerConfig } from '../config/worker-config';
 import { errorCode, errorMessage } from '../domain/text';
 import { ServiceClient, UnauthorizedError } from '../service';
@@ -109,7 +109,7 @@ export function logStart(
 
 function choicesOf({ accounts, version, codecKeys, inputRoots, webhooks, extraCaCerts }: WorkerConfig): object {
   return {
-    longhaul: packageVersion(),
+    longhaul: longhaulVersion,
     services: [...new Set([...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).host))],
     accounts: [...accounts.keys()].slice(0, maxAccounts),
     ...(accounts.size > maxAccounts && { furtherAccounts: accounts.size - maxAccounts }),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskHandle } from '../../src/client/task/task-handle';
-import { packageVersion } from '../../src/config/package-version';
+import { longhaulVersion } from '../../src/domain/version';
 import type { DayView } from '../../src/domain/day-operations';
 import { eventually } from '../support/eventually';
 import { changeBuild, type ChangedBuild, longhaulCommand } from '../support/product-build';
@@ -100,7 +100,7 @@ describe('a new version whose workflows have one more step', () => {
     // The new build cannot go on with them, and says so; the one that runs can.
     const unchanged = await replay(longhaulCommand, '--json');
     expect(JSON.parse(unchanged.stdout)).toEqual({
-      version: packageVersion(),
+      version: longhaulVersion,
       isOk: true,
       open: taskCount + 1,
       closed: 0,
@@ -148,7 +148,7 @@ describe('longhaul replay', () => {
   it('replays so many ended executions as it is asked to, and none of another type', async () => {
     const { stdout, exitCode } = await replay(longhaulCommand, '--closed', '0');
     expect(stdout).toBe(
-      `Replayed 0 open and 0 ended ones with longhaul ${packageVersion()}: it goes on with all of them.\n`,
+      `Replayed 0 open and 0 ended ones with longhaul ${longhaulVersion}: it goes on with all of them.\n`,
     );
     expect(exitCode).toBe(0);
   });

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { extension } from 'mime-types';
-import { Client, type Dispatcher } from 'undici';
-import { errorCode, safeText } from '../../domain/text';
+import type { Dispatcher } from 'undici';
+import { safeText } from '../../domain/text';
 import { redactUrl, signatureParameterOf } from '../../domain/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
+import { connectionFault, openAgent } from '../connections';
 import { SourceError } from '../errors';
 import { hashOpenFile } from '../hash';
 import { readRange } from '../local-file';
@@ -22,9 +23,9 @@ import {
 const maxRedirects = 3;
 /** Of a link that does not tell the length: until two in a row bring the same. */
 const maxFetches = 3;
-const connectTimeoutMs = 5_000;
+const connectMs = 5_000;
 /** Without a byte from the other side. */
-const idleTimeoutMs = 30_000;
+const idleMs = 30_000;
 
 type HttpsRules = Pick<SourceRules, 'inputHosts' | 'maxBytes' | 'spoolFolder'>;
 type Response = Dispatcher.ResponseData;
@@ -42,19 +43,24 @@ export async function openHttpsSource(
   const fail = createFail(redactUrl(source));
   const signature = signatureParameterOf(source);
   if (signature !== undefined) {
-    const remedy = 'a signed link is a secret that must not be kept with the task: put the file under an input root';
+    const remedy =
+      'a signed link is a secret that must not be kept with the task: put the file under an input root, or give the link without it if it opens without';
     throw fail('URL_SIGNED', `has the query parameter "${signature}", which looks like a signature`, remedy);
   }
+  const rule = new ConnectionRule({ hosts: rules.inputHosts });
+  const connections = openAgent({ connectMs, idleMs, addresses: rule.addresses });
   let previous: OpenedSource | undefined;
   try {
     for (let fetches = 0; fetches < maxFetches; fetches += 1) {
-      const { opened, isProven } = await fetchLink(source, { rules, signal, fail }, onProgress);
+      const fetch = { rules, rule, connections, signal, fail };
+      const { opened, isProven } = await fetchLink(source, fetch, onProgress);
       if (isProven || (previous !== undefined && (await isSame(opened, previous, signal)))) return opened;
       await previous?.release();
       previous = opened;
     }
   } finally {
     await previous?.release();
+    await connections.destroy();
   }
   const words = `comes without a length, and with another content each time (${maxFetches} times)`;
   throw fail('FETCH_REFUSED', words, 'use an address that tells the length (Content-Length)');
@@ -77,10 +83,9 @@ interface Fetched {
 
 async function fetchLink(source: string, fetch: Fetch, onProgress: OnProgress): Promise<Fetched> {
   const { rules, signal, fail } = fetch;
-  const visited: Client[] = [];
   try {
     const asked = parse(source, fail);
-    const { url, response } = await follow(asked, { ...fetch, visited });
+    const { url, response } = await follow(asked, fetch);
     const { body } = response;
     // Before the first wait: a body that fails before it is read would end the process.
     ignoreLateErrors(body);
@@ -99,8 +104,6 @@ async function fetchLink(source: string, fetch: Fetch, onProgress: OnProgress): 
   } catch (error) {
     signal?.throwIfAborted();
     throw error instanceof SourceError ? error : fromNetwork(error, fail);
-  } finally {
-    await Promise.all(visited.map((client) => client.destroy()));
   }
 }
 
@@ -114,6 +117,8 @@ async function requireMd5(opened: OpenedSource, expected: string, { fail }: Fetc
 
 interface Fetch {
   readonly rules: HttpsRules;
+  readonly rule: ConnectionRule;
+  readonly connections: Dispatcher;
   readonly signal: AbortSignal | undefined;
   readonly fail: Fail;
 }
@@ -130,23 +135,16 @@ function parse(address: string, fail: Fail, base?: URL): URL {
 /** Asks for the URL and where it redirects to, each on a connection that the rules allow. */
 async function follow(
   start: URL,
-  fetch: Fetch & { readonly visited: Client[] },
+  { rule, connections, signal, fail }: Fetch,
 ): Promise<{ url: URL; response: Response }> {
-  const { rules, signal, fail, visited } = fetch;
-  const connections = new ConnectionRule({ hosts: rules.inputHosts });
   let url = start;
   for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && connections.isConfigured(url))) {
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && rule.isConfigured(url))) {
       const remedy = 'use https:, or add the host to LONGHAUL_INPUT_HOSTS of the worker';
       throw fail('HOST_NOT_ALLOWED', `leads to ${url.protocol}//${url.host}, which is not https`, remedy);
     }
-    const client = new Client(url.origin, {
-      connect: connections.connector(connectTimeoutMs),
-      headersTimeout: idleTimeoutMs,
-      bodyTimeout: idleTimeoutMs,
-    });
-    visited.push(client);
-    const response = await client.request({
+    const response = await connections.request({
+      origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: 'GET',
       headers: { 'accept-encoding': 'identity' },
@@ -154,7 +152,7 @@ async function follow(
     });
     const location = isRedirect(response.statusCode) ? getHeader(response, 'location') : undefined;
     if (location === undefined) return { url, response };
-    // The connection is not reused, so the body, which may be endless, is not read.
+    // Not read, as it may be endless.
     response.body.on('error', () => undefined).destroy();
     url = parse(location, fail, url);
   }
@@ -181,8 +179,8 @@ function fromNetwork(error: unknown, fail: Fail): SourceError {
     const remedy = 'use a public address, or add the host to LONGHAUL_INPUT_HOSTS of the worker';
     return fail('HOST_NOT_ALLOWED', 'leads to an address that is not public', remedy, error);
   }
-  const code = errorCode(error);
-  return fail('FETCH_FAILED', `could not be fetched (${code || 'connection failed'})`, 'check the address', error);
+  const fault = connectionFault(error) || 'connection failed';
+  return fail('FETCH_FAILED', `could not be fetched (${fault})`, 'check the address', error);
 }
 
 /** The file name of the URL's path, with an extension by the reply's type when it has none, unless that is a page's. */

@@ -22,4 +22,3 @@ export {
 } from '@aws-sdk/client-s3';
 export type { CompletedPart, S3ClientConfig } from '@aws-sdk/client-s3';
 export { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-export { NodeHttpHandler } from '@smithy/node-http-handler';

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
-import { NodeHttpHandler, S3Client, type S3ClientConfig } from './aws-sdk';
+import { S3Client, type S3ClientConfig } from './aws-sdk';
 import { knownSecrets } from '../../domain/redact';
-import type { ConnectionRule } from '../connection-rule';
+import type { FindAddresses } from '../connection-rule';
+import { userAgent } from '../connections';
+import { S3HttpHandler } from './s3-http-handler';
 import { UnexpectedAnswerError } from './s3-error';
 
 /** Time limits of a connection to an object storage, in milliseconds. */
@@ -12,52 +14,16 @@ export interface S3Timeouts {
 }
 
 /** Settings of every S3 client here: each request is sent once, on a connection of its own, and nothing is printed. */
-export function s3Settings(timeouts: S3Timeouts): S3ClientConfig {
+export function s3Settings(timeouts: S3Timeouts, addresses?: FindAddresses): S3ClientConfig {
   return {
     // OSS refuses aws-chunked bodies and does not support CRC headers.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 1,
     logger: silent,
-    requestHandler: new NodeHttpHandler({
-      // Options, not agents: only with agents of its own does the SDK wait for "100 Continue" before a large body. A
-      // refusal that comes during the body is often lost in a reset of the connection.
-      httpAgent: { keepAlive: false },
-      httpsAgent: { keepAlive: false },
-      connectionTimeout: timeouts.connectMs,
-      socketTimeout: timeouts.idleMs,
-    }),
+    customUserAgent: userAgent,
+    requestHandler: new S3HttpHandler(timeouts, addresses),
   };
-}
-
-/**
- * Names under `localhost` are this machine (RFC 6761, section 6.3), which not every system's resolver knows. Only the
- * address to connect to changes, after signing; the Host header stays.
- */
-export function connectLocalhostToLoopback(client: S3Client): void {
-  client.middlewareStack.add(
-    (next) => (args) => {
-      const { request } = args;
-      if (hasHostname(request) && request.hostname.endsWith('.localhost')) request.hostname = '127.0.0.1';
-      return next(args);
-    },
-    { step: 'deserialize', priority: 'low', name: 'connectLocalhostToLoopback' },
-  );
-}
-
-/**
- * Connects to the address that the rule allows, found out when the request is sent. Not by a `lookup` of the agents:
- * the SDK makes others for large bodies. The Host header stays, and with it the name that a certificate must have.
- */
-export function connectByRule(client: S3Client, rule: ConnectionRule): void {
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      const { request } = args;
-      if (hasHostname(request)) request.hostname = await rule.resolve(request.hostname);
-      return await next(args);
-    },
-    { step: 'deserialize', priority: 'low', name: 'connectByRule' },
-  );
 }
 
 /**
@@ -149,7 +115,6 @@ export function createArchiveClient(isPathStyle: boolean, place: BucketPlace = {
     ...placeSettings(place),
     ...(isPathStyle && { forcePathStyle: true }),
   });
-  connectLocalhostToLoopback(client);
   repeatAfterClockCorrection(client);
   requireETags(client);
   boundAnswers(client);

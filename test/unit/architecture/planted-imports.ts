@@ -101,6 +101,9 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   'service-loads-no-storage-client-until-it-uploads': {
     'src/service/storage.ts': `import { landing } from '../storage'; export const use = landing;`,
   },
+  'connections-are-opened-in-one-place': {
+    'src/activities/agent.ts': `import { Agent } from 'undici'; export const agent = new Agent();`,
+  },
   'storage-imports-only-domain': {
     'src/storage/telemetry.ts': `import { landing } from '../telemetry/logger';`,
     'src/storage/activities.ts': `import type { landing } from '../activities';`,
@@ -247,7 +250,7 @@ export const legitimate: PlantedFiles = {
   'src/workflows/types.ts': `import type { landing } from '../activities'; export type Landing = typeof landing;`,
   'src/workflows/inline-types.ts': `import { type landing } from '../activities'; export type Landing = typeof landing;`,
   'src/workflows/story.ts': `import { sleep } from '@temporalio/workflow'; import { landing } from '../contract';`,
-  'src/service/undici.ts': `import { request } from 'undici'; import { landing } from '../domain';`,
+  'src/storage/connections.ts': `import { request } from 'undici'; import { landing } from '../domain';`,
   'src/storage/stream.ts': `import { createReadStream } from 'node:fs'; import type { S3Client } from '@aws-sdk/client-s3';`,
   'src/storage/s3/aws-sdk.ts': `export { S3Client } from '@aws-sdk/client-s3';`,
   'src/traces/opentelemetry-sdk.ts': `export { TracerProvider } from '@opentelemetry/sdk-trace';`,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { resolve } from 'node:path';
 import { safeText } from '../../../src/domain/text';
@@ -81,7 +82,9 @@ describe('signatureParameterOf', () => {
     ['https://b.cos.myqcloud.com/k?q-sign-algorithm=sha1&q-signature=2', 'q-signature'],
     ['https://h/k?token=1', 'token'],
     ['https://h/k?a=1&API_KEY=1', 'API_KEY'],
-    ['https://h/k?X%2DAmz%2DSignature=1', 'X%2DAmz%2DSignature'],
+    ['https://h/k?X%2DAmz%2DSignature=1', 'X-Amz-Signature'],
+    ['https://b.tos-cn-x.volces.com/k?X-Tos-Signature=1', 'X-Tos-Signature'],
+    ['https://h/resize?width=5&url=https%3A%2F%2Fh%2Fk%3Fwidth%3D5%26sig%3D2', 'sig'],
     ['https://h/k?a=1;sig=2', 'sig'],
     ['https://h/k#access_token=1', 'access_token'],
     ['A photo like this one? See https://h/k?sig=2 please', 'sig'],
@@ -111,6 +114,83 @@ describe('signatureParameterOf', () => {
         const query = [...before, 'X-Amz-Signature=1', ...after].join('&');
         expect(signatureParameterOf(`https://h/k?${query}`)).toBe('X-Amz-Signature');
       }),
+    );
+  });
+
+  const seeded = { seed: 27, numRuns: 500 };
+  // As random as what signers make: numbers of a property are mostly small.
+  const bytes = (outputLength: number): fc.Arbitrary<Buffer> =>
+    fc.nat().map((number) => createHash('shake256', { outputLength }).update(String(number)).digest());
+  const hex = (length: number): fc.Arbitrary<string> => bytes(length).map((value) => value.toString('hex'));
+  const base64 = (length: number): fc.Arbitrary<string> =>
+    bytes(length).map((value) => encodeURIComponent(value.toString('base64')));
+  const base64Url = (length: number): fc.Arbitrary<string> => bytes(length).map((value) => value.toString('base64url'));
+  const jwt = fc
+    .tuple(fc.nat(), base64Url(32))
+    .map(
+      ([exp, mac]) =>
+        `${['{"alg":"HS256"}', `{"exp":${exp}}`].map((part) => btoa(part).replace(/=/g, '')).join('.')}.${mac}`,
+    );
+  const moment = fc.integer({ min: 1_600_000_000, max: 2_000_000_000 });
+  const expiring = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+    fc.tuple(value, moment).map(([one, until]) => `${one}&t=${until}`);
+
+  it.each([
+    ['S3 v4, OSS v4 and TOS (a HMAC in hex)', hex(32)],
+    ['COS (SHA-1 in hex)', hex(20)],
+    ['Imgix and type C of CDNs (MD5 in hex)', hex(16)],
+    ['type A of CDNs', fc.tuple(moment, hex(16)).map(([at, hash]) => `${at}-0-0-${hash}`)],
+    ['GCS v4 (RSA in hex)', hex(256)],
+    ['Azure SAS (SHA-256 in base64)', base64(32)],
+    ['S3 v2 and OSS v2 (SHA-1 in base64)', expiring(base64(20))],
+    ['secure_link of nginx (MD5 in base64)', expiring(base64Url(16))],
+    ['CloudFront (RSA in base64 of its own)', base64Url(256).map((value) => value.replaceAll('_', '~'))],
+    ['Qiniu', fc.tuple(base64Url(30), base64Url(20)).map(([key, mac]) => `${key}:${mac}`)],
+    ['Akamai', fc.tuple(moment, hex(32)).map(([until, mac]) => `exp=${until}~acl=/*~hmac=${mac}`)],
+    ['JWT', jwt],
+  ])('finds a signature by its form, whatever its name is: %s', (_signer, signature) => {
+    const names = fc.constantFrom('sign', 'jwt', 's', 'oh', 'x', 'q');
+    const missed = fc
+      .sample(fc.tuple(names, signature), seeded)
+      .filter(([name, value]) => signatureParameterOf(`https://h/k.png?w=400&${name}=${value}&h=3`) !== name);
+    // Of base64 one in 500 looks like words.
+    expect(missed.length).toBeLessThanOrEqual(5);
+  });
+
+  const word = fc.constantFrom(
+    'photo',
+    'Cat',
+    'Holiday',
+    'final',
+    'IMG',
+    'Berlin',
+    'seed',
+    'v2',
+    '2024',
+    '00001',
+    'DSC',
+  );
+  it.each([
+    ['an id', fc.uuid().map((id) => `file=${id}`)],
+    ['an id without dashes', hex(16).map((id) => `fileId=${id}`)],
+    ['an id of a drive', base64Url(24).map((id) => `export=download&id=${id}`)],
+    ['a version', base64Url(24).map((id) => `versionId=${id}`)],
+    ['a hash of the content', hex(32).map((hash) => `v=${hash}`)],
+    ['a file named by its hash', hex(32).map((hash) => `filename=${hash}.png&type=output`)],
+    ['sizes', fc.tuple(fc.nat(), fc.nat()).map(([w, h]) => `width=${w}&height=${h}&fit=crop&q=85`)],
+    ['a moment', moment.map((at) => `t=${at}&v=2`)],
+    [
+      'words',
+      fc
+        .tuple(fc.array(word, { minLength: 1, maxLength: 8 }), fc.constantFrom('-', '_', '+', '%20', '/', ','))
+        .map(([words, between]) => `title=${words.join(between)}`),
+    ],
+  ])('finds nothing in a link with %s', (_what, query) => {
+    fc.assert(
+      fc.property(query, (text) => {
+        expect(signatureParameterOf(`https://h/k.png?${text}`)).toBeUndefined();
+      }),
+      seeded,
     );
   });
 

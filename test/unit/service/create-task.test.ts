@@ -23,7 +23,7 @@ describe('createTask over connections that fail', () => {
   it('is not sent when nobody listens', async () => {
     const client = new ServiceClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' });
     const outcome = await client.createTask(request);
-    expect(outcome).toEqual({ outcome: 'notSent', reason: 'the connection was refused (ECONNREFUSED)' });
+    expect(outcome).toEqual({ outcome: 'notSent', reason: 'the connection was refused (ECONNREFUSED at 127.0.0.1)' });
     await client.close();
   });
 

@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { inspect } from 'node:util';
 import { Client } from 'undici';
 import { ConnectionRule, type ConnectionRuleOptions, isPublicAddress } from '../../../src/storage/connection-rule';
+import { connector } from '../../../src/storage/connections';
 import { createDownloadAgent, download } from '../../../src/storage/download';
 import { startHttpServer, type TestHttpServer } from '../../support/start-http-server';
 import { startRawServer, type RawServer } from '../../support/start-raw-server';
@@ -46,7 +47,7 @@ function answering(...answers: readonly (readonly string[])[]): { lookup: Lookup
 /** What a connection by this rule ends with: a HTTP status, or the code of an error. */
 async function connect(url: string, options: Partial<ConnectionRuleOptions> = {}): Promise<string | number> {
   const client = new Client(new URL(url).origin, {
-    connect: new ConnectionRule({ hosts: [], ...options }).connector(500),
+    connect: connector({ connectMs: 500, addresses: new ConnectionRule({ hosts: [], ...options }).addresses }),
   });
   try {
     return (await client.request({ path: '/', method: 'GET' })).statusCode;
@@ -129,7 +130,7 @@ describe('a connection that data decides', () => {
     const rule = new ConnectionRule({ hosts: [], lookup });
     const url = `http://rebound.example:${target.port}`;
     for (const seen of [1, 2]) {
-      const client = new Client(url, { connect: rule.connector(300) });
+      const client = new Client(url, { connect: connector({ connectMs: 300, addresses: rule.addresses }) });
       await expect(client.request({ path: '/', method: 'GET' })).rejects.toThrow();
       await client.destroy();
       expect(asked).toHaveLength(seen);
