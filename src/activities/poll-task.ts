@@ -6,7 +6,7 @@ import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { type Money, type Prices, taskCost } from '../domain/money';
 import { withoutUrls } from '../domain/uri';
 import type { TaskDetail } from '../service';
-import { toFailedObservation } from '../service/task-wait';
+import { stateByOutputs, toFailedObservation } from '../service/task-wait';
 import type { Archive } from '../storage/archive/archive';
 import { type AccountDependencies, accountKey, getLimits, getService } from './accounts';
 import { CreateRecordFile } from './create-record';
@@ -34,8 +34,14 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
   const begunMs = performance.now();
   try {
     const service = getService(dependencies, account);
-    const query = (waitedMs: number): Promise<TaskDetail> =>
-      service.getTask(requestId, { timeoutMs: timeoutMs - waitedMs });
+    const query = async (waitedMs: number): Promise<TaskDetail> => {
+      const limits = { timeoutMs: timeoutMs - waitedMs };
+      const detail = await service.getTask(requestId, limits);
+      const leftMs = Math.max(1, timeoutMs - (performance.now() - begunMs));
+      return task.asksOutputs === true
+        ? await stateByOutputs(service, requestId, detail, { timeoutMs: leftMs })
+        : detail;
+    };
     const detail = await getLimits(dependencies, account).polls.run(query, patienceMs);
     const leftMs = (): number => Math.max(0, endMs - (performance.now() - begunMs));
     const result = await toPricedResult(dependencies, detail, task, leftMs());

@@ -55,7 +55,8 @@ export interface CommitInputInput {
   readonly name: string;
 }
 export interface CommittedInput {
-  readonly resourceId: number;
+  /** Text where it is larger than the safe integers. */
+  readonly resourceId: number | string;
   readonly name: string;
   readonly objectKey: string;
   /** It was there before, and the service listed it then: one that is not listed later is gone, not on its way. */
@@ -124,13 +125,15 @@ export interface PolledTask extends TaskReference {
   readonly webAppId?: number | null;
   /** Whose create record gets the end of the task; absent in histories of earlier versions. */
   readonly createNumber?: number;
+  /** Its state has been an unknown word for some polls: see whether the outputs say that it is over. */
+  readonly asksOutputs?: boolean;
 }
 
 /** `pollTask`: one `detail` query (specification, section 4.2). A failed poll is data. */
 export type PollResult =
   | {
       readonly seen: 'task';
-      /** The service's own word. */
+      /** A state of section 3, or the service's own word. */
       readonly status: string;
       readonly queuePosition?: number;
       readonly errorMessage?: string;
@@ -242,7 +245,7 @@ export interface Activities {
   readonly storeInput: (input: StoreInputInput) => Promise<StoredInput>;
   readonly commitInput: (input: CommitInputInput) => Promise<CommittedInput>;
   readonly createTask: (input: CreateTaskInput) => Promise<CreateTaskResult>;
-  readonly pollTask: (input: TaskReference) => Promise<PollResult>;
+  readonly pollTask: (input: PolledTask) => Promise<PollResult>;
   readonly checkAdoption: (input: TaskReference) => Promise<CheckAdoptionResult>;
   readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;
   /** Specification, section 4.4; taken is not yet done. */

@@ -195,6 +195,11 @@ function whyUncertain({ httpStatus, bodyFault }: CreateReply, { requestId, code,
   return `HTTP ${httpStatus}${refused}${isSuccess ? ' without a usable request id' : ''}`;
 }
 
+/** Whether it is the envelope of section 2.1: the word of the service, not of a gateway in front of it. */
+export function isEnvelope(body: unknown): boolean {
+  return typeof field(body, 'status') === 'boolean' && numeric(field(body, 'code')) !== undefined;
+}
+
 function field(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;

@@ -1,3 +1,5 @@
+import { comparableWord, type ServiceStatus, serviceStatuses, type StateWords } from './task-state';
+
 /** The prefix of the service's own headers (specification, sections 1, 4.1 and 6). */
 export const defaultHeaderPrefix = 'X-Svc-Task-';
 
@@ -94,6 +96,19 @@ export interface ServiceCodes {
   readonly success: readonly number[];
   /** What other codes mean. */
   readonly meanings: Readonly<Record<number, RefusalMeaning>>;
+}
+
+/** Reads `finished=Success, 排队=Queuing`; `undefined` when it is something else, or names a word twice. */
+export function parseStateWords(text: string): StateWords | undefined {
+  const words: Record<string, ServiceStatus> = {};
+  for (const entry of text.split(',')) {
+    const [word = '', state = '', ...more] = entry.split('=');
+    const key = comparableWord(word);
+    const status = serviceStatuses.find((one) => one === state.trim());
+    if (key === '' || status === undefined || more.length > 0 || key in words) return undefined;
+    words[key] = status;
+  }
+  return words;
 }
 
 const entryPattern = /^(-?\d{1,15})\s*=\s*([A-Z_]+)$/;

@@ -4,7 +4,8 @@ import { integerLike, link, boundedList, optionalWord } from './wire-values';
 
 /** A committed input file that loader nodes can load (specification, section 2.7). */
 export interface InputResource {
-  readonly id: number;
+  /** Text where it is larger than the safe integers, with all of its digits. */
+  readonly id: number | string;
   /** Original file name; empty when the service gave none. */
   readonly name: string;
   /** With its leading dot; empty when the service gave none. */
@@ -30,9 +31,11 @@ export interface InputResourceFilter {
   readonly objectKey?: string;
 }
 
+const resourceId = z.union([integerLike, z.string().regex(/^-?\d{1,40}$/)]);
+
 /** Schema of an input resource. */
 export const inputResourceSchema: z.ZodType<InputResource> = z
-  .object({ id: integerLike, name: optionalWord(1_024), ext: optionalWord(64), url: link })
+  .object({ id: resourceId, name: optionalWord(1_024), ext: optionalWord(64), url: link })
   .transform(({ id, name, ext, url }) => ({ id, name: name ?? '', ext: ext ?? '', url }));
 
 /** Resources of one page. */
@@ -64,7 +67,7 @@ export const inputResourcePageSchema: z.ZodType<InputResourcePage> = z
  */
 export function resourceOfUpload(
   { list, total = list.length }: InputResourcePage,
-  { name, id }: { readonly name: string; readonly id?: number },
+  { name, id }: { readonly name: string; readonly id?: number | string },
 ): InputResource | undefined {
   const known = list.find((resource) => resource.id === id);
   const [only] = list;
@@ -86,7 +89,7 @@ function comparable(name: string): string {
 export async function* eachInputResource(
   fetchPage: (current: number) => Promise<InputResourcePage>,
 ): AsyncGenerator<InputResource, void, undefined> {
-  const seen = new Set<number>();
+  const seen = new Set<number | string>();
   for (let current = 1; ; current += 1) {
     const { list, total } = await fetchPage(current);
     const fresh = list.filter(({ id }) => !seen.has(id));

@@ -1,6 +1,6 @@
 import { type EnvelopeCodes, refusalMeaning } from '../domain/service-dialect';
 import { safeText } from '../domain/text';
-import type { Endpoint } from './endpoints';
+import type { Answer } from './envelope';
 import {
   type ApiErrorCode,
   InsufficientBalanceError,
@@ -12,7 +12,6 @@ import {
   ServiceUnavailableError,
   UnauthorizedError,
 } from './errors';
-import type { HttpReply } from './exchange';
 
 /**
  * The specification shows no code but 20000 (section 7). These were seen in clients of similar services; they only
@@ -65,13 +64,16 @@ const classes: Readonly<Record<ApiErrorCode, typeof ServiceApiError>> = {
 
 /** Turns a refusal into the error that names its meaning. */
 export function toApiError(
-  endpoint: Endpoint,
-  reply: HttpReply,
+  { endpoint, reply, refusesKey }: Answer,
   refusal: Refusal,
   codes: EnvelopeCodes,
 ): ServiceApiError {
-  const meaning = refusalMeaning(reply.httpStatus, refusal.code, codes, endpoint.isAboutTask);
-  const words = safeText(refusal.message ?? '') || unsaid(reply.httpStatus);
+  const known = refusal.code === undefined ? undefined : codes[refusal.code];
+  const isOfGateway = (reply.httpStatus === 401 || reply.httpStatus === 403) && !refusesKey && known === undefined;
+  const meaning = isOfGateway
+    ? 'API_ERROR'
+    : refusalMeaning(reply.httpStatus, refusal.code, codes, endpoint.isAboutTask);
+  const words = isOfGateway ? ofGateway : safeText(refusal.message ?? '') || unsaid(reply.httpStatus);
   const code = refusal.code === undefined ? '' : `, code ${refusal.code}`;
   return new classes[meaning](
     `${endpoint.title}: the service refused (HTTP ${reply.httpStatus}${code}): ${words}`,
@@ -83,6 +85,8 @@ export function toApiError(
     meaning,
   );
 }
+
+const ofGateway = 'a gateway in front of it refused this request, not the API key';
 
 function unsaid(httpStatus: number): string {
   const isRedirect = httpStatus >= 300 && httpStatus < 400;

@@ -10,6 +10,7 @@ import { failureTypes } from '../../contract/failure-types';
 import { type CreateRejected, isRequestId } from '../../domain/create-outcome';
 import { isRecord } from '../../domain/json';
 import { activities, createOptions } from '../activity-proxies';
+import { isResultInvalid } from '../activity-results';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import { decideUncertain, resolveUncertain, stopUnconfirmed } from './uncertain-create';
@@ -122,8 +123,9 @@ async function attemptCreate(run: TaskRun, input: CreateTaskInput): Promise<Atte
 /** A create that has no result: what its failure proves. */
 async function outcomeOfFailure(run: TaskRun, input: CreateTaskInput, error: unknown): Promise<Attempted> {
   if (error instanceof CancelledFailure) return { outcome: 'notSent', reason: error.message };
-  if (!(error instanceof ActivityFailure)) throw error;
   const reason = failureMessage(error);
+  if (isResultInvalid(error)) return { outcome: 'uncertain', reason, callbackAsked: true };
+  if (!(error instanceof ActivityFailure)) throw error;
   const { cause, retryState } = error;
   const final = getFinalFailure(error);
   if (final?.type === failureTypes.DeadlineExceeded) return { outcome: 'notSent', reason, isOutOfTime: true };

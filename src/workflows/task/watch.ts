@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PolledTask, PollResult, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
-import { type DeadlineName, isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
+import { asksOutputs, type DeadlineName, isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
 import { markdownText } from '../../domain/text';
 import { nextPollDelayMs, toPollSituation } from '../../domain/poll-cadence';
 import { getStopWait } from '../../domain/stop-request';
@@ -104,7 +104,13 @@ async function pollNow(run: TaskRun): Promise<WatchObservation> {
   run.isWokenUp = false;
   const { account, webAppId } = run.plan;
   const { createNumber } = run.state;
-  const poll = await pollOnce({ account, requestId: run.requestId, webAppId, createNumber });
+  const poll = await pollOnce({
+    account,
+    requestId: run.requestId,
+    webAppId,
+    createNumber,
+    ...(asksOutputs(run.watched) && { asksOutputs: true }),
+  });
   run.observe(poll);
   return {
     poll,

@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import { isRecord } from '../../../src/domain/json';
 import { classifyCreate, type CreateReply } from '../../../src/domain/create-outcome';
 
 import { defaultEnvelopeCodes as codes, defaultSuccessCodes as successCodes } from '../../../src/service/service-codes';
@@ -103,6 +105,78 @@ describe('classifyCreate', () => {
       outcome: 'uncertain',
       reason: 'HTTP 500; its body has the id r-1, which may be that of the task',
     });
+  });
+
+  const clear = { code: 20050, message: 'no credit', status: false };
+  it.each([
+    ['a clear refusal with a trace', reply(200, { ...clear, requestId: 'trace-1' }), 'rejected'],
+    ['the same as 202', reply(202, { ...clear, request_id: 'trace-1' }), 'rejected'],
+    ['a clear refusal whose data has an id', reply(200, { ...clear, data: { requestId: 'r-1' } }), 'uncertain'],
+    ['an id and status false', reply(200, { requestId: 'r-1', status: false }), 'uncertain'],
+    ['an id and a code of refusal', reply(200, { requestId: 'r-1', code: 20050 }), 'uncertain'],
+    ['an id, status true and a code of refusal', reply(200, { ...clear, status: true, requestId: 'r-1' }), 'uncertain'],
+    ['status false and the code of success', reply(200, { ...clear, code: 20000 }), 'uncertain'],
+    ['a 400 that is an acceptance otherwise', reply(400, { requestId: 'r-1' }), 'uncertain'],
+    ['a 400 whose envelope accepts', reply(400, { code: 20000, status: true, message: 'Ok' }), 'uncertain'],
+    ['a 429 with a trace', reply(429, { request_id: 'trace-1', message: 'too many' }), 'rejected'],
+    ['a 503 with Retry-After and an id', reply(503, { requestId: 'r-1' }, { retryAfterMs: 1 }), 'uncertain'],
+    ['a 500 about the balance', reply(500, clear), 'rejected'],
+  ])('decides signs that contradict each other: %s', (_name, evidence, outcome) => {
+    expect(classifyCreate(evidence, policy).outcome).toBe(outcome);
+  });
+
+  it.each([
+    [402, undefined, 'INSUFFICIENT_BALANCE', 'account'],
+    [200, clear, 'INSUFFICIENT_BALANCE', 'account'],
+    [403, undefined, 'UNAUTHORIZED', 'key'],
+    [404, { ...clear, code: 20224 }, 'APP_NOT_FOUND', 'app'],
+    [404, undefined, 'NOT_FOUND', 'way'],
+    [307, undefined, 'API_ERROR', 'way'],
+    [400, refused, 'INVALID_REQUEST', 'request'],
+  ])('says what HTTP %i with %j refused', (status, body, meaning, scope) => {
+    expect(classifyCreate(reply(status, body), policy)).toMatchObject({ outcome: 'rejected', meaning, scope });
+  });
+
+  it('is never accepted beside a sign of refusal, and never retried beside an id of a task', () => {
+    const part = (value: fc.Arbitrary<unknown>) => fc.option(value, { nil: undefined });
+    const bodies = fc.record({
+      requestId: part(fc.constant('r-1')),
+      code: part(fc.constantFrom(20000, 20050, 30039, 1, '20000', '1')),
+      status: part(fc.boolean()),
+      message: part(fc.constant('words')),
+      data: part(fc.constantFrom(null, {}, { requestId: 'r-1' })),
+    });
+    const statuses = fc.constantFrom(
+      101,
+      200,
+      202,
+      303,
+      304,
+      400,
+      403,
+      408,
+      425,
+      429,
+      444,
+      460,
+      499,
+      500,
+      503,
+      520,
+      527,
+      598,
+      599,
+    );
+    fc.assert(
+      fc.property(statuses, bodies, (httpStatus, body) => {
+        const outcome = classifyCreate(reply(httpStatus, JSON.parse(JSON.stringify(body))), policy);
+        const isRefused = body.status === false || (body.code !== undefined && Number(body.code) !== 20_000);
+        if (httpStatus >= 300 || httpStatus < 200 || isRefused) expect(outcome.outcome).not.toBe('accepted');
+        const isIdOfTask = isRecord(body.data) && body.data['requestId'] !== undefined;
+        if (isIdOfTask) expect(outcome.outcome).not.toBe('rejected');
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('never calls an exchange that left anything safe to send again unless the service said no', () => {

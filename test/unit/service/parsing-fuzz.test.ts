@@ -52,7 +52,7 @@ const body = fc.oneof(
 const httpStatus = fc.oneof(fc.constant(200), fc.integer({ min: 100, max: 599 }));
 
 function answered(name: keyof typeof endpoints, text: string, status: number): Answer {
-  return { endpoint: endpoints[name], reply: { httpStatus: status, text } };
+  return { endpoint: endpoints[name], reply: { httpStatus: status, text }, refusesKey: false };
 }
 
 function throwsOnlyServiceErrors(read: () => unknown): void {
