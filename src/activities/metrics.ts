@@ -1,5 +1,6 @@
 import { metricMeter } from '@temporalio/activity';
 import type { Activities, ArchiveOutputsInput, PollResult } from '../contract/activities';
+import { parseServiceStatus } from '../domain/task-state';
 import { count, metrics, record } from '../contract/metrics';
 import { temporalClock } from './clock';
 
@@ -102,8 +103,10 @@ export function withMetrics(
 }
 
 /** Counts a query of an account that the worker has, when it is answered: a watch may last for hours. */
-export function countPoll(account: string, { seen }: PollResult): void {
-  count(metricMeter, metrics.polls, { account, outcome: seen === 'nothing' ? 'failed' : 'answered' });
+export function countPoll(account: string, poll: PollResult): void {
+  const isUnknown = poll.seen === 'task' && parseServiceStatus(poll.status) === undefined;
+  const outcome = poll.seen === 'nothing' ? 'failed' : isUnknown ? 'unknown_state' : 'answered';
+  count(metricMeter, metrics.polls, { account, outcome });
 }
 
 function secondsSince(startedMs: number): number {

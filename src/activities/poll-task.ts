@@ -6,7 +6,7 @@ import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { type Money, type Prices, taskCost } from '../domain/money';
 import { withoutUrls } from '../domain/uri';
 import type { TaskDetail } from '../service';
-import { toFailedObservation } from '../service/task-wait';
+import { stateByOutputs, toFailedObservation } from '../service/task-wait';
 import type { Archive } from '../storage/archive/archive';
 import { type AccountDependencies, accountKey, getLimits, getService } from './accounts';
 import { CreateRecordFile } from './create-record';
@@ -46,11 +46,16 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
 /** The query alone, in its turn. */
 export async function getDetail(
   dependencies: ActivityDependencies,
-  { account, requestId }: TaskReference,
+  { account, requestId, asksOutputs }: PolledTask,
 ): Promise<TaskDetail> {
+  const begunMs = performance.now();
   const service = getService(dependencies, account);
-  const query = (waitedMs: number): Promise<TaskDetail> =>
-    service.getTask(requestId, { timeoutMs: timeoutMs - waitedMs });
+  const query = async (waitedMs: number): Promise<TaskDetail> => {
+    const detail = await service.getTask(requestId, { timeoutMs: timeoutMs - waitedMs });
+    if (asksOutputs !== true) return detail;
+    const leftMs = Math.max(1, timeoutMs - (performance.now() - begunMs));
+    return await stateByOutputs(service, requestId, detail, { timeoutMs: leftMs });
+  };
   return await getLimits(dependencies, account).polls.run(query, patienceMs);
 }
 

@@ -5,6 +5,7 @@ import { failureTypes } from '../contract/failure-types';
 import { afterQuery, type FailingQueries } from '../domain/failing-queries';
 import {
   afterPoll,
+  asksOutputs,
   isLost,
   isTerminal,
   passedDeadline,
@@ -13,8 +14,9 @@ import {
 } from '../domain/task-state';
 import { longestTimerMs } from '../domain/option-rules';
 import { nextPollDelayMs, toPollSituation } from '../domain/poll-cadence';
-import type { ServiceClient } from '../service';
+import type { ServiceClient, TaskDetail } from '../service';
 import { PollHeldBackError, type PollLimiter } from '../service/poll-limiter';
+import { stateByOutputs } from '../service/task-wait';
 import type { Prices } from '../domain/money';
 import type { AccountDependencies } from './accounts';
 import { temporalClock } from './clock';
@@ -39,7 +41,7 @@ const recordMs = 5_000;
 
 /** What a watch works with, by the account's name. */
 export interface WatchDependencies extends EndRecords, Pick<AccountDependencies, 'keySettings'> {
-  readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask'>>;
+  readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask' | 'getOutputs'>>;
   readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
   readonly prices?: Prices;
   /** Absent: nothing is traced. */
@@ -81,7 +83,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       await new Promise((resolve) => {
         pause = setTimeout(resolve, Math.min(delayMs, longestTimerMs));
       });
-      const { pollResult, waitsForTurn } = await poll(signal);
+      const { pollResult, waitsForTurn } = await poll(signal, known);
       signal.throwIfAborted();
       const before = known;
       const nowMs = now();
@@ -113,14 +115,20 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
 }
 
 /** How the task is asked about, within the limits of its account. A query that failed is data: it never ends the watch. */
-function createPoll(dependencies: WatchDependencies, task: WatchTaskInput): (signal: AbortSignal) => Promise<Polled> {
+function createPoll(
+  dependencies: WatchDependencies,
+  task: WatchTaskInput,
+): (signal: AbortSignal, known: WatchedTask) => Promise<Polled> {
   const { services, limits } = dependencies;
   const { account, requestId } = task;
   const service = services.get(account);
   const polls = limits.get(account)?.polls;
   if (service === undefined || polls === undefined) throw unknownAccount(account);
-  const query = (): ReturnType<ServiceClient['getTask']> => service.getTask(requestId, { timeoutMs });
-  const ask = async (signal: AbortSignal): Promise<Polled> => {
+  const ask = async (signal: AbortSignal, known: WatchedTask): Promise<Polled> => {
+    const query = async (): Promise<TaskDetail> => {
+      const detail = await service.getTask(requestId, { timeoutMs });
+      return asksOutputs(known) ? await stateByOutputs(service, requestId, detail, { timeoutMs }) : detail;
+    };
     try {
       const detail = await polls.runInLine(query, patienceMs, signal);
       return { pollResult: await toPricedResult(dependencies, detail, task, recordMs), waitsForTurn: false };
@@ -129,8 +137,8 @@ function createPoll(dependencies: WatchDependencies, task: WatchTaskInput): (sig
       return { pollResult: toFailedPoll(dependencies, account, error), waitsForTurn };
     }
   };
-  return async (signal) => {
-    const polled = await ask(signal);
+  return async (signal, known) => {
+    const polled = await ask(signal, known);
     countPoll(account, polled.pollResult);
     return polled;
   };

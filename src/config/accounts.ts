@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isRecord, parseJson } from '../domain/json';
 import { defaultHeaderPrefix, type ServiceCodes } from '../domain/service-dialect';
+import type { StateWords } from '../domain/task-state';
 import { jsonFault, readNamedFile, type ReadTextFile, shownFile, unknownFields, valueAt } from './json-file';
 import { nearestName } from '../domain/nearest-name';
 import { Secret } from './secret';
@@ -16,6 +17,7 @@ export interface Account {
   /** How its service words what the specification leaves open; the same for all accounts of a worker. */
   readonly headerPrefix: string;
   readonly codes: ServiceCodes;
+  readonly states: StateWords;
   /** The most creates, and queries for tasks' states, that one worker sends in a second. */
   readonly createsPerSecond: number;
   readonly pollsPerSecond: number;
@@ -27,7 +29,7 @@ export interface Account {
 type AccountSettings = Pick<Account, 'serviceUrl' | 'createsPerSecond' | 'pollsPerSecond'>;
 
 /** What is the same for all. */
-type CommonSettings = AccountSettings & Pick<Account, 'headerPrefix' | 'codes'>;
+type CommonSettings = AccountSettings & Pick<Account, 'headerPrefix' | 'codes' | 'states'>;
 
 /** What a `ServiceClient` of an account is made of. */
 export interface ServiceOptions {
@@ -36,16 +38,18 @@ export interface ServiceOptions {
   readonly headerPrefix: string;
   readonly envelopeCodes: ServiceCodes['meanings'];
   readonly successCodes: readonly number[];
+  readonly states: StateWords;
 }
 
 /** The options of a `ServiceClient` of this account. */
-export function serviceOptions({ serviceUrl, apiKey, headerPrefix, codes }: Account): ServiceOptions {
+export function serviceOptions({ serviceUrl, apiKey, headerPrefix, codes, states }: Account): ServiceOptions {
   return {
     baseUrl: serviceUrl,
     apiKey: () => apiKey.reveal(),
     headerPrefix,
     envelopeCodes: codes.meanings,
     successCodes: [successCode, ...codes.success],
+    states,
   };
 }
 
@@ -103,6 +107,7 @@ export function readAccounts(
     pollsPerSecond: values.LONGHAUL_POLLS_PER_SECOND ?? 1,
     headerPrefix: values.LONGHAUL_SERVICE_HEADER_PREFIX ?? defaultHeaderPrefix,
     codes: values.LONGHAUL_SERVICE_CODES ?? { success: [], meanings: {} },
+    states: values.LONGHAUL_SERVICE_STATES ?? {},
   };
   const reader = new AccountReader(common, readTextFile, problems);
   reader.addDefault(values.LONGHAUL_API_KEY, values.LONGHAUL_API_KEY_FILE);

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import * as z from 'zod';
-import { parseServiceCodes } from '../domain/service-dialect';
+import { parseServiceCodes, parseStateWords } from '../domain/service-dialect';
 import { parseDuration } from '../domain/time';
 import { isUri } from '../domain/uri';
 import { readS3Uri } from './archive-config';
@@ -100,6 +100,13 @@ export const headerPrefix = z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,58}-$/);
 export const serviceCodes = z.string().transform((text, context) => {
   const codes = parseServiceCodes(text);
   if (codes !== undefined) return codes;
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+});
+
+export const serviceStates = z.string().transform((text, context) => {
+  const words = parseStateWords(text);
+  if (words !== undefined) return words;
   context.addIssue({ code: 'custom' });
   return z.NEVER;
 });

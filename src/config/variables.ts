@@ -3,6 +3,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { maxWorkflowTasks } from '../domain/workflow-tasks';
 import { defaultHeaderPrefix, refusalMeanings } from '../domain/service-dialect';
+import { serviceStatuses } from '../domain/task-state';
 import {
   accountNames,
   apiKey,
@@ -21,6 +22,7 @@ import {
   port,
   rate,
   serviceCodes,
+  serviceStates,
 } from './values';
 import {
   bytesVariable,
@@ -56,6 +58,12 @@ export const variables = {
       'give codes of the service and what each means, once, such as "41007=QUEUE_FULL,0=SUCCESS"; a meaning is SUCCESS, ' +
       refusalMeanings.join(', '),
     schema: serviceCodes.optional(),
+  },
+  LONGHAUL_SERVICE_STATES: {
+    readBy: ['worker'],
+    default: 'not set: the words that are built in',
+    remedy: `give words of the service and the state of each, once, such as "finished=Success,排队=Queuing"; a state is ${serviceStatuses.join(', ')}`,
+    schema: serviceStates.optional(),
   },
   LONGHAUL_API_KEY: {
     readBy: ['worker'],

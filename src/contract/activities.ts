@@ -56,7 +56,8 @@ export interface CommitInputInput {
   readonly name: string;
 }
 export interface CommittedInput {
-  readonly resourceId: number;
+  /** Text where it is larger than the safe integers. */
+  readonly resourceId: number | string;
   readonly name: string;
   readonly objectKey: string;
   /** It was there before, and the service listed it then: one that is not listed later is gone, not on its way. */
@@ -129,13 +130,15 @@ export interface PolledTask extends TaskReference {
   readonly createNumber?: number;
   /** When the create was accepted, by Temporal's clock: what the task costs where the service does not say when it was created. */
   readonly acceptedAtMs?: number | null;
+  /** Its state has been an unknown word for some polls: see whether the outputs say that it is over. */
+  readonly asksOutputs?: boolean;
 }
 
 /** `pollTask`: one `detail` query (specification, section 4.2). A failed poll is data. */
 export type PollResult =
   | {
       readonly seen: 'task';
-      /** The service's own word. */
+      /** A state of section 3, or the service's own word. */
       readonly status: string;
       readonly queuePosition?: number;
       readonly errorMessage?: string;
@@ -255,7 +258,7 @@ export interface Activities {
   readonly storeInput: (input: StoreInputInput) => Promise<StoredInput>;
   readonly commitInput: (input: CommitInputInput) => Promise<CommittedInput>;
   readonly createTask: (input: CreateTaskInput) => Promise<CreateTaskResult>;
-  readonly pollTask: (input: TaskReference) => Promise<PollResult>;
+  readonly pollTask: (input: PolledTask) => Promise<PollResult>;
   readonly checkAdoption: (input: CheckAdoptionInput) => Promise<CheckAdoptionResult>;
   readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;
   /** Specification, section 4.4; taken is not yet done. */

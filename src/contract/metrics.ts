@@ -75,13 +75,15 @@ export const metrics = {
   ),
   keyRefused: gauge(
     'longhaul_key_refused',
-    '1 while the service refuses the API key of an account (401 or 403), by its last answer to this worker, which asks at its start, else 0.',
+    '1 while the service refuses the API key of an account (401 or 403; without the service’s envelope, only while it takes the key for nothing else), by its last answer to this worker, which asks at its start, else 0.',
     ['account'],
   ),
-  polls: counter('longhaul_polls', '', 'Queries for the state of a task: `answered` or `failed`.', [
-    'account',
-    'outcome',
-  ]),
+  polls: counter(
+    'longhaul_polls',
+    '',
+    'Queries for the state of a task: `answered`, `failed`, or `unknown_state`: answered in a word that is no known state.',
+    ['account', 'outcome'],
+  ),
   uploadBytes: counter('longhaul_uploaded_bytes', '', 'Bytes of inputs that were uploaded.', ['account']),
   uploads: histogram('longhaul_upload_duration', 'How long the upload of an input took.', ['account'], transfers),
   archiveBytes: counter('longhaul_archived_bytes', '', 'Bytes of outputs that were archived.', ['account']),

@@ -7,6 +7,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
+const stringOrLongNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+
+/** The same, with whole numbers that a double would round, such as ids, as texts of their digits. */
+export function parseExactJson(text: string): unknown {
+  if (!/\d{16}/.test(text)) return parseJson(text);
+  const exact = text.replace(stringOrLongNumber, (part) =>
+    part.startsWith('"') || Number.isSafeInteger(Number(part)) ? part : `"${part}"`,
+  );
+  return parseJson(exact);
+}
+
 /** Whether a value is an object with names, no list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

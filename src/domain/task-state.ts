@@ -36,13 +36,43 @@ export type LonghaulStatus = (typeof longhaulStatuses)[number];
 /** The states in which a task waits for a person's decision. */
 export const statesThatWait = ['CreateUncertain', 'ArchiveIncomplete'] as const;
 
+/** Words of services of this kind for each state, beside the specification's own. */
+const synonyms: Readonly<Record<ServiceStatus, string>> = {
+  Queuing: 'queue queued queueing inqueue pending waiting submitted scheduled 排队 排队中 等待 等待中',
+  Preparing: 'starting initializing initialising loading 准备 准备中',
+  Running: 'started processing inprogress executing working generating 运行 运行中 执行中 处理中 进行中 生成中',
+  Success: 'succeed succeeded successful complete completed done finished 成功 完成 已完成',
+  Failed: 'fail failure error errored timeout timedout 失败 已失败',
+  Canceled: 'cancel cancelled interrupted stopped terminated aborted 取消 已取消 已停止 已终止',
+};
+
+/** What words of a service for states mean. */
+export type StateWords = Readonly<Record<string, ServiceStatus>>;
+
+const builtInWords: ReadonlyMap<string, ServiceStatus> = new Map(
+  serviceStatuses.flatMap((status) =>
+    [status.toLowerCase(), ...synonyms[status].split(' ')].map((word) => [word, status] as const),
+  ),
+);
+
+/** A word in the form in which words are compared: `In_Progress`, `IN PROGRESS` and `in-progress` are one. */
+export function comparableWord(word: string): string {
+  return word
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_-]/g, '');
+}
+
 /**
- * Reads the service's status word. An unknown word is `undefined`: it is not terminal, so the watch goes on.
- * `Cancelled` is accepted as `Canceled`.
+ * Reads the service's word for a state, by the words that were configured, each a {@link comparableWord}, and the usual ones. An unknown word is
+ * `undefined`: it is not terminal, so the watch goes on.
  */
-export function parseServiceStatus(word: string): ServiceStatus | undefined {
-  if (word === 'Cancelled') return 'Canceled';
-  return serviceStatuses.find((status) => status === word);
+export function parseServiceStatus(
+  word: string,
+  configured?: ReadonlyMap<string, ServiceStatus>,
+): ServiceStatus | undefined {
+  const key = comparableWord(word);
+  return configured?.get(key) ?? builtInWords.get(key);
 }
 
 /** Whether a task in this state is over; a word that the specification does not know is not terminal. */
@@ -73,7 +103,9 @@ export interface WatchedTask {
   readonly failedPolls: number;
   /** How many of the last ones brought no answer at all; absent in what older workers handed over. */
   readonly failedInARow?: number;
-  /** What was wrong with the last poll; null when it brought a state. */
+  /** How many of the last ones brought the same word, which is no known state. */
+  readonly unknownInARow: number;
+  /** What was wrong with the last poll; null when it brought a known state. */
   readonly problem: string | null;
 }
 
@@ -81,7 +113,7 @@ export interface WatchedTask {
 export function unseenTask(nowMs: number): WatchedTask {
   return {
     ...{ serviceStatus: null, serviceStatusSinceMs: nowMs, queuePosition: null, runningSinceMs: null },
-    ...{ notFoundSinceMs: null, polls: 0, failedPolls: 0, failedInARow: 0, problem: null },
+    ...{ notFoundSinceMs: null, polls: 0, failedPolls: 0, failedInARow: 0, unknownInARow: 0, problem: null },
   };
 }
 
@@ -99,19 +131,34 @@ export function afterPoll(known: WatchedTask, observation: Observation, nowMs: n
       problem: isNotFound ? 'The service does not know the task (yet).' : observation.problem,
     };
   }
-  const isRunning = parseServiceStatus(observation.status) === 'Running';
+  const status = parseServiceStatus(observation.status);
+  const isSame = observation.status === known.serviceStatus;
+  const unknownInARow = status === undefined ? (isSame ? known.unknownInARow : 0) + 1 : 0;
   return {
     serviceStatus: observation.status,
-    serviceStatusSinceMs: observation.status === known.serviceStatus ? known.serviceStatusSinceMs : nowMs,
+    serviceStatusSinceMs: isSame ? known.serviceStatusSinceMs : nowMs,
     serviceStatusAtMs: nowMs,
     queuePosition: observation.queuePosition ?? null,
-    runningSinceMs: known.runningSinceMs ?? (isRunning ? nowMs : null),
+    runningSinceMs: known.runningSinceMs ?? (status === 'Running' ? nowMs : null),
     notFoundSinceMs: null,
     polls,
     failedPolls: known.failedPolls,
     failedInARow: 0,
-    problem: null,
+    unknownInARow,
+    problem: unknownInARow < unknownPolls ? null : unknownStateProblem(observation.status),
   };
+}
+
+/** So many polls with the same unknown word are no passing state. */
+const unknownPolls = 3;
+
+function unknownStateProblem(status: string): string {
+  return `The service says "${status}", which is no known state: give its meaning in LONGHAUL_SERVICE_STATES of the workers.`;
+}
+
+/** Whether the next poll asks for the outputs, too: a state that is not known and lasts may be an end. */
+export function asksOutputs({ unknownInARow }: WatchedTask): boolean {
+  return unknownInARow > 0 && unknownInARow % unknownPolls === 0;
 }
 
 /** The service's word as a state that Longhaul knows; `undefined` for another word and before the first answer. */

@@ -48,17 +48,22 @@ export function formatDuration(durationMs: number): string {
 const wireFormat = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
 const serviceOffset = '+08:00';
 
+const isoFormat = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
+
 /**
- * Reads a timestamp of the service, `YYYY-MM-DD HH:MM:SS` in UTC+8 (specification, section 2.3), as ISO-8601 in UTC.
- * Anything else, an impossible date included, is `undefined`: callers keep the raw text beside it.
+ * Reads a timestamp of the service, `YYYY-MM-DD HH:MM:SS` in UTC+8 (specification, section 2.3), as ISO-8601 in UTC; also
+ * ISO-8601 with a zone, or in UTC+8 without one, and seconds or milliseconds since 1970. Anything else, an impossible date included, is `undefined`: callers keep the raw text beside it.
  *
  * @internal exported for tests
  */
 export function parseServiceTimestamp(raw: string): string | undefined {
-  if (!wireFormat.test(raw)) return undefined;
-  const instant = new Date(`${raw.replace(' ', 'T')}${serviceOffset}`);
+  if (/^\d{10}$|^\d{13}$/.test(raw)) return new Date(Number(raw) * (raw.length === 10 ? 1_000 : 1)).toISOString();
+  const local = raw.replace('T', ' ').replace(/\.\d{1,9}$/, '');
+  const isLocal = wireFormat.test(local);
+  if (!isLocal && !isoFormat.test(raw)) return undefined;
+  const instant = new Date(isLocal ? `${local.replace(' ', 'T')}${serviceOffset}` : raw);
   if (Number.isNaN(instant.getTime())) return undefined;
-  return formatServiceTimestamp(instant) === raw ? instant.toISOString() : undefined;
+  return !isLocal || formatServiceTimestamp(instant) === local ? instant.toISOString() : undefined;
 }
 
 /** A timestamp of the service: ISO-8601 in UTC beside the service's own text; `iso` is null where that is no timestamp. */

@@ -12,7 +12,7 @@ const inputSchema = z.object({
   name: z.string(),
   bytes: z.number(),
   sha256: z.string(),
-  resourceId: z.number(),
+  resourceId: z.union([z.number(), z.string()]),
 });
 
 const outputSchema = z.object({

@@ -13,7 +13,7 @@ export interface UploadContent {
 }
 
 const resourceSchema = z.object({
-  resourceId: z.number().int(),
+  resourceId: z.union([z.number().int(), z.string()]),
   name: z.string(),
   objectKey: z.string().min(1),
 });

@@ -65,7 +65,7 @@ const clientRules: OptionRules<ServiceClientOptions> = {
   dispatcher: objectWith('dispatch', 'a Dispatcher of undici'),
   timeouts: record,
   headerPrefix: plainText,
-  ...{ paths: record, secrets: texts, storageHosts: texts, envelopeCodes: record },
+  ...{ paths: record, secrets: texts, storageHosts: texts, envelopeCodes: record, states: record },
   successCodes: {
     is: (value) => Array.isArray(value) && value.every((one) => Number.isSafeInteger(one)),
     remedy: 'a list of whole numbers, such as [20000]',

@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
+import type { EnvelopeCodes } from '../domain/service-dialect';
+import type { StateWords } from '../domain/task-state';
 import type { CallbackTarget } from './create-request';
 import type { EndpointName } from './endpoints';
-import type { EnvelopeCodes } from './service-codes';
 import type { RequestObserver, TraceRequest } from './service-transport';
 
 /** How long each kind of request may take, in milliseconds, from connecting to the last byte of its reply. */
@@ -43,6 +44,8 @@ export interface ServiceClientOptions {
   readonly envelopeCodes?: EnvelopeCodes;
   /** Envelope codes of success. @default [20000] */
   readonly successCodes?: readonly number[];
+  /** Words of the service for states, over the usual ones; case, spaces, hyphens and underscores do not count. */
+  readonly states?: StateWords;
   /** Called when a request is over, such as to log it. What it throws is ignored. */
   readonly onRequest?: RequestObserver;
   /** Follows each request in a trace, and gives it headers. @default none */

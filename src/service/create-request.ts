@@ -1,6 +1,7 @@
-import { type CreateOutcome, classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/create-outcome';
+import { type CreateOutcome, type CreateRejected, classifyCreate, type CreateEvidence } from '../domain/create-outcome';
 import { isFields, isRecord, parseJson } from '../domain/json';
 import { unknownNameProblems } from '../domain/nearest-name';
+import type { EnvelopeRules } from '../domain/service-dialect';
 import { safeText, showValue, textRemedy } from '../domain/text';
 import type { SingleExchange } from './exchange';
 
@@ -129,9 +130,16 @@ function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
 }
 
 /** The outcome of a create, from its exchange; free of secrets. */
-export function toCreateOutcome(exchanged: SingleExchange, policy: CreatePolicy): CreateOutcome {
-  const outcome = classifyCreate(evidenceIn(exchanged), policy);
+export function toCreateOutcome(exchanged: SingleExchange, rules: EnvelopeRules): CreateOutcome {
+  const outcome = classifyCreate(evidenceIn(exchanged), rules);
   return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;
+}
+
+/** A create that was refused without the service's envelope, while the service takes the API key. */
+export function refusedByGateway(rejected: CreateRejected): CreateRejected {
+  const { httpStatus } = rejected;
+  const words = `a gateway in front of the service refused this request (HTTP ${httpStatus}), not the API key: change its content, or ask who runs the service to let it through`;
+  return { ...rejected, meaning: 'INVALID_REQUEST', scope: 'request', message: words };
 }
 
 function evidenceIn(exchanged: SingleExchange): CreateEvidence {

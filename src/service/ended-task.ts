@@ -1,20 +1,20 @@
 import * as z from 'zod';
 import { readNamedEnd } from '../domain/callback-notice';
 import { isRecord, parseJson } from '../domain/json';
-import { isTerminal, type TerminalStatus } from '../domain/task-state';
-import { type Answer, type EnvelopeRules, formatProblems, isRefusedByStatus, toRefusal } from './envelope';
+import type { EnvelopeRules } from '../domain/service-dialect';
+import { isTerminal, parseServiceStatus, type ServiceStatus, type TerminalStatus } from '../domain/task-state';
+import { type Answer, formatProblems, isRefusedByStatus, toRefusal } from './envelope';
 import { ServiceResponseInvalidError } from './errors';
 import { type OutputItem, outputList } from './task-outputs';
 import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-timestamps';
 import {
-  canonicalStatus,
   readMessage,
   readNumbers,
   readWord,
+  stateWord,
   unread,
   type WithoutUndefined,
   withoutUndefined,
-  word,
 } from './wire-values';
 
 /** What the service says of a task that is over (specification, section 6), with links of its outputs. */
@@ -22,7 +22,7 @@ export interface EndedTask extends TaskTimestamps {
   readonly requestId?: string;
   /** Task type, for example `API`. */
   readonly type?: string;
-  /** The service's own word; `Canceled` also where it writes `Cancelled`. */
+  /** A state of section 3, whatever the service's word for it; a word that is not known as it came. */
   readonly status: TerminalStatus | (string & {});
   readonly outputs: readonly OutputItem[];
   /** Milliseconds by the service's own names (specification, section 2.5). */
@@ -48,7 +48,7 @@ const wireTask = z.object({
   request_id: unread,
   requestId: unread,
   type: unread,
-  status: word(64),
+  status: stateWord,
   ...wireTimestamps,
   outputs: outputList,
   cost_times: unread,
@@ -56,7 +56,10 @@ const wireTask = z.object({
   error_msg: unread,
 });
 
-function toEndedTask(wire: z.output<typeof wireTask>): WithoutUndefined<EndedTask> {
+function toEndedTask(
+  wire: z.output<typeof wireTask>,
+  states?: ReadonlyMap<string, ServiceStatus>,
+): WithoutUndefined<EndedTask> {
   return {
     ...withoutUndefined({
       requestId: readWord(wire.request_id, 200) ?? readWord(wire.requestId, 200),
@@ -64,7 +67,7 @@ function toEndedTask(wire: z.output<typeof wireTask>): WithoutUndefined<EndedTas
       errorMessage: readMessage(wire.error_message) ?? readMessage(wire.error_msg),
     }),
     ...readTimestamps(wire),
-    status: canonicalStatus(wire.status),
+    status: parseServiceStatus(wire.status, states) ?? wire.status,
     outputs: wire.outputs,
     costTimes: readNumbers(wire.cost_times),
   };
@@ -101,15 +104,20 @@ function invalidCallback(problem: string): ServiceResponseInvalidError {
  *
  * @throws ServiceApiError when the service refused.
  */
-export function readSyncTask(answer: Answer, rules: EnvelopeRules): EndedTask | null {
+export function readSyncTask(
+  answer: Answer,
+  rules: EnvelopeRules,
+  states?: ReadonlyMap<string, ServiceStatus>,
+): EndedTask | null {
   const json = parseJson(answer.reply.text);
-  const task = isRecord(json) ? (findEndedTask(json) ?? findEndedTask(json['data'])) : null;
+  const task = isRecord(json) ? (findEndedTask(json, states) ?? findEndedTask(json['data'], states)) : null;
   const isRefused = task === null && isRecord(json) && json['status'] === false;
   if (isRefused || isRefusedByStatus(answer.reply)) throw toRefusal(answer, json, rules);
   return task;
 }
 
-function findEndedTask(place: unknown): EndedTask | null {
+function findEndedTask(place: unknown, states?: ReadonlyMap<string, ServiceStatus>): EndedTask | null {
   const parsed = wireTask.safeParse(place);
-  return parsed.success && isTerminal(canonicalStatus(parsed.data.status)) ? toEndedTask(parsed.data) : null;
+  const task = parsed.success ? toEndedTask(parsed.data, states) : null;
+  return task !== null && isTerminal(task.status) ? task : null;
 }

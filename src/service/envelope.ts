@@ -1,22 +1,19 @@
 import * as z from 'zod';
-import { isRecord, parseJson } from '../domain/json';
+import { isRecord, parseExactJson } from '../domain/json';
+import type { EnvelopeRules } from '../domain/service-dialect';
 import { safeText } from '../domain/text';
-import { type EnvelopeCodes, toApiError } from './service-codes';
+import { toApiError } from './service-codes';
 import type { Endpoint } from './endpoints';
 import { type ServiceApiError, ServiceResponseInvalidError } from './errors';
 import type { HttpReply } from './exchange';
 import { numberLike, readWord } from './wire-values';
 
-/** What reading an envelope depends on. */
-export interface EnvelopeRules {
-  readonly successCodes: readonly number[];
-  readonly codes: EnvelopeCodes;
-}
-
 /** A complete reply, and the endpoint that gave it. */
 export interface Answer {
   readonly endpoint: Endpoint;
   readonly reply: HttpReply;
+  /** Whether a 401 or 403 is about the API key. */
+  readonly refusesKey: boolean;
 }
 
 const envelope = z.object({
@@ -27,7 +24,11 @@ const envelope = z.object({
 });
 
 /** What a refusal says, as far as it is an envelope. */
-const refusal = z.object({ code: numberLike.optional().catch(undefined), message: envelope.shape.message });
+const refusal = z.object({
+  code: numberLike.optional().catch(undefined),
+  message: envelope.shape.message,
+  status: envelope.shape.status,
+});
 
 /**
  * Opens the envelope of section 2.1 and returns its `data`.
@@ -58,12 +59,13 @@ function readAccepted(
   rules: EnvelopeRules,
 ): { readonly json: unknown; readonly opened: z.ZodSafeParseResult<z.infer<typeof envelope>> } {
   const { reply } = answer;
-  const json = parseJson(reply.text);
-  const opened = envelope.safeParse(json);
-  const isRefusedByEnvelope =
-    opened.success && (opened.data.status === false || !rules.successCodes.includes(opened.data.code));
+  const json = parseExactJson(reply.text);
+  const { code, status } = refusal.safeParse(json).data ?? {};
+  const isRefusedByEnvelope = status === false || (code !== undefined && !rules.successCodes.includes(code));
   if (isRefusedByStatus(reply) || isRefusedByEnvelope) throw toRefusal(answer, json, rules);
-  return { json, opened };
+  // Such as the page of a sign-in, or of a proxy.
+  if (json === undefined && reply.text.trimStart().startsWith('<')) throw invalidResponse(answer, 'is a web page');
+  return { json, opened: envelope.safeParse(json) };
 }
 
 /**
@@ -92,9 +94,9 @@ export function isRefusedByStatus({ httpStatus }: HttpReply): boolean {
 }
 
 /** The error of a reply that refuses. */
-export function toRefusal({ endpoint, reply }: Answer, json: unknown, rules: EnvelopeRules): ServiceApiError {
+export function toRefusal(answer: Answer, json: unknown, rules: EnvelopeRules): ServiceApiError {
   const said = refusal.safeParse(json);
-  return toApiError(endpoint, reply, said.success ? said.data : {}, rules.codes);
+  return toApiError(answer, said.success ? said.data : {}, rules.codes);
 }
 
 /**

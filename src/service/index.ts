@@ -44,7 +44,7 @@ export type { InputResource, InputResourceFilter, InputResourcePage } from './in
 
 /** The states of a task (section 3), and the body of a callback (section 6). */
 export { isTerminal, parseServiceStatus, serviceStatuses } from '../domain/task-state';
-export type { ServiceStatus, TerminalStatus } from '../domain/task-state';
+export type { ServiceStatus, StateWords, TerminalStatus } from '../domain/task-state';
 export { parseCallback } from './ended-task';
 
 /** What is thrown (section 7): switch on `code` or on the class. */
@@ -70,4 +70,4 @@ export type { ApiErrorCode, ServiceErrorCode } from './errors';
 export { SourceError, UploadError } from '../storage/errors';
 export type { SourceErrorCode, UploadErrorCode } from '../storage/errors';
 export { defaultEnvelopeCodes } from './service-codes';
-export type { EnvelopeCodes } from './service-codes';
+export type { EnvelopeCodes, RefusalScope } from '../domain/service-dialect';

@@ -4,7 +4,8 @@ import { integerLike, link, boundedList, optionalWord } from './wire-values';
 
 /** A committed input file that loader nodes can load (specification, section 2.7). */
 export interface InputResource {
-  readonly id: number;
+  /** Text where it is larger than the safe integers, with all of its digits. */
+  readonly id: number | string;
   /** Original file name; empty when the service gave none. */
   readonly name: string;
   /** With its leading dot; empty when the service gave none. */
@@ -32,10 +33,12 @@ export interface InputResourceFilter {
   readonly objectKey?: string;
 }
 
+const resourceId = z.union([integerLike, z.string().regex(/^-?\d{1,40}$/)]);
+
 /** Schema of an input resource. */
 export const inputResourceSchema: z.ZodType<InputResource> = z
   .object({
-    id: integerLike,
+    id: resourceId,
     name: optionalWord(1_024),
     ext: optionalWord(64),
     url: link,
@@ -93,7 +96,7 @@ export function isResourceOf(resource: InputResource, { objectKey, name }: Uploa
 export function resourceOfUpload(
   { list, total = list.length }: InputResourcePage,
   object: UploadedObject,
-  id?: number,
+  id?: number | string,
 ): InputResource | undefined {
   const own = list.filter((one) => one.objectKey === undefined || one.objectKey === object.objectKey);
   const certain = own.find((one) => one.objectKey !== undefined || one.id === id);
@@ -119,7 +122,7 @@ function comparable(name: string): string {
 export async function* eachInputResource(
   fetchPage: (current: number) => Promise<InputResourcePage>,
 ): AsyncGenerator<InputResource, void, undefined> {
-  const seen = new Set<number>();
+  const seen = new Set<number | string>();
   for (let current = 1; ; current += 1) {
     const { list, total } = await fetchPage(current);
     const fresh = list.filter(({ id }) => !seen.has(id));

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import type * as z from 'zod';
-import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
-import { isRecord } from '../domain/json';
+import { type CreateOutcome, isEnvelope } from '../domain/create-outcome';
+import { isRecord, parseJson } from '../domain/json';
 import { knownSecrets } from '../domain/redact';
-import { defaultHeaderPrefix } from '../domain/service-dialect';
+import { defaultHeaderPrefix, type EnvelopeRules } from '../domain/service-dialect';
+import { comparableWord, parseServiceStatus, type ServiceStatus } from '../domain/task-state';
 import { showValue } from '../domain/text';
 import type { ConnectionRule } from '../storage/connection-rule';
 import {
@@ -21,6 +22,7 @@ import {
   createHeaders,
   type CreateTaskRequest,
   headerProblems,
+  refusedByGateway,
   requestProblems,
   toCreateOutcome,
 } from './create-request';
@@ -28,7 +30,6 @@ import type { EndpointName } from './endpoints';
 import {
   acceptedJson,
   type Answer,
-  type EnvelopeRules,
   invalidResponse,
   openEnvelope,
   parseData,
@@ -36,7 +37,7 @@ import {
   unwrapped,
 } from './envelope';
 import { readSyncTask, type SyncTaskReply } from './ended-task';
-import { ApiKeyUnavailableError, ServiceClosedError } from './errors';
+import { ApiKeyUnavailableError, ServiceApiError, ServiceClosedError, UnauthorizedError } from './errors';
 import type { ExchangeLimits } from './exchange';
 import type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
 import {
@@ -48,12 +49,15 @@ import {
   inputResourceSchema,
   isResourceOf,
 } from './input-resource';
-import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes } from './service-codes';
+import { defaultEnvelopeCodes, defaultSuccessCodes } from './service-codes';
 import { type Call, ServiceTransport } from './service-transport';
 import { type TaskDetail, taskDetailSchema } from './task-detail';
 import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
 import { type WaitForTaskOptions, waitForTask } from './task-wait';
 import { type UploadToken, uploadTokenSchema } from './upload-token';
+
+/** How long each question may take by which a create learns whether it is the key that is refused. */
+const keyQuestionMs = 3_000;
 
 /**
  * Client of the service: every endpoint and every mode of its specification, over HTTP/1.1.
@@ -66,9 +70,10 @@ export class ServiceClient {
   readonly #timeouts: ServiceTimeouts;
   readonly #headerPrefix: string;
   readonly #rules: EnvelopeRules;
-  readonly #createPolicy: CreatePolicy;
+  readonly #states: ReadonlyMap<string, ServiceStatus>;
   readonly #storageHosts: readonly string[];
   #uploadRule: ConnectionRule | undefined;
+  #keyQuestion: Promise<boolean> | undefined;
 
   /** @throws ServiceArgumentError when an option is unknown or cannot be used. */
   constructor(options: ServiceClientOptions) {
@@ -77,7 +82,7 @@ export class ServiceClient {
     this.#headerPrefix = options.headerPrefix ?? defaultHeaderPrefix;
     const codes = { ...defaultEnvelopeCodes, ...options.envelopeCodes };
     this.#rules = { codes, successCodes: options.successCodes ?? defaultSuccessCodes };
-    this.#createPolicy = toCreatePolicy(codes);
+    this.#states = new Map(Object.entries(options.states ?? {}).map(([word, state]) => [comparableWord(word), state]));
     this.#storageHosts = (options.storageHosts ?? []).map((host) => host.toLowerCase());
     knownSecrets.add(...(options.secrets ?? []));
     this.#transport = new ServiceTransport({
@@ -117,7 +122,11 @@ export class ServiceClient {
     };
     try {
       const exchanged = await this.#transport.askOnce('create', call, this.#limits(options, this.#timeouts.createMs));
-      return toCreateOutcome(exchanged, this.#createPolicy);
+      const outcome = toCreateOutcome(exchanged, this.#rules);
+      if (outcome.outcome !== 'rejected' || outcome.scope !== 'key' || 'fault' in exchanged) return outcome;
+      const isKnown = outcome.code !== undefined && this.#rules.codes[outcome.code] !== undefined;
+      const isOfGateway = !isKnown && !isEnvelope(parseJson(exchanged.reply.text));
+      return isOfGateway && (await this.#isKeyTaken()) ? refusedByGateway(outcome) : outcome;
     } catch (error) {
       if (error instanceof ApiKeyUnavailableError || error instanceof ServiceClosedError)
         return { outcome: 'notSent', reason: error.message };
@@ -142,17 +151,17 @@ export class ServiceClient {
     }
     const answer = this.#transport.completeAnswer('create', exchanged.reply, limits);
     const { httpStatus, text } = answer.reply;
-    return { httpStatus, body: text, task: readSyncTask(answer, this.#rules) };
+    return { httpStatus, body: text, task: readSyncTask(answer, this.#rules, this.#states) };
   }
 
   /** The state of a task (section 4.2). Recommended at most every 1 to 3 seconds for one task. */
   async getTask(requestId: string, options: CallOptions = {}): Promise<TaskDetail> {
-    return await this.#readTask('detail', requestId, taskDetailSchema, options);
+    return this.#inKnownWords(await this.#readTask('detail', requestId, taskDetailSchema, options));
   }
 
   /** The result files of a task, with fresh links (section 4.3). */
   async getOutputs(requestId: string, options: CallOptions = {}): Promise<TaskOutputs> {
-    return await this.#readTask('outputs', requestId, taskOutputsSchema, options);
+    return this.#inKnownWords(await this.#readTask('outputs', requestId, taskOutputsSchema, options));
   }
 
   /**
@@ -269,6 +278,31 @@ export class ServiceClient {
   /** Closes the connections after the requests in flight. The client cannot be used afterwards; a second call does nothing. */
   async close(): Promise<void> {
     await this.#transport.close();
+  }
+
+  /** Asks for what costs nothing; all creates that are refused at the same time share the question. */
+  async #isKeyTaken(): Promise<boolean> {
+    this.#keyQuestion ??= this.#askWithKey().finally(() => {
+      this.#keyQuestion = undefined;
+    });
+    return await this.#keyQuestion;
+  }
+
+  async #askWithKey(): Promise<boolean> {
+    const options = { timeoutMs: keyQuestionMs };
+    try {
+      await this.getUserMetadata(options).catch(async (error: unknown) => {
+        if (error instanceof UnauthorizedError) throw error;
+        return await this.listInputs({ pageSize: 1 }, options);
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #inKnownWords<T extends { readonly status: string }>(task: T): T {
+    return { ...task, status: parseServiceStatus(task.status, this.#states) ?? task.status };
   }
 
   async #read<T>(name: EndpointName, call: Call, schema: z.ZodType<T>, options: CallOptions): Promise<T> {

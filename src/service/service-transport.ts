@@ -1,4 +1,6 @@
 import type { Dispatcher } from 'undici';
+import { isEnvelope } from '../domain/create-outcome';
+import { parseJson } from '../domain/json';
 import { knownSecrets } from '../domain/redact';
 import { safeText } from '../domain/text';
 import { openAgent, userAgent } from '../storage/connections';
@@ -25,6 +27,9 @@ import {
 /** Open connections for reads at a time; more requests wait for one of them. */
 const maxConnections = 64;
 
+/** For so long after the service took the key, a 401 or 403 without its envelope says nothing about the key. */
+const keyTakenForMs = 60_000;
+
 /** Options of the transport; see {@link ServiceClientOptions}. */
 export interface TransportOptions {
   readonly baseUrl: URL;
@@ -45,6 +50,8 @@ export interface RequestEnd {
   /** Null when no head of a reply arrived. */
   readonly status: number | null;
   readonly durationMs: number;
+  /** The service refuses the API key: 401 or 403, in its envelope, or while it takes the key for nothing else. */
+  readonly keyRefused?: true;
   /** Why the reply is not complete. */
   readonly fault?: FaultKind;
 }
@@ -85,6 +92,8 @@ export class ServiceTransport {
   readonly #base: URL;
   readonly #dispatcher: Dispatcher;
   #isClosed = false;
+  /** When the service last took the key. */
+  #keyTakenMs = -Infinity;
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -138,10 +147,16 @@ export class ServiceTransport {
     return exchanged;
   }
 
+  /** Whether it is the key that is refused: what has no envelope, while the key is taken elsewhere, is of a gateway. */
+  #refusesKey({ httpStatus, text }: HttpReply): boolean {
+    if (httpStatus !== 401 && httpStatus !== 403) return false;
+    return isEnvelope(parseJson(text)) || performance.now() - this.#keyTakenMs > keyTakenForMs;
+  }
+
   /** A reply as an answer; throws when a part of its body is missing. */
   completeAnswer(name: EndpointName, reply: HttpReply, limits: ExchangeLimits): Answer {
     if (reply.bodyFault !== undefined) throw this.toError(name, reply.bodyFault, limits, { reply });
-    return { endpoint: endpoints[name], reply };
+    return { endpoint: endpoints[name], reply, refusesKey: this.#refusesKey(reply) };
   }
 
   /** Maps a fault to the error for the caller. */
@@ -182,18 +197,30 @@ export class ServiceTransport {
   async #begin(name: EndpointName, call: Call): Promise<{ readonly request: HttpRequest; readonly tellEnd: TellEnd }> {
     const request = this.#request(name, call, await this.#apiKey());
     const { onRequest } = this.#options;
+    const observeKey = (reply?: HttpReply): void => {
+      const isTaken = reply !== undefined && reply.httpStatus >= 200 && reply.httpStatus < 300;
+      if (isTaken && reply.text.trimStart().startsWith('{')) this.#keyTakenMs = performance.now();
+    };
     const trace = this.#trace(name, request);
-    if (onRequest === undefined && trace === undefined) return { request, tellEnd: () => undefined };
+    if (onRequest === undefined && trace === undefined)
+      return {
+        request,
+        tellEnd: (_fault, reply) => {
+          observeKey(reply);
+        },
+      };
     const { method, url } = request;
     const startedMs = performance.now();
     const requestId = url.searchParams.get('requestId');
     const tellEnd: TellEnd = (fault, reply) => {
+      observeKey(reply);
       const end: RequestEnd = {
         method,
         path: safeText(url.pathname),
         ...(requestId !== null && { requestId: safeText(requestId) }),
         status: reply?.httpStatus ?? null,
         durationMs: Math.round(performance.now() - startedMs),
+        ...(reply !== undefined && this.#refusesKey(reply) && { keyRefused: true }),
         ...(fault !== undefined && { fault: fault.kind }),
       };
       // See RequestObserver.

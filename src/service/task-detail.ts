@@ -3,15 +3,14 @@ import { isRecord } from '../domain/json';
 import type { ServiceStatus } from '../domain/task-state';
 import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-timestamps';
 import {
-  canonicalStatus,
   readInteger,
   readMessage,
   readNumber,
   readNumbers,
   readWord,
+  stateWord,
   unread,
   withoutUndefined,
-  word,
 } from './wire-values';
 
 /**
@@ -22,7 +21,7 @@ export interface TaskDetail extends TaskTimestamps {
   readonly requestId?: string;
   /** Task type, for example `API`. */
   readonly type?: string;
-  /** The service's own word; `Canceled` also where it writes `Cancelled`. Unknown words are possible. */
+  /** A state of section 3, whatever the service's word for it; a word that is not known as it came. */
   readonly status: ServiceStatus | (string & {});
   /** How many tasks are ahead in the queue; absent when the service does not know (-1) or the task is not queued. */
   readonly queuePosition?: number;
@@ -38,7 +37,7 @@ const wireDetail = z.object({
   requestId: unread,
   request_id: unread,
   type: unread,
-  status: word(64),
+  status: stateWord,
   ...wireTimestamps,
   queue_info: unread,
   queueInfo: unread,
@@ -60,7 +59,7 @@ export const taskDetailSchema: z.ZodType<TaskDetail> = wireDetail.transform((wir
     errorMessage: readMessage(wire.error_message) ?? readMessage(wire.error_msg),
   }),
   ...readTimestamps(wire),
-  status: canonicalStatus(wire.status),
+  status: wire.status,
   costTimes: readNumbers(wire.cost_times),
 }));
 

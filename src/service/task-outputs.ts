@@ -2,15 +2,14 @@ import * as z from 'zod';
 import { isRecord } from '../domain/json';
 import type { ServiceStatus } from '../domain/task-state';
 import {
-  canonicalStatus,
   boundedList,
   optionalWord,
   readLink,
   readMessage,
   readNumber,
   readWord,
+  stateWord,
   withoutUndefined,
-  word,
 } from './wire-values';
 
 const maxWordLength = 64;
@@ -33,7 +32,7 @@ export interface OutputItem {
 /** What the outputs endpoint returns of a task (specification, section 4.3). */
 export interface TaskOutputs {
   readonly requestId?: string;
-  /** The service's own word, as in {@link TaskDetail}. */
+  /** As in {@link TaskDetail}. */
   readonly status: ServiceStatus | (string & {});
   /** Empty while the task runs, and where the service gives null. */
   readonly outputs: readonly OutputItem[];
@@ -54,7 +53,7 @@ function toOutputItem(wire: Record<string, unknown>): OutputItem {
   const auditStatus = readNumber(wire['audit_status']);
   const errorMessage = readMessage(wire['error_msg']) ?? readMessage(wire['error_message']);
   const item: { -readonly [Name in keyof OutputItem]: OutputItem[Name] } = {
-    ext: readWord(wire['output_ext'], maxWordLength) ?? '',
+    ext: readExt(wire['output_ext']),
     auditStatus: auditStatus !== undefined && Number.isInteger(auditStatus) ? auditStatus : null,
     errorType: readWord(wire['error_type'], maxWordLength) ?? (objectUrl === undefined ? 'UNKNOWN' : 'NOT_ERROR'),
   };
@@ -62,6 +61,11 @@ function toOutputItem(wire: Record<string, unknown>): OutputItem {
   if (costTimeMs !== undefined) item.costTimeMs = costTimeMs;
   if (errorMessage !== undefined) item.errorMessage = errorMessage;
   return item;
+}
+
+function readExt(value: unknown): string {
+  const ext = readWord(value, maxWordLength) ?? '';
+  return ext === '' || ext.startsWith('.') ? ext : `.${ext}`;
 }
 
 /** The most results of a task; a reply of 8 MiB could list millions of empty ones. */
@@ -75,13 +79,13 @@ export const outputList = boundedList(outputItemSchema, maxOutputs)
 const wireOutputs = z.object({
   request_id: optionalWord(200),
   requestId: optionalWord(200),
-  status: word(64),
+  status: stateWord,
   outputs: outputList,
 });
 
 /** Schema of `data` of the outputs endpoint. */
 export const taskOutputsSchema: z.ZodType<TaskOutputs> = wireOutputs.transform((wire) => ({
   ...withoutUndefined({ requestId: wire.request_id ?? wire.requestId }),
-  status: canonicalStatus(wire.status),
+  status: wire.status,
   outputs: wire.outputs,
 }));

@@ -37,6 +37,6 @@ export function readTimestamps(
 }
 
 function readTimestamp(value: unknown): ServiceTimestamp | undefined {
-  const raw = readWord(value, 64);
+  const raw = readWord(typeof value === 'number' ? String(value) : value, 64);
   return raw === undefined ? undefined : toServiceTimestamp(raw);
 }

@@ -1,7 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { longestTimerMs } from '../domain/option-rules';
 import { nextPollDelayMs, type PollBounds, recommendedPollBounds, toPollSituation } from '../domain/poll-cadence';
-import { afterPoll, isLost, isTerminal, type Observation, unseenTask, type WatchedTask } from '../domain/task-state';
+import {
+  afterPoll,
+  asksOutputs,
+  isLost,
+  isTerminal,
+  type Observation,
+  parseServiceStatus,
+  unseenTask,
+  type WatchedTask,
+} from '../domain/task-state';
 import { errorMessage } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 import {
@@ -16,7 +25,9 @@ import {
   ServiceTimeoutError,
   UnauthorizedError,
 } from './errors';
+import type { CallOptions } from './client-options';
 import type { TaskDetail } from './task-detail';
+import type { TaskOutputs } from './task-outputs';
 
 /** How a task is waited for. */
 export interface WaitForTaskOptions {
@@ -36,7 +47,31 @@ export interface WaitForTaskOptions {
 
 /** What is asked about the task. */
 export interface TaskReader {
-  getTask(requestId: string, options: { readonly signal: AbortSignal }): Promise<TaskDetail>;
+  getTask(requestId: string, options: CallOptions): Promise<TaskDetail>;
+  getOutputs(requestId: string, options: CallOptions): Promise<TaskOutputs>;
+}
+
+/**
+ * The state of a task whose word for it is not known: over where the outputs say so in a known word, complete, of this
+ * task. Outputs that are refused, or say something else, change nothing.
+ */
+export async function stateByOutputs(
+  service: Pick<TaskReader, 'getOutputs'>,
+  requestId: string,
+  detail: TaskDetail,
+  options: CallOptions,
+): Promise<TaskDetail> {
+  if (parseServiceStatus(detail.status) !== undefined) return detail;
+  try {
+    const listed = await service.getOutputs(requestId, options);
+    const isComplete =
+      listed.outputs.length > 0 &&
+      listed.outputs.every((item) => item.objectUrl !== undefined || item.errorType !== 'UNKNOWN');
+    const isOver = listed.status === 'Success' ? isComplete : isTerminal(listed.status);
+    return isOver && (listed.requestId ?? requestId) === requestId ? { ...detail, status: listed.status } : detail;
+  } catch {
+    return detail;
+  }
 }
 
 /** See `ServiceClient.waitForTask`. */
@@ -88,7 +123,8 @@ async function pollUntilEnd(
   for (;;) {
     let askedToWaitMs = 0;
     try {
-      const detail = await service.getTask(requestId, { signal });
+      let detail = await service.getTask(requestId, { signal });
+      if (asksOutputs(seen.known)) detail = await stateByOutputs(service, requestId, detail, { signal });
       onPoll?.(detail);
       if (isTerminal(detail.status)) return detail;
       seen.known = afterPoll(seen.known, { seen: 'task', ...detail }, Date.now());

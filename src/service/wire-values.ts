@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { isRecord } from '../domain/json';
-import { serviceStatuses } from '../domain/task-state';
 import { boundedText, safeText } from '../domain/text';
 
 /*
@@ -31,6 +30,9 @@ export function word(maxLength: number): z.ZodType<string> {
     .transform((text) => safeText(text, [], maxLength))
     .pipe(z.string().min(1));
 }
+
+/** The service's word for a state. */
+export const stateWord = z.union([word(64), z.int().transform(String)]);
 
 /*
  * Details that are nice to have: a null, an empty or another value counts as absent, because a malformed detail must not
@@ -121,16 +123,3 @@ type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[
 
 /** `T` with every property that may be undefined made optional instead. */
 export type WithoutUndefined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: Exclude<T[K], undefined> };
-
-const canonical = new Map<string, string>([
-  ...serviceStatuses.map((status) => [status.toLowerCase(), status] as const),
-  ['cancelled', 'Canceled'],
-]);
-
-/**
- * A state of the service in the letters of section 3, and with the two spellings of `Canceled` made one: an end that was
- * not known as one would be waited for until the results have expired. Any other word stays as it is.
- */
-export function canonicalStatus(word: string): string {
-  return canonical.get(word.toLowerCase()) ?? word;
-}

@@ -2,7 +2,7 @@ import type { MetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { type Account, serviceRemedy } from '../config/accounts';
 import { metrics, setGauge } from '../contract/metrics';
-import type { RequestEnd, RequestObserver } from '../service';
+import type { RequestObserver } from '../service';
 
 /** How often the log says again that a key is refused. */
 const refusedKeyEveryMs = 60_000;
@@ -13,7 +13,7 @@ export function requestLog(logger: Logger, of: Pick<Account, 'name' | 'settings'
   let nextMs = 0;
   return (end) => {
     logger.debug({ account, ...end }, 'request to the service');
-    if (!isKeyRefused(end) || performance.now() < nextMs) return;
+    if (end.keyRefused !== true || performance.now() < nextMs) return;
     nextMs = performance.now() + refusedKeyEveryMs;
     logger.warn({ account, ...end, remedy: serviceRemedy(of) }, 'the service refuses the API key of the account');
   };
@@ -23,12 +23,9 @@ export function requestLog(logger: Logger, of: Pick<Account, 'name' | 'settings'
 export function keyGauge(meter: MetricMeter, account: string): RequestObserver {
   let known: boolean | undefined;
   return (end) => {
-    if (end.status === null || isKeyRefused(end) === known) return;
-    known = isKeyRefused(end);
+    const isRefused = end.keyRefused === true;
+    if (end.status === null || isRefused === known) return;
+    known = isRefused;
     setGauge(meter, metrics.keyRefused, { account }, known ? 1 : 0);
   };
-}
-
-function isKeyRefused({ status }: Pick<RequestEnd, 'status'>): boolean {
-  return status === 401 || status === 403;
 }

@@ -11,6 +11,8 @@ import type { BatchPlan } from '../contract/batch/parse-batch-input';
 import type { TaskPlan } from '../contract/task-plan';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 
+import { withCheckedResults } from './activity-results';
+
 type Tuning = TaskPlan['tuning'];
 
 /** How long one `detail` query may take; it occupies the workflow task. */
@@ -115,16 +117,18 @@ export function verbOptions(summary: string): ActivityOptions {
 }
 
 /** Every activity that runs on a worker's slots; each call brings its own options. */
-export const activities = proxyActivities<Omit<Activities, 'pollTask'>>({
-  startToCloseTimeout: '30 seconds',
-});
+export const activities = withCheckedResults(
+  proxyActivities<Omit<Activities, 'pollTask'>>({ startToCloseTimeout: '30 seconds' }),
+);
 
 /** The poll: a local activity costs 6 history events where a plain one costs 11. A failed poll is data, never retried here. */
-export const { pollTask } = proxyLocalActivities<{ pollTask: Activities['pollTask'] }>({
-  startToCloseTimeout: pollTimeout,
-  summary: 'How is the task?',
-  retry: { maximumAttempts: 1 },
-});
+export const { pollTask } = withCheckedResults(
+  proxyLocalActivities<{ pollTask: Activities['pollTask'] }>({
+    startToCloseTimeout: pollTimeout,
+    summary: 'How is the task?',
+    retry: { maximumAttempts: 1 },
+  }),
+);
 
 /** Long ones heartbeat; this long without one means that the worker is gone. */
 const heartbeatTimeout = '30 seconds';
@@ -132,7 +136,9 @@ const heartbeatTimeout = '30 seconds';
 const attemptTimeout = '1 hour';
 
 /** Each call brings its own options. */
-export const batchActivities = proxyActivities<BatchActivities>({ startToCloseTimeout: attemptTimeout });
+export const batchActivities = withCheckedResults(
+  proxyActivities<BatchActivities>({ startToCloseTimeout: attemptTimeout }),
+);
 
 /** The wait for rows to end, by whichever worker is there. */
 export function awaitRowEndsOptions(tuning: Pick<BatchPlan['tuning'], 'retryMaxMs'>): ActivityOptions {

@@ -11,7 +11,7 @@ export function watchParts(
 ): WatchDependencies {
   const getTask = async (requestId: string): Promise<TaskDetail> => detailOf(await poll(requestId));
   return {
-    services: new Map([[account, { getTask }]]),
+    services: new Map([[account, { getTask, getOutputs: () => Promise.reject(new Error('no outputs')) }]]),
     limits: new Map([[account, { polls: new PollLimiter({ perSecond }) }]]),
   };
 }

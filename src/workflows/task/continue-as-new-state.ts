@@ -99,6 +99,7 @@ export function newState(plan: TaskPlan): ContinueAsNewState {
     queuePosition: null,
     polls: 0,
     failedPolls: 0,
+    unknownInARow: 0,
     stopRequests: [],
     breachedDeadline: null,
   };

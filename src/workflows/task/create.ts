@@ -10,6 +10,7 @@ import { failureTypes } from '../../contract/failure-types';
 import { type CreateRejected, isRequestId } from '../../domain/create-outcome';
 import { isRecord } from '../../domain/json';
 import { activities, createOptions } from '../activity-proxies';
+import { isResultInvalid } from '../activity-results';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import { decideUncertain, resolveUncertain, stopUnconfirmed } from './uncertain-create';
@@ -123,8 +124,9 @@ async function attemptCreate(run: TaskRun, input: CreateTaskInput): Promise<Atte
 /** A create that has no result: what its failure proves. */
 async function outcomeOfFailure(run: TaskRun, input: CreateTaskInput, error: unknown): Promise<Attempted> {
   if (error instanceof CancelledFailure) return { outcome: 'notSent', reason: error.message };
-  if (!(error instanceof ActivityFailure)) throw error;
   const reason = failureMessage(error);
+  if (isResultInvalid(error)) return { outcome: 'uncertain', reason, callbackAsked: true };
+  if (!(error instanceof ActivityFailure)) throw error;
   const { cause, retryState } = error;
   const final = getFinalFailure(error);
   if (final?.type === failureTypes.DeadlineExceeded) return { outcome: 'notSent', reason, isOutOfTime: true };
@@ -182,13 +184,10 @@ function heartbeatIn(details: unknown): Partial<CreateHeartbeat> {
 }
 
 /** A refused key is the operator's to correct, whichever step of a task meets it: its type is that of an upload. */
-function rejection(
-  { state }: Pick<TaskRun, 'state'>,
-  { message, httpStatus, code, keyRefused }: CreateRejected,
-): Error {
+function rejection({ state }: Pick<TaskRun, 'state'>, { message, httpStatus, code, scope }: CreateRejected): Error {
   const uncertaintyReason =
     state.uncertaintyReason === undefined ? '' : ` Of an earlier create: ${state.uncertaintyReason}`;
-  if (keyRefused === true) return taskFailure('Unauthorized', `The create was refused: ${message}${uncertaintyReason}`);
+  if (scope === 'key') return taskFailure('Unauthorized', `The create was refused: ${message}${uncertaintyReason}`);
   const words = `The service rejected the task: ${message}${uncertaintyReason}`;
   return taskFailure('TaskRejected', words, { httpStatus, code: code ?? null });
 }

@@ -146,7 +146,7 @@ export class TaskRun {
   /** What is known of the task at the service. */
   get watched(): WatchedTask {
     const { serviceStatus, serviceStatusSinceMs, serviceStatusAtMs, queuePosition, runningSinceMs } = this.state;
-    const { notFoundSinceMs, polls, failedPolls, failedInARow = 0, problem } = this.state;
+    const { notFoundSinceMs, polls, failedPolls, failedInARow = 0, unknownInARow, problem } = this.state;
     return {
       serviceStatus,
       serviceStatusSinceMs,
@@ -157,6 +157,7 @@ export class TaskRun {
       polls,
       failedPolls,
       failedInARow,
+      unknownInARow,
       problem,
     };
   }

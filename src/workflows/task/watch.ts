@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PolledTask, PollResult, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
-import { isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
+import { asksOutputs, isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
 import { markdownText } from '../../domain/text';
 import { nextPollDelayMs, toPollSituation } from '../../domain/poll-cadence';
 import { getStopWait } from '../../domain/stop-request';
@@ -95,7 +95,14 @@ async function pollNow(run: TaskRun): Promise<PollResult> {
   run.isWokenUp = false;
   const { account, webAppId } = run.plan;
   const { createNumber, acceptedAtMs } = run.state;
-  const poll = await pollOnce({ account, requestId: run.requestId, webAppId, createNumber, acceptedAtMs });
+  const poll = await pollOnce({
+    account,
+    requestId: run.requestId,
+    webAppId,
+    createNumber,
+    acceptedAtMs,
+    ...(asksOutputs(run.watched) && { asksOutputs: true }),
+  });
   run.observe(poll);
   return poll;
 }

@@ -77,7 +77,9 @@ export const section27: readonly Clause[] = inSection(
     },
     checkThroughClient: async ({ client }) => {
       const { list } = await client.listInputs();
-      return allHold(list.map(({ id, name, url }) => holdsIf(id > 0 && name !== '' && url !== '', quote(name))));
+      return allHold(
+        list.map(({ id, name, url }) => holdsIf(Number(id) > 0 && name !== '' && url !== '', quote(name))),
+      );
     },
   },
   ...['total', 'current', 'page_size'].map((name): Statement => ({

@@ -44,7 +44,7 @@ export const section4List: readonly Clause[] = [
       checkThroughClient: async ({ client, journeys }) => {
         await journeys.uploaded('image');
         await journeys.uploaded('audio');
-        const ids: number[] = [];
+        const ids: unknown[] = [];
         for await (const { id } of client.eachInput({ pageSize: 1 })) if (ids.push(id) === 3) break;
         return holdsIf(ids.length > 1 && new Set(ids).size === ids.length, `the ids are ${ids.join(', ')}`);
       },

@@ -175,7 +175,7 @@ export const section4Uploads: readonly Clause[] = [
       },
       checkThroughClient: async ({ journeys }) => {
         const { resource } = await journeys.uploaded('image');
-        return holdsIf(resource.id > 0 && resource.url !== '', `id is ${resource.id}`);
+        return holdsIf(Number(resource.id) > 0 && resource.url !== '', `id is ${resource.id}`);
       },
     },
   ),

@@ -62,7 +62,7 @@ function inputOf({ manifest }: TaskResult): ManifestInput {
 }
 
 describe('input files of rows', () => {
-  let resourceId: number;
+  let resourceId: ManifestInput['resourceId'];
 
   it('are uploaded once for thirty rows that start together', async () => {
     const { result, counts } = await counting(() => runRows(stack, Array(30).fill({ file: 'cat.png' }) as FileInput[]));
@@ -87,7 +87,7 @@ describe('input files of rows', () => {
 
   it('are uploaded again, once, when the service has lost their resource', async () => {
     const first = await runRows(stack, [{ file: 'rocket.jpg' }]);
-    stack.service.removeResource(inputOf(first[0]!).resourceId);
+    stack.service.removeResource(Number(inputOf(first[0]!).resourceId));
     const files = Array(10).fill({ file: 'rocket.jpg' }) as FileInput[];
     const { result, counts } = await counting(() => runRows(later, files));
     expect(result.map(({ status }) => status)).toEqual(Array(10).fill('Success'));

@@ -40,7 +40,7 @@ async function urlInCreate(): Promise<unknown> {
   return inputs['image'];
 }
 
-async function committedId(): Promise<number> {
+async function committedId(): Promise<number | string> {
   return (await commitObject(service, uploaded, { mayBeCommitted: true })).id;
 }
 

@@ -21,6 +21,7 @@ const input: WatchTaskInput = {
     notFoundSinceMs: null,
     polls: 0,
     failedPolls: 0,
+    unknownInARow: 0,
     problem: null,
   },
   poll: { minMs: 1, maxMs: 2 },

@@ -1,4 +1,4 @@
-import { parseServiceCodes, refusalMeanings } from '../../../src/domain/service-dialect';
+import { parseServiceCodes, parseStateWords, refusalMeanings } from '../../../src/domain/service-dialect';
 
 describe('parseServiceCodes', () => {
   it('reads codes of success and what others mean', () => {
@@ -23,5 +23,17 @@ describe('parseServiceCodes', () => {
     expect(parseServiceCodes('1=QUEUE_FULL,1=SUCCESS')).toBeUndefined();
     expect(parseServiceCodes('1=SUCCESS,1=SUCCESS')).toBeUndefined();
     expect(parseServiceCodes('1=SUCCESS,01=API_ERROR')).toBeUndefined();
+  });
+});
+
+describe('parseStateWords', () => {
+  it('reads words in any form and what each means', () => {
+    expect(parseStateWords('Fertig = Success, in Arbeit=Running,排队=Queuing')).toEqual({
+      ...{ fertig: 'Success', inarbeit: 'Running', 排队: 'Queuing' },
+    });
+  });
+
+  it.each(['', 'x', 'x=', '=Success', 'x=Done', 'x=Success=1', 'x=Success,X=Failed'])('refuses %j', (text) => {
+    expect(parseStateWords(text)).toBeUndefined();
   });
 });

@@ -5,12 +5,31 @@ describe('parseServiceStatus', () => {
     expect(parseServiceStatus(word)).toBe(word);
   });
 
-  it('reads the other spelling of Canceled', () => {
-    expect(parseServiceStatus('Cancelled')).toBe('Canceled');
+  it.each([
+    ['Cancelled', 'Canceled'],
+    ['SUCCESS', 'Success'],
+    ['Succeeded', 'Success'],
+    ['COMPLETED', 'Success'],
+    ['完成', 'Success'],
+    ['In_Progress', 'Running'],
+    ['in progress', 'Running'],
+    ['FAILURE', 'Failed'],
+    ['error', 'Failed'],
+    ['pending', 'Queuing'],
+    ['Starting', 'Preparing'],
+    ['已取消', 'Canceled'],
+  ])('reads %s as %s', (word, state) => {
+    expect(parseServiceStatus(word)).toBe(state);
   });
 
-  it.each(['', 'success', 'Warming', 'SUCCESS', ' Success'])('does not know %j', (word) => {
+  it.each(['', 'Warming', 'constructor'])('does not know %j', (word) => {
     expect(parseServiceStatus(word)).toBeUndefined();
+  });
+
+  it('prefers what was configured', () => {
+    const configured = new Map([['completed', 'Running'] as const]);
+    expect(parseServiceStatus('Completed', configured)).toBe('Running');
+    expect(parseServiceStatus('Success', configured)).toBe('Success');
   });
 });
 

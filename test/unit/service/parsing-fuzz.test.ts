@@ -52,7 +52,7 @@ const body = fc.oneof(
 const httpStatus = fc.oneof(fc.constant(200), fc.integer({ min: 100, max: 599 }));
 
 function answered(name: keyof typeof endpoints, text: string, status: number): Answer {
-  return { endpoint: endpoints[name], reply: { httpStatus: status, text } };
+  return { endpoint: endpoints[name], reply: { httpStatus: status, text }, refusesKey: false };
 }
 
 function throwsOnlyServiceErrors(read: () => unknown): void {
@@ -86,10 +86,7 @@ describe('whatever the service answers', () => {
   it('a create has one of its outcomes, and none of them is "not sent"', () => {
     fc.assert(
       fc.property(wireValue, httpStatus, (json, status) => {
-        const { outcome } = classifyCreate(
-          { kind: 'reply', httpStatus: status, body: json },
-          { retryableCodes: [], keyCodes: [], otherCodes: [] },
-        );
+        const { outcome } = classifyCreate({ kind: 'reply', httpStatus: status, body: json }, rules);
         expect(['accepted', 'rejected', 'uncertain']).toContain(outcome);
       }),
       { numRuns: 1_000 },

@@ -234,7 +234,7 @@ describe('eachInput', () => {
       replyJson(response, 200, envelope(pages(current)));
     });
     const walker = new ServiceClient({ baseUrl: paged.url, apiKey: 'key' });
-    const ids: number[] = [];
+    const ids: unknown[] = [];
     for await (const { id } of walker.eachInput({ pageSize: 2 })) ids.push(id);
     await walker.close();
     await paged.close();

@@ -1,8 +1,13 @@
 import { createLogger } from '../../../src/telemetry/logger';
+import type { RequestEnd } from '../../../src/service';
 import { noopMetricMeter } from '@temporalio/common';
 import { keyGauge, requestLog } from '../../../src/worker/service-request-log';
 
 const get = { method: 'GET', path: '/w/v1/webapp/task/openapi/detail', durationMs: 12 };
+
+const endOf = (status: number | null): RequestEnd => {
+  return { ...get, status, ...((status === 401 || status === 403) && { keyRefused: true as const }) };
+};
 
 describe('the log of requests to the service', () => {
   it('says once a minute that the key of an account is refused, and where it is set, and else nothing at the level info', () => {
@@ -10,8 +15,8 @@ describe('the log of requests to the service', () => {
     const logger = createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } });
     const settings = { apiKey: 'LONGHAUL_API_KEY_FILE', serviceUrl: 'LONGHAUL_SERVICE_URL' };
     const [studio, other] = ['studio', 'other'].map((name) => requestLog(logger, { name, settings }));
-    for (const status of [200, 401, 401, 403, 500, null]) studio?.({ ...get, status });
-    other?.({ ...get, status: 403 });
+    for (const status of [200, 401, 401, 403, 500, null]) studio?.(endOf(status));
+    other?.(endOf(403));
 
     const msg = 'the service refuses the API key of the account';
     const remedy = 'Check LONGHAUL_SERVICE_URL and LONGHAUL_API_KEY_FILE.';
@@ -28,7 +33,7 @@ it('the gauge of a refused key has what the last answer of the service says, and
   jest.spyOn(noopMetricMeter, 'createGauge').mockReturnValue(gauge);
   const observe = keyGauge(noopMetricMeter, 'studio');
   const valuesAfter = [null, 401, null, 403, 429, 200, 401].map((status) => {
-    observe({ ...get, status });
+    observe(endOf(status));
     return [...values];
   });
   expect(valuesAfter).toEqual([[], [1], [1], [1], [1, 0], [1, 0], [1, 0, 1]]);
