@@ -104,7 +104,9 @@ export async function sendCreate(
     return formatOutcome(await service.createTask(request, options), service.host, key);
   } catch (error) {
     if (error instanceof ServiceArgumentError) {
-      return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
+      const message = error.message;
+      const meaning = { meaning: 'INVALID_REQUEST', scope: 'request' } as const;
+      return { outcome: 'rejected', retryable: false, httpStatus: 0, ...meaning, message };
     }
     // A bug of ours, at an unknown moment: the request may have left.
     return { outcome: 'uncertain', reason: withoutUrls(errorMessage(error)) };
@@ -116,7 +118,7 @@ const maxNamedTexts = 2;
 
 /** A create that was rejected for good, with the text inputs that may have been meant as files: the service knows no files of ours. */
 export function withFileHint(outcome: CreateOutcome, inputs: CreateTaskInput['inputs']): CreateOutcome {
-  if (outcome.outcome !== 'rejected' || outcome.retryable || outcome.keyRefused === true) return outcome;
+  if (outcome.outcome !== 'rejected' || outcome.retryable || outcome.scope === 'key') return outcome;
   const texts = Object.entries(inputs).filter((entry): entry is [string, string] => isLocalFile(entry[1]));
   if (texts.length === 0) return outcome;
   const named = texts
@@ -144,7 +146,7 @@ function formatOutcome(outcome: CreateOutcome, host: string, key: AccountKey): C
       return { ...outcome, reason: `the service at ${host}: ${withoutUrls(outcome.reason)}` };
     case 'rejected': {
       const words = withoutUrls(outcome.message);
-      return { ...outcome, message: outcome.keyRefused === true ? keyProblem(key, words) : words };
+      return { ...outcome, message: outcome.scope === 'key' ? keyProblem(key, words) : words };
     }
     case 'uncertain':
       return { ...outcome, reason: withoutUrls(outcome.reason) };

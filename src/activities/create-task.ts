@@ -245,7 +245,7 @@ class CreateAttempt {
 
   /** A refused key is tried again for a while: it is provably not the task that was refused, and nothing was created. */
   #afterRefusal(outcome: CreateOutcome): CreateOutcome {
-    if (outcome.outcome === 'rejected' && outcome.keyRefused === true) {
+    if (outcome.outcome === 'rejected' && outcome.scope === 'key') {
       return { ...outcome, retryable: !this.#patience.isOver(this.#step) };
     }
     this.#patience.forget(this.#step);

@@ -149,6 +149,8 @@ function ofServiceCode(code: Exclude<ServiceErrorCode, 'UNAUTHORIZED' | 'API_KEY
     case 'INVALID_ARGUMENT':
     case 'INVALID_REQUEST':
     case 'INSUFFICIENT_BALANCE':
+    case 'ACCOUNT_SUSPENDED':
+    case 'PERMISSION_DENIED':
     case 'APP_NOT_FOUND':
     case 'NOT_FOUND':
       return { type: failureTypes.ServiceRefused, isFinal: true };
@@ -198,7 +200,7 @@ export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 
   if (outcome.outcome === 'notSent') {
     return notNow(failureTypes.ServiceUnavailable, `The create was not sent: ${outcome.reason}`, waitMs);
   }
-  const type = outcome.keyRefused === true ? failureTypes.Unauthorized : failureTypes.ServiceUnavailable;
+  const type = outcome.scope === 'key' ? failureTypes.Unauthorized : failureTypes.ServiceUnavailable;
   const words = `The service refused the create for now (HTTP ${outcome.httpStatus}): ${outcome.message}`;
   return notNow(type, words, Math.max(waitMs, outcome.retryAfterMs ?? 0));
 }

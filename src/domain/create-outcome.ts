@@ -1,4 +1,12 @@
 import { redact } from './redact';
+import {
+  type EnvelopeRules,
+  isForNow,
+  type RefusalMeaning,
+  refusalMeaning,
+  type RefusalScope,
+  refusalScopes,
+} from './service-dialect';
 
 /**
  * What became of the one attempt to create a task: the four values of the design, as plain data that may enter a
@@ -29,8 +37,9 @@ export interface CreateRejected {
   readonly code?: number;
   /** The service's own words, without secrets and bounded; the HTTP status when it said nothing. */
   readonly message: string;
-  /** It is the API key that was refused; absent otherwise. */
-  readonly keyRefused?: true;
+  readonly meaning: RefusalMeaning;
+  /** What was refused: this request, or every create of the app, the account, the key or the address. */
+  readonly scope: RefusalScope;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
 }
@@ -70,93 +79,120 @@ export interface CreateFailure {
   readonly reason: string;
 }
 
-/** What is configurable about the classification. */
-export interface CreatePolicy {
-  /** Envelope codes that mean "not now" (queue full, parallel limit, rate): rejected, but worth another try. */
-  readonly retryableCodes: readonly number[];
-  /** Envelope codes that mean that the API key is refused, whatever the HTTP status. */
-  readonly keyCodes: readonly number[];
-  /** Envelope codes of any other meaning. */
-  readonly otherCodes: readonly number[];
-}
-
 /**
  * Decides which of the four outcomes a create had. Pure: the only place where this is decided.
  *
  * Whatever is not certain ends as `uncertain`, since a second create may be a second charge. Specification sections 4.1 and 7;
  * what they leave open is decided in the design, step 2.
  */
-export function classifyCreate(evidence: CreateEvidence, policy: CreatePolicy): CreateOutcome {
+export function classifyCreate(evidence: CreateEvidence, rules: EnvelopeRules): CreateOutcome {
   if (evidence.kind === 'failure') {
     return { outcome: evidence.requestLeft ? 'uncertain' : 'notSent', reason: evidence.reason };
   }
+  const signs = readSigns(evidence.body, rules);
+  const { requestId } = signs;
   const isSuccess = evidence.httpStatus >= 200 && evidence.httpStatus < 300;
-  const requestId = isSuccess ? findRequestId(evidence.body) : undefined;
-  // An id wins over everything else in the reply: a task whose id is known is never an orphan.
-  if (requestId !== undefined) return { outcome: 'accepted', requestId };
-  return rejectionIn(evidence, policy) ?? { outcome: 'uncertain', reason: whyUncertain(evidence, isSuccess) };
+  if (isSuccess && requestId !== undefined && !signs.isRefused) return { outcome: 'accepted', requestId };
+  if (isRefusal(evidence, signs, rules)) return toRejected(evidence, signs, rules);
+  return { outcome: 'uncertain', reason: whyUncertain(evidence, signs) };
 }
 
-function findRequestId(body: unknown): string | undefined {
-  const candidates = [body, field(body, 'data')].flatMap((place) => [
-    field(place, 'requestId'),
-    field(place, 'request_id'),
-  ]);
-  return candidates.find(isRequestId);
+/** What a body says for and against a task. */
+interface Signs {
+  readonly requestId: string | undefined;
+  /** The id stands where only that of a task does: in the envelope's data, or with nothing beside it. */
+  readonly isIdOfTask: boolean;
+  readonly code: number | undefined;
+  readonly message: string | undefined;
+  /** `status` is true, or the code one of success. */
+  readonly isAccepted: boolean;
+  /** `status` is false, or the code none of success. */
+  readonly isRefused: boolean;
+  /** The whole envelope of section 2.1 refuses, by both of its signs: the service itself, not a proxy on the way, says no. */
+  readonly isClearRefusal: boolean;
 }
 
-function rejectionIn(reply: CreateReply, policy: CreatePolicy): CreateRejected | undefined {
-  const { httpStatus, retryAfterMs } = reply;
-  const refusal = refusalEnvelope(reply.body);
-  const isRefusedByStatus = httpStatus >= 300 && httpStatus < 500 && httpStatus !== 408;
-  const isAskedToWait = httpStatus === 503 && retryAfterMs !== undefined;
-  if (refusal === undefined && !isRefusedByStatus && !isAskedToWait) return undefined;
+function readSigns(body: unknown, { successCodes }: EnvelopeRules): Signs {
+  const data = field(body, 'data');
+  const ids = [
+    field(body, 'requestId'),
+    field(body, 'request_id'),
+    field(data, 'requestId'),
+    field(data, 'request_id'),
+  ];
+  const requestId = ids.find(isRequestId);
+  const isAlone = typeof body === 'object' && body !== null && Object.keys(body).length === 1;
+  const code = numeric(field(body, 'code'));
+  const status = field(body, 'status');
+  const isSuccessCode = code !== undefined && successCodes.includes(code);
+  const isOtherCode = code !== undefined && !isSuccessCode;
+  return {
+    requestId,
+    isIdOfTask: requestId !== undefined && (isAlone || ids.slice(2).includes(requestId)),
+    code,
+    message: text(field(body, 'message')),
+    isAccepted: status === true || isSuccessCode,
+    isRefused: status === false || isOtherCode,
+    isClearRefusal: status === false && isOtherCode,
+  };
+}
 
-  const code = refusal?.code ?? numeric(field(reply.body, 'code'));
-  const words = refusal?.message ?? text(field(reply.body, 'message'));
-  const isKnownRefusal = code !== undefined && policy.retryableCodes.includes(code);
-  // A service that fails half-way may well have made the task before it said no, so its word does not count then.
-  const isFault = httpStatus === 408 || (httpStatus >= 500 && httpStatus !== 503);
-  if (isFault && !isKnownRefusal) return undefined;
-  // Who refuses the key does not look further: whatever the code says, the same request is not taken later.
-  const isForbiddenForMore = code !== undefined && policy.otherCodes.includes(code);
-  const isKeyRefused =
-    httpStatus === 401 ||
-    (httpStatus === 403 && !isForbiddenForMore) ||
-    (code !== undefined && policy.keyCodes.includes(code));
-  const isRetryable = !isKeyRefused && (httpStatus === 429 || httpStatus === 503 || isKnownRefusal);
+/** The statuses by which a server refuses what it has not begun; any other below 500 may be made up by what is on the way. */
+const refusingStatuses = new Set([
+  ...[301, 302, 307, 308],
+  ...[400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418],
+  ...[421, 422, 423, 424, 426, 428, 429, 431, 451],
+]);
+
+/** Whether it proves that there is no task. Signs that contradict each other prove nothing. */
+function isRefusal({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { codes }: EnvelopeRules): boolean {
+  const { requestId, code, message, isAccepted, isRefused, isClearRefusal } = signs;
+  if (isAccepted || signs.isIdOfTask) return false;
+  if (refusingStatuses.has(httpStatus)) return true;
+  const isSuccess = httpStatus >= 200 && httpStatus < 300;
+  if (isSuccess || httpStatus === 503) {
+    // Beside a clear refusal an id is that of a trace.
+    if (isClearRefusal || requestId !== undefined) return isClearRefusal;
+    return (isRefused && code === undefined && message !== undefined) || (!isSuccess && retryAfterMs !== undefined);
+  }
+  // A service that fails half-way may well have made the task before it said no, unless it looked at nothing but the account.
+  const meaning = code === undefined ? undefined : codes[code];
+  return isClearRefusal && meaning !== undefined && ['app', 'account', 'key'].includes(refusalScopes[meaning]);
+}
+
+function toRejected({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { codes }: EnvelopeRules): CreateRejected {
+  const { code, message = formatStatus(httpStatus) } = signs;
+  const meaning = refusalMeaning(httpStatus, code, codes);
   return {
     outcome: 'rejected',
-    retryable: isRetryable,
+    retryable: isForNow(meaning) || (httpStatus === 503 && meaning === 'SERVICE_UNAVAILABLE'),
     httpStatus,
     ...(code !== undefined && { code }),
-    message: words ?? formatStatus(httpStatus),
-    ...(isKeyRefused && { keyRefused: true as const }),
+    message,
+    meaning,
+    scope: isRedirect(httpStatus) ? 'way' : refusalScopes[meaning],
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }
 
-/** The envelope of section 2.1 with `status` false: the service itself, not a proxy on the way, says no. */
-function refusalEnvelope(body: unknown): { code: number | undefined; message: string | undefined } | undefined {
-  if (field(body, 'status') !== false) return undefined;
-  const code = numeric(field(body, 'code'));
-  const message = text(field(body, 'message'));
-  return code === undefined && message === undefined ? undefined : { code, message };
+function isRedirect(httpStatus: number): boolean {
+  return httpStatus >= 300 && httpStatus < 400;
 }
 
 function formatStatus(httpStatus: number): string {
-  return httpStatus < 400
+  return isRedirect(httpStatus)
     ? `the service answered with a redirect (HTTP ${httpStatus}), which a create never follows`
     : `the service answered HTTP ${httpStatus} without a message`;
 }
 
-function whyUncertain({ httpStatus, body, bodyFault }: CreateReply, isSuccess: boolean): string {
-  const requestId = findRequestId(body);
-  // Beside an error it may be the id of anything, such as a trace; a person can look whether a task has it.
+function whyUncertain({ httpStatus, bodyFault }: CreateReply, { requestId, code, isRefused }: Signs): string {
+  const refused = isRefused ? ` with a refusal${code === undefined ? '' : `, code ${code}`}` : '';
+  // It may be the id of anything, such as a trace; a person can look whether a task has it.
   if (requestId !== undefined)
-    return `HTTP ${httpStatus}; its body has the id ${requestId}, which may be that of the task`;
+    return `HTTP ${httpStatus}${refused}; its body has the id ${requestId}, which may be that of the task`;
   if (bodyFault !== undefined) return `HTTP ${httpStatus}, but its body was not received: ${bodyFault}`;
-  return isSuccess ? `HTTP ${httpStatus} without a usable request id` : `HTTP ${httpStatus}`;
+  const isSuccess = httpStatus >= 200 && httpStatus < 300;
+  return `HTTP ${httpStatus}${refused}${isSuccess ? ' without a usable request id' : ''}`;
 }
 
 function field(value: unknown, name: string): unknown {
@@ -166,7 +202,7 @@ function field(value: unknown, name: string): unknown {
 
 function numeric(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined;
-  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+  return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
 function text(value: unknown): string | undefined {

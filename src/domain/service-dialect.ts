@@ -7,6 +7,8 @@ export const refusalMeanings = [
   'UNAUTHORIZED',
   'INVALID_REQUEST',
   'INSUFFICIENT_BALANCE',
+  'ACCOUNT_SUSPENDED',
+  'PERMISSION_DENIED',
   'TASK_NOT_FOUND',
   'APP_NOT_FOUND',
   'NOT_FOUND',
@@ -18,6 +20,73 @@ export const refusalMeanings = [
 
 /** One of {@link refusalMeanings}. */
 export type RefusalMeaning = (typeof refusalMeanings)[number];
+
+/** Whose it is to change something before a refused request is taken: `way` is the address, or a gateway on the way. */
+export type RefusalScope = 'request' | 'app' | 'account' | 'key' | 'way';
+
+/** The scope of each meaning. */
+export const refusalScopes: Readonly<Record<RefusalMeaning, RefusalScope>> = {
+  API_ERROR: 'request',
+  UNAUTHORIZED: 'key',
+  INVALID_REQUEST: 'request',
+  INSUFFICIENT_BALANCE: 'account',
+  ACCOUNT_SUSPENDED: 'account',
+  PERMISSION_DENIED: 'account',
+  TASK_NOT_FOUND: 'request',
+  APP_NOT_FOUND: 'app',
+  NOT_FOUND: 'way',
+  OUTPUT_GONE: 'request',
+  QUEUE_FULL: 'account',
+  RATE_LIMITED: 'account',
+  SERVICE_UNAVAILABLE: 'way',
+};
+
+/** What envelope codes mean: code → meaning. */
+export type EnvelopeCodes = Readonly<Record<number, RefusalMeaning>>;
+
+/** What reading a reply depends on. */
+export interface EnvelopeRules {
+  readonly successCodes: readonly number[];
+  readonly codes: EnvelopeCodes;
+}
+
+/** Whether it means "not now": what is refused so may be sent again later. */
+export function isForNow(meaning: RefusalMeaning): boolean {
+  return meaning === 'QUEUE_FULL' || meaning === 'RATE_LIMITED';
+}
+
+/**
+ * What a refusal means. The HTTP status decides first; the table of codes refines what the status leaves open, because
+ * the specification shows neither statuses nor codes of failed requests (section 7).
+ */
+export function refusalMeaning(
+  httpStatus: number,
+  code: number | undefined,
+  codes: EnvelopeCodes,
+  isAboutTask = false,
+): RefusalMeaning {
+  const known = code === undefined ? undefined : codes[code];
+  switch (httpStatus) {
+    case 401:
+    case 403:
+      // Who refuses the key or the account does not look further, so a "try later" is not believed.
+      return known === undefined || isForNow(known) ? 'UNAUTHORIZED' : known;
+    case 402:
+      return known ?? 'INSUFFICIENT_BALANCE';
+    case 404:
+      // A 404 without an envelope comes from a proxy in front of the service, and says nothing about the task.
+      return known ?? (isAboutTask && code !== undefined ? 'TASK_NOT_FOUND' : 'NOT_FOUND');
+    case 408:
+      return known ?? 'SERVICE_UNAVAILABLE';
+    case 410:
+      return 'OUTPUT_GONE';
+    case 429:
+      return known === 'QUEUE_FULL' ? known : 'RATE_LIMITED';
+    default:
+      if (httpStatus >= 500) return known ?? 'SERVICE_UNAVAILABLE';
+      return known ?? (httpStatus >= 400 ? 'INVALID_REQUEST' : 'API_ERROR');
+  }
+}
 
 /** Envelope codes of one deployment of the service, over the ones that are built in. */
 export interface ServiceCodes {

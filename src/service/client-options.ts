@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
+import type { EnvelopeCodes } from '../domain/service-dialect';
 import type { CallbackTarget } from './create-request';
 import type { EndpointName } from './endpoints';
-import type { EnvelopeCodes } from './service-codes';
 import type { RequestObserver, TraceRequest } from './service-transport';
 
 /** How long each kind of request may take, in milliseconds, from connecting to the last byte of its reply. */

@@ -1,6 +1,7 @@
-import { type CreateOutcome, classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/create-outcome';
+import { type CreateOutcome, classifyCreate, type CreateEvidence } from '../domain/create-outcome';
 import { isFields, isRecord, parseJson } from '../domain/json';
 import { unknownNameProblems } from '../domain/nearest-name';
+import type { EnvelopeRules } from '../domain/service-dialect';
 import { safeText, showValue, textRemedy } from '../domain/text';
 import type { SingleExchange } from './exchange';
 
@@ -129,8 +130,8 @@ function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
 }
 
 /** The outcome of a create, from its exchange; free of secrets. */
-export function toCreateOutcome(exchanged: SingleExchange, policy: CreatePolicy): CreateOutcome {
-  const outcome = classifyCreate(evidenceIn(exchanged), policy);
+export function toCreateOutcome(exchanged: SingleExchange, rules: EnvelopeRules): CreateOutcome {
+  const outcome = classifyCreate(evidenceIn(exchanged), rules);
   return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;
 }
 

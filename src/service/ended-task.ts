@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { readNamedEnd } from '../domain/callback-notice';
 import { isRecord, parseJson } from '../domain/json';
+import type { EnvelopeRules } from '../domain/service-dialect';
 import { isTerminal, type TerminalStatus } from '../domain/task-state';
-import { type Answer, type EnvelopeRules, formatProblems, isRefusedByStatus, toRefusal } from './envelope';
+import { type Answer, formatProblems, isRefusedByStatus, toRefusal } from './envelope';
 import { ServiceResponseInvalidError } from './errors';
 import { type OutputItem, outputList } from './task-outputs';
 import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-timestamps';

@@ -1,17 +1,12 @@
 import * as z from 'zod';
 import { parseJson } from '../domain/json';
+import type { EnvelopeRules } from '../domain/service-dialect';
 import { safeText } from '../domain/text';
-import { type EnvelopeCodes, toApiError } from './service-codes';
+import { toApiError } from './service-codes';
 import type { Endpoint } from './endpoints';
 import { type ServiceApiError, ServiceResponseInvalidError } from './errors';
 import type { HttpReply } from './exchange';
 import { numberLike } from './wire-values';
-
-/** What reading an envelope depends on. */
-export interface EnvelopeRules {
-  readonly successCodes: readonly number[];
-  readonly codes: EnvelopeCodes;
-}
 
 /** A complete reply, and the endpoint that gave it. */
 export interface Answer {

@@ -101,6 +101,8 @@ const remedies: Readonly<Record<ApiErrorCode, string>> = {
   UNAUTHORIZED: 'Give the API key of an account that may do this; trying again with this one does not help.',
   INVALID_REQUEST: 'Correct what the service names in the request; trying it again unchanged does not help.',
   INSUFFICIENT_BALANCE: 'Raise the balance of the account, then send it again.',
+  ACCOUNT_SUSPENDED: 'Have the account opened again at the service, then send it again.',
+  PERMISSION_DENIED: 'Give the account the permission for this at the service, then send it again.',
   TASK_NOT_FOUND:
     'Compare the request id, and whether the API key is of the account that created the task; a task that was created seconds ago may not be visible yet.',
   APP_NOT_FOUND: 'Compare webAppId with the app at the service, and whether the account of the API key may use it.',
@@ -132,7 +134,7 @@ export class ServiceApiError extends ServiceError {
   }
 }
 
-/** The API key is missing, wrong, expired or not allowed to do this (HTTP 401, 403). Final until the key changes. */
+/** The API key is refused (HTTP 401, 403), or its account is suspended or may not do this; `code` tells which. */
 export class UnauthorizedError extends ServiceApiError {}
 
 /** The request itself is wrong (other HTTP 4xx, or an envelope code that says so). Final. */

@@ -70,4 +70,4 @@ export type { ApiErrorCode, ServiceErrorCode } from './errors';
 export { SourceError, UploadError } from '../storage/errors';
 export type { SourceErrorCode, UploadErrorCode } from '../storage/errors';
 export { defaultEnvelopeCodes } from './service-codes';
-export type { EnvelopeCodes } from './service-codes';
+export type { EnvelopeCodes, RefusalScope } from '../domain/service-dialect';

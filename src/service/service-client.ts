@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type * as z from 'zod';
-import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
+import type { CreateOutcome } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
 import { knownSecrets } from '../domain/redact';
-import { defaultHeaderPrefix } from '../domain/service-dialect';
+import { defaultHeaderPrefix, type EnvelopeRules } from '../domain/service-dialect';
 import type { ConnectionRule } from '../storage/connection-rule';
 import {
   type CallOptions,
@@ -24,15 +24,7 @@ import {
   toCreateOutcome,
 } from './create-request';
 import type { EndpointName } from './endpoints';
-import {
-  acceptedJson,
-  type Answer,
-  type EnvelopeRules,
-  invalidResponse,
-  openEnvelope,
-  parseData,
-  unwrapped,
-} from './envelope';
+import { acceptedJson, type Answer, invalidResponse, openEnvelope, parseData, unwrapped } from './envelope';
 import { readSyncTask, type SyncTaskReply } from './ended-task';
 import { ApiKeyUnavailableError, ServiceClosedError } from './errors';
 import type { ExchangeLimits } from './exchange';
@@ -45,7 +37,7 @@ import {
   inputResourcePageSchema,
   inputResourceSchema,
 } from './input-resource';
-import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes } from './service-codes';
+import { defaultEnvelopeCodes, defaultSuccessCodes } from './service-codes';
 import { type Call, ServiceTransport } from './service-transport';
 import { type TaskDetail, taskDetailSchema } from './task-detail';
 import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
@@ -63,7 +55,6 @@ export class ServiceClient {
   readonly #timeouts: ServiceTimeouts;
   readonly #headerPrefix: string;
   readonly #rules: EnvelopeRules;
-  readonly #createPolicy: CreatePolicy;
   readonly #storageHosts: readonly string[];
   #uploadRule: ConnectionRule | undefined;
 
@@ -74,7 +65,6 @@ export class ServiceClient {
     this.#headerPrefix = options.headerPrefix ?? defaultHeaderPrefix;
     const codes = { ...defaultEnvelopeCodes, ...options.envelopeCodes };
     this.#rules = { codes, successCodes: options.successCodes ?? defaultSuccessCodes };
-    this.#createPolicy = toCreatePolicy(codes);
     this.#storageHosts = (options.storageHosts ?? []).map((host) => host.toLowerCase());
     knownSecrets.add(...(options.secrets ?? []));
     this.#transport = new ServiceTransport({
@@ -114,7 +104,7 @@ export class ServiceClient {
     };
     try {
       const exchanged = await this.#transport.askOnce('create', call, this.#limits(options, this.#timeouts.createMs));
-      return toCreateOutcome(exchanged, this.#createPolicy);
+      return toCreateOutcome(exchanged, this.#rules);
     } catch (error) {
       if (error instanceof ApiKeyUnavailableError || error instanceof ServiceClosedError)
         return { outcome: 'notSent', reason: error.message };

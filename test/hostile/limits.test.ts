@@ -13,6 +13,7 @@ import {
 } from '../support/task-environment';
 import { watchWays } from '../support/watch-ways';
 import { uncertain } from '../support/uncertain-create';
+import { refusedCreate } from '../support/refused-create';
 
 const tenYears = '3650d';
 
@@ -73,14 +74,8 @@ describe('an answer of the service that no timer takes', () => {
     'as the wait after a refusal, %d, is waited for at most until the deadline',
     async (retryAfterMs) => {
       const service = new FakeService();
-      const refused = {
-        outcome: 'rejected',
-        retryable: true,
-        httpStatus: 503,
-        message: 'x'.repeat(100_000),
-        retryAfterMs,
-      };
-      service.createOutcomes = [refused as CreateOutcome];
+      const refused = refusedCreate(503, 'x'.repeat(100_000));
+      service.createOutcomes = [{ ...refused, retryAfterMs } as CreateOutcome];
       const isTooLong = (retryAfterMs ?? 0) > 10;
       const deadlines = { total: isTooLong ? 3_000 : 60_000 };
       await environment.withTask(service.activities, { inputs: {}, deadlines }, async (task) => {

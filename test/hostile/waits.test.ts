@@ -19,12 +19,13 @@ import {
   TaskEnvironment,
   whenStatusIs,
 } from '../support/task-environment';
+import { refusedCreate } from '../support/refused-create';
 
 /** A run hands over after this many events; a step that has begun may add some. */
 const maxEvents = 60;
 const stepEvents = 40;
 const tuning = { ...fastTuning, continueAsNewAfterEvents: maxEvents };
-const refused: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatus: 503, message: 'queue full' };
+const refused = refusedCreate(503, 'queue full');
 const uncertain: CreateOutcome = { outcome: 'uncertain', reason: 'the connection was reset', callbackAsked: true };
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
 

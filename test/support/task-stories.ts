@@ -12,6 +12,7 @@ import { passingFailure, seen, untilCancelled } from './fake-activities';
 import { fastTuning, type RunningTask, whenRequestIs, whenStatusIs } from './task-environment';
 import { brokenOutput, idle, story, type TaskStory, uncertain } from './task-story';
 import { whenSeenAs } from './watch-ways';
+import { refusedCreate } from './refused-create';
 
 const parkedShortly = { tuning: { ...fastTuning, archivePauseMs: 50 } };
 /** So rare that the task is polled only when a message comes in. */
@@ -45,7 +46,7 @@ export const taskStories: readonly TaskStory[] = [
   }),
   story('create-tried-again', {
     begin: (service) => {
-      const refused = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' } as const;
+      const refused = refusedCreate(429, 'queue full');
       service.createOutcomes = [
         { outcome: 'notSent', reason: 'ECONNREFUSED' },
         { ...refused, retryAfterMs: 90 },
@@ -56,7 +57,7 @@ export const taskStories: readonly TaskStory[] = [
   }),
   story('create-stopped-between-tries', {
     begin: (service) => {
-      const refused = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' } as const;
+      const refused = refusedCreate(429, 'queue full');
       service.createOutcomes = [{ ...refused, retryAfterMs: 60_000 }];
       return async (task) => {
         await eventually(() => service.calls.creates.length > 0);
@@ -68,7 +69,7 @@ export const taskStories: readonly TaskStory[] = [
   story('create-past-its-deadline', {
     input: { inputs: {}, deadlines: { total: 2_000 } },
     begin: (service) => {
-      const refused = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' } as const;
+      const refused = refusedCreate(429, 'queue full');
       service.createOutcomes = [{ ...refused, retryAfterMs: 60_000 }];
       return idle;
     },
@@ -90,7 +91,7 @@ export const taskStories: readonly TaskStory[] = [
   }),
   story('create-rejected', {
     begin: (service) => {
-      service.createOutcomes = [{ outcome: 'rejected', retryable: false, httpStatus: 404, message: 'no such app' }];
+      service.createOutcomes = [refusedCreate(404, 'no such app')];
       return idle;
     },
     execution: 'FAILED',

@@ -6,13 +6,14 @@ import { fastTuning, whenStatusIs } from './task-environment';
 import { stopStories } from './stop-stories';
 import { taskStories } from './task-stories';
 import { brokenOutput, idle, story, type TaskStory, uncertain } from './task-story';
+import { refusedCreate } from './refused-create';
 
 /** Every branch of the `task` workflow since each of its waits may continue as new. */
 const waitingStories: readonly TaskStory[] = [
   story('create-continued-as-new', {
     input: { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
     begin: (service) => {
-      const refused = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' } as const;
+      const refused = refusedCreate(429, 'queue full');
       service.createOutcomes = [{ ...refused, retryAfterMs: 60_000 }];
       return async (task) => {
         await eventually(() => service.calls.creates.length > 0);

@@ -10,8 +10,9 @@ import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
 import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-create';
+import { refusedCreate } from '../support/refused-create';
 
-const rejected: CreateOutcome = { outcome: 'rejected', retryable: false, httpStatus: 400, message: 'no credit' };
+const rejected = refusedCreate(400, 'no credit');
 const noInputs = { inputs: {} };
 
 const environment = TaskEnvironment.forSuite();

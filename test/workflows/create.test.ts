@@ -18,9 +18,10 @@ import {
   TaskEnvironment,
   whenStatusIs,
 } from '../support/task-environment';
+import { refusedCreate } from '../support/refused-create';
 
 const notSent: CreateNotSent = { outcome: 'notSent', reason: 'connect ECONNREFUSED' };
-const busy: CreateRejected = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' };
+const busy = refusedCreate(429, 'queue full');
 const noInputs = { inputs: {} };
 
 const environment = TaskEnvironment.forSuite();
@@ -158,7 +159,7 @@ describe('the create of a task', () => {
   it.concurrent('fails the task as TaskRejected in the service’s own words', async () => {
     const service = new FakeService();
     const message = 'The app 7 does not exist.';
-    service.createOutcomes = [{ outcome: 'rejected', retryable: false, httpStatus: 404, code: 20224, message }];
+    service.createOutcomes = [refusedCreate(404, message, { code: 20224 })];
     await environment.withTask(service.activities, noInputs, async (task) => {
       expect(await failureOf(task)).toMatchObject({
         type: 'TaskRejected',
@@ -176,7 +177,7 @@ describe('the create of a task', () => {
     async () => {
       const service = new FakeService();
       const message = 'wrong key; the API key of the account "default" is not accepted';
-      service.createOutcomes = [{ outcome: 'rejected', retryable: false, httpStatus: 403, message, keyRefused: true }];
+      service.createOutcomes = [refusedCreate(403, message)];
       const failure = await environment.withTask(service.activities, noInputs, failureOf);
       expect(failure).toMatchObject({ type: 'Unauthorized', message: `The create was refused: ${message}` });
       expect(service.calls.creates).toHaveLength(1);

@@ -181,13 +181,10 @@ function heartbeatIn(details: unknown): Partial<CreateHeartbeat> {
 }
 
 /** A refused key is the operator's to correct, whichever step of a task meets it: its type is that of an upload. */
-function rejection(
-  { state }: Pick<TaskRun, 'state'>,
-  { message, httpStatus, code, keyRefused }: CreateRejected,
-): Error {
+function rejection({ state }: Pick<TaskRun, 'state'>, { message, httpStatus, code, scope }: CreateRejected): Error {
   const uncertaintyReason =
     state.uncertaintyReason === undefined ? '' : ` Of an earlier create: ${state.uncertaintyReason}`;
-  if (keyRefused === true) return taskFailure('Unauthorized', `The create was refused: ${message}${uncertaintyReason}`);
+  if (scope === 'key') return taskFailure('Unauthorized', `The create was refused: ${message}${uncertaintyReason}`);
   const words = `The service rejected the task: ${message}${uncertaintyReason}`;
   return taskFailure('TaskRejected', words, { httpStatus, code: code ?? null });
 }

@@ -5,6 +5,7 @@ import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { FakeContext } from '../../support/fake-context';
 import { ClientEnvironment } from './client-environment';
+import { refusedCreate } from '../../support/refused-create';
 
 let environment: ClientEnvironment;
 
@@ -77,7 +78,7 @@ describe('longhaul run', () => {
 
   it('ends with 3 and the service’s words when the task is rejected, and a retry sends it again', async () => {
     const key = randomUUID();
-    const rejected = { outcome: 'rejected', retryable: false, httpStatus: 404, message: 'no such app' } as const;
+    const rejected = refusedCreate(404, 'no such app');
     environment.service.createOutcomes = [rejected];
     const first = await run(...runTask(key, '--json'));
     const retried = await run(...runTask(key, '--retry'));
@@ -186,7 +187,7 @@ describe('longhaul status and list', () => {
     const json = jsonOf(await run('status', key, '--json'));
     expect(json).toMatchObject({ status: 'Success', failure: null, result: { outputs: [{ bytes: 1 }] } });
 
-    const rejected = { outcome: 'rejected', retryable: false, httpStatus: 404, message: 'no such app' } as const;
+    const rejected = refusedCreate(404, 'no such app');
     environment.service.createOutcomes = [rejected];
     await run(...runTask(other));
     const failed = (await run('status', other)).stdout.text;

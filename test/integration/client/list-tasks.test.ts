@@ -3,6 +3,7 @@ import { InputInvalidError, type ListedTask, type ListTasksOptions } from '../..
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { ClientEnvironment, smallInput } from './client-environment';
+import { refusedCreate } from '../../support/refused-create';
 
 let environment: ClientEnvironment;
 /** Distinguishes the tasks of this suite from those of others. */
@@ -94,9 +95,7 @@ describe('a list of tasks', () => {
   });
 
   it('is of those of which an operator paused an activity, and says which', async () => {
-    environment.service.createOutcomes = [
-      { outcome: 'rejected', retryable: true, httpStatus: 503, message: 'busy', retryAfterMs: 60_000 },
-    ];
+    environment.service.createOutcomes = [refusedCreate(503, 'busy', { retryAfterMs: 60_000 })];
     environment.service.script = [seen('Running')];
     const { workflowId } = await environment.longhaul.start({ ...smallInput, key: `${prefix}-paused` });
     const { workflowService } = environment.temporal;

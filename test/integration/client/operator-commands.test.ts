@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { FakeContext } from '../../support/fake-context';
 import { ClientEnvironment, smallInput } from './client-environment';
+import { refusedCreate } from '../../support/refused-create';
 
 let environment: ClientEnvironment;
 
@@ -123,13 +124,7 @@ describe('longhaul list', () => {
 
 describe('longhaul list --held-up', () => {
   const words = /createTask: .*HTTP 503.*busy/;
-  const busy = {
-    outcome: 'rejected',
-    retryable: true,
-    httpStatus: 503,
-    message: 'busy',
-    retryAfterMs: 60_000,
-  } as const;
+  const busy = refusedCreate(503, 'busy', { retryAfterMs: 60_000 });
 
   it('is of the tasks of which a step fails and is tried again, and says since when and why', async () => {
     const tag = `held-up:${randomUUID()}`;

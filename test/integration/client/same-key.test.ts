@@ -5,6 +5,7 @@ import { searchAttributes } from '../../../src/contract/search-attributes';
 import { eventually } from '../../support/eventually';
 import { finalFailure, seen } from '../../support/fake-activities';
 import { ClientEnvironment, smallInput } from './client-environment';
+import { refusedCreate } from '../../support/refused-create';
 
 let environment: ClientEnvironment;
 
@@ -183,7 +184,7 @@ describe('a retry', () => {
 
   it('of a rejected task sends the same create again, under the same number', async () => {
     const key = randomUUID();
-    environment.service.createOutcomes = [{ outcome: 'rejected', retryable: false, httpStatus: 400, message: 'no' }];
+    environment.service.createOutcomes = [refusedCreate(400, 'no')];
     await expect((await start(key)).result()).rejects.toMatchObject({ failureType: 'TaskRejected', requestId: null });
 
     const again = await start(key, {}, true);

@@ -1,6 +1,8 @@
 import { classifyCreate, type CreateReply } from '../../../src/domain/create-outcome';
 
-const policy = { retryableCodes: [30039, 50600], keyCodes: [20052], otherCodes: [20050] };
+import { defaultEnvelopeCodes as codes, defaultSuccessCodes as successCodes } from '../../../src/service/service-codes';
+
+const policy = { codes, successCodes };
 const refused = { code: 20015, message: 'bad param', status: false };
 
 function reply(httpStatus: number, body: unknown, more: Partial<CreateReply> = {}): CreateReply {
@@ -13,7 +15,6 @@ describe('classifyCreate', () => {
     [202, { request_id: 'r-1' }],
     [200, { requestId: 'r-1' }],
     [200, { code: 20000, status: true, data: { requestId: 'r-1' } }],
-    [202, { requestId: 'r-1', status: false, code: 1 }],
     [202, { requestId: '', request_id: 'r-1' }],
   ])('is accepted with HTTP %i and the id in %j', (httpStatus, body) => {
     expect(classifyCreate(reply(httpStatus, body), policy)).toEqual({ outcome: 'accepted', requestId: 'r-1' });
@@ -42,27 +43,27 @@ describe('classifyCreate', () => {
     ['a 400 with an envelope', reply(400, refused), { retryable: false, code: 20015, message: 'bad param' }],
     ['a 200 with a refusing envelope', reply(200, refused), { retryable: false, code: 20015 }],
     ['a refusing envelope with its code as text', reply(200, { ...refused, code: '20015' }), { code: 20015 }],
-    ['a 401 without a body', reply(401, undefined), { retryable: false, httpStatus: 401, keyRefused: true }],
+    ['a 401 without a body', reply(401, undefined), { retryable: false, httpStatus: 401, scope: 'key' }],
     [
       'a 401 whose code means "later"',
       reply(401, { code: 50600, message: 'no', status: false }),
-      { retryable: false, httpStatus: 401, keyRefused: true },
+      { retryable: false, httpStatus: 401, scope: 'key' },
     ],
     [
       'a 403 whose code means "later"',
       reply(403, { code: 30039, message: 'no', status: false }),
-      { retryable: false, httpStatus: 403, keyRefused: true },
+      { retryable: false, httpStatus: 403, scope: 'key' },
     ],
     [
       'a 200 whose code refuses the key',
       reply(200, { code: 20052, message: 'no', status: false }),
-      { retryable: false, httpStatus: 200, keyRefused: true },
+      { retryable: false, httpStatus: 200, scope: 'key' },
     ],
     ['a 404 whose body was cut', reply(404, undefined, { bodyFault: 'reset' }), { retryable: false }],
     ['a redirect', reply(307, undefined), { retryable: false, httpStatus: 307 }],
     ['a 429', reply(429, undefined, { retryAfterMs: 2000 }), { retryable: true, retryAfterMs: 2000 }],
     ['a 503 with Retry-After', reply(503, undefined, { retryAfterMs: 0 }), { retryable: true, retryAfterMs: 0 }],
-    ['a 503 with a refusing envelope', reply(503, refused), { retryable: true }],
+    ['a 503 with a refusing envelope', reply(503, { ...refused, code: 1 }), { retryable: true }],
     ['a full queue', reply(200, { ...refused, code: 30039 }), { retryable: true, code: 30039 }],
     ['a full queue as a 400', reply(400, { ...refused, code: 30039 }), { retryable: true }],
   ])('is rejected by %s', (_name, evidence, expected) => {
@@ -76,6 +77,7 @@ describe('classifyCreate', () => {
     ['a 408 with a refusing envelope', reply(408, refused)],
     ['a 502 page', reply(502, undefined)],
     ['a bare 503', reply(503, undefined)],
+    ['the 503 of a gateway', reply(503, { code: 503, message: 'no upstream' })],
     ['a 504', reply(504, undefined)],
     ['a 500 that carries something like an id', reply(500, { request_id: 'trace-1' })],
     ['a 200 without an id', reply(200, {})],
@@ -105,9 +107,11 @@ describe('classifyCreate', () => {
 
   it('never calls an exchange that left anything safe to send again unless the service said no', () => {
     const statuses = Array.from({ length: 500 }, (_, index) => index + 100);
+    const refusing = new Set([301, 302, 307, 308, 421, 422, 423, 424, 426, 428, 429, 431, 451]);
+    for (let status = 400; status <= 418; status += 1) if (status !== 408) refusing.add(status);
     const outcomes = statuses.map((status) => classifyCreate(reply(status, undefined), policy).outcome);
     const unsafe = statuses.filter((status, index) => {
-      const saidNo = status >= 300 && status < 500 && status !== 408;
+      const saidNo = refusing.has(status);
       return (outcomes[index] === 'rejected') !== saidNo || outcomes[index] === 'notSent';
     });
     expect(unsafe).toEqual([]);

@@ -5,15 +5,10 @@ import {
   type CreateLimiterView,
   type HeldBack,
 } from '../../../src/service/create-limiter';
+import { refusedCreate } from '../../support/refused-create';
 
 const accepted: CreateOutcome = { outcome: 'accepted', requestId: 'r-1' };
-const queueFull = {
-  outcome: 'rejected',
-  retryable: true,
-  httpStatus: 503,
-  code: 30039,
-  message: 'queue full',
-} as const satisfies CreateOutcome;
+const queueFull = refusedCreate(503, 'queue full', { code: 30039 });
 const tooMany: CreateOutcome = { ...queueFull, httpStatus: 429, message: 'too many' };
 
 let nowMs: number;

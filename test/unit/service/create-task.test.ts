@@ -212,6 +212,8 @@ describe('createTask over HTTP', () => {
       retryable: true,
       httpStatus: 429,
       code: 50600,
+      meaning: 'RATE_LIMITED',
+      scope: 'account',
       message: 'slow down Bearer [redacted] Bearer [redacted]',
       retryAfterMs: 7_000,
     });

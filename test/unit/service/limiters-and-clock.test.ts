@@ -1,6 +1,7 @@
 import { RateLimitedError } from '../../../src/service';
 import { CreateLimiter } from '../../../src/service/create-limiter';
 import { PollLimiter } from '../../../src/service/poll-limiter';
+import { refusedCreate } from '../../support/refused-create';
 
 const dayMs = 86_400_000;
 
@@ -19,7 +20,7 @@ describe('a limiter that was closed while the clock was a day ahead', () => {
   it('sends creates again after its pause once the clock is set right', async () => {
     const limiter = new CreateLimiter({ perSecond: 100 });
     await limiter.acquire();
-    limiter.report({ outcome: 'rejected', retryable: true, httpStatus: 429, message: 'slow down' });
+    limiter.report(refusedCreate(429, 'slow down'));
     aheadMs = 0;
     expect((await limiter.acquire())?.waitMs).toBeLessThan(60_000);
   });

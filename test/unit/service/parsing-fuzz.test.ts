@@ -86,10 +86,7 @@ describe('whatever the service answers', () => {
   it('a create has one of its outcomes, and none of them is "not sent"', () => {
     fc.assert(
       fc.property(wireValue, httpStatus, (json, status) => {
-        const { outcome } = classifyCreate(
-          { kind: 'reply', httpStatus: status, body: json },
-          { retryableCodes: [], keyCodes: [], otherCodes: [] },
-        );
+        const { outcome } = classifyCreate({ kind: 'reply', httpStatus: status, body: json }, rules);
         expect(['accepted', 'rejected', 'uncertain']).toContain(outcome);
       }),
       { numRuns: 1_000 },
