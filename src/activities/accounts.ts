@@ -82,7 +82,7 @@ export class AccountLimits {
 
   /** Takes this worker's part of the account's rates. */
   shareAmong(workers: number): void {
-    this.creates.setRate(this.#rates.createsPerSecond / workers);
+    this.creates.setRate(this.#rates.createsPerSecond / workers, workers);
     this.polls.setRate(this.#rates.pollsPerSecond / workers);
   }
 }
@@ -137,9 +137,8 @@ export class AccountUnknownError extends Error {
 const maxRemembered = 10_000;
 
 /**
- * How long an unknown account or a refused key is tried again before it counts as final: a rolling restart brings
- * workers that know the account, and a key that is changed is refused for a while. Counted for each waiting step, from
- * the first time that it was refused in this worker.
+ * How long an unknown account is tried again before that is final: a rolling restart brings workers that know it. Counted
+ * for each waiting step, from the first time in this worker.
  */
 export class AccountPatience {
   readonly #limitMs: number;
@@ -149,7 +148,7 @@ export class AccountPatience {
     this.#limitMs = limitMs;
   }
 
-  /** It was refused again: whether that has lasted too long. */
+  /** The account is unknown still: whether that has lasted too long. */
   isOver(step: string): boolean {
     const nowMs = performance.now();
     const sinceMs = this.#sinceMs.get(step) ?? nowMs;

@@ -32,7 +32,6 @@ export interface TaskFailureDetails {
   };
   readonly AccountUnknown: TaskFacts;
   readonly NotAllowed: TaskFacts;
-  readonly Unauthorized: TaskFacts;
   readonly ServiceRefused: TaskFacts;
   readonly StorageRefused: TaskFacts;
   readonly ArchiveUnavailable: TaskFacts;

@@ -70,8 +70,8 @@ export const metrics = {
   ),
   limiterClosed: gauge(
     'longhaul_create_limiter_closed',
-    '1 while the limiter of an account sends no creates or a single one and others wait for that, else 0: also after a create that failed while none waits.',
-    ['account'],
+    '1 while the limiter of an account, or of one of its apps, sends no creates or a single one and others wait for that, by what has to change: `account` (its balance, a suspension, its key, a permission) or `service`; else 0, also after a create that failed while none waits.',
+    ['account', 'cause'],
   ),
   keyRefused: gauge(
     'longhaul_key_refused',

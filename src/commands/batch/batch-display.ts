@@ -124,7 +124,7 @@ class LineDisplay implements BatchDisplay {
 }
 
 /** The state of a batch, for display. */
-export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson' | 'uploading'> {
+export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson' | 'uploading' | 'createsHeldUp'> {
   readonly progress: BatchProgress;
 }
 
@@ -205,8 +205,9 @@ export function statesLine({ running, rowStates }: BatchProgress, nowMs: number)
 }
 
 /** `3 rows, the first since …: createTask: …`; undefined while every running row can go on, as far as that is known. */
-export function heldUpText({ running, rowStates }: BatchProgress): string | undefined {
-  return rowStates?.heldUp === undefined || running === 0 ? undefined : formatHeldUp(rowStates.heldUp, printableLine);
+export function heldUpText({ progress: { running, rowStates }, createsHeldUp }: ShownBatch): string | undefined {
+  const heldUp = createsHeldUp ?? rowStates?.heldUp;
+  return heldUp === undefined || running === 0 ? undefined : formatHeldUp(heldUp, printableLine);
 }
 
 /** `5 rows now, 1,234 files (3.4 GB) sent, 766 shared`; undefined where nothing is uploaded. */
@@ -227,7 +228,7 @@ export function uploadLine(batch: ShownBatch): string | undefined {
   return message === undefined ? undefined : `uploads: ${message}`;
 }
 
-/** The current problem; undefined when there is none. */
+/** The current problem, beside rows that are held up; undefined when there is none. */
 export function formatProblem({ progress, retrying, needPerson }: ShownBatch): string | undefined {
   const [retry] = retrying;
   if (retry !== undefined) return formatRetry(retry);
@@ -236,21 +237,19 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
   if (budget != null && progress.state === 'BudgetReached')
     return `${formatBudget(budget, 0)}; longhaul batch set-budget ${progress.batchId} AMOUNT, or drain to end it`;
   const list = `longhaul list --batch ${progress.batchId} --needs-person`;
-  if (needPerson === 0) {
-    const heldUp = heldUpText(progress);
-    return heldUp === undefined ? progress.dailyBudget?.words : `held up: ${heldUp}`;
-  }
+  if (needPerson === 0) return progress.dailyBudget?.words;
   return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;
 }
 
 /**
- * The same as a line.
+ * The same as a line, with the rows that are held up.
  *
  * @internal exported for tests
  */
 export function problemLine(batch: ShownBatch): string | undefined {
-  const message = formatProblem(batch);
-  return message === undefined ? undefined : `problem: ${message}`;
+  const heldUp = heldUpText(batch);
+  const problems = [formatProblem(batch), heldUp && `held up: ${heldUp}`].filter((words) => words !== undefined);
+  return problems.length === 0 ? undefined : `problem: ${problems.join('; ')}`;
 }
 
 /**
