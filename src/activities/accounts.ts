@@ -97,6 +97,7 @@ export interface AccountLimitsView {
 interface LimitsOptions {
   /** How many slots of the worker creates may hold while they wait for their turn. */
   readonly waitingSlots: number;
+  readonly uncertainPausesMs?: readonly number[] | undefined;
   /** The limiter of creates closes or opens. */
   readonly onCreateChange: (account: string, ...change: Parameters<CreateLimiterListener>) => void;
 }
@@ -104,7 +105,7 @@ interface LimitsOptions {
 /** The limits of each account, by its name. */
 export function openLimits(
   accounts: readonly AccountRates[],
-  { waitingSlots, onCreateChange }: LimitsOptions,
+  { waitingSlots, uncertainPausesMs, onCreateChange }: LimitsOptions,
 ): ReadonlyMap<string, AccountLimits> {
   const mostWaiting = Math.max(1, Math.floor(waitingSlots / accounts.length));
   return new Map(
@@ -112,7 +113,7 @@ export function openLimits(
       const onChange: CreateLimiterListener = (change, limiter) => {
         onCreateChange(name, change, limiter);
       };
-      return [name, new AccountLimits(rates, { mostWaiting, onChange })];
+      return [name, new AccountLimits(rates, { mostWaiting, uncertainPausesMs, onChange })];
     }),
   );
 }

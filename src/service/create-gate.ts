@@ -21,23 +21,32 @@ export interface Refusal {
   readonly retryAfterMs: number;
 }
 
+/** How a gate is closed. */
+interface Closing {
+  /** So many workers send creates of the account. */
+  readonly workers: number;
+  readonly notBeforeMs?: number;
+  /** Only the app that was refused last was refused again: the pause does not grow, since another one may be taken. */
+  readonly isSameApp?: boolean;
+}
+
 /** How long it stays closed after the first refusal; doubles with each further one, up to {@link longestPauseMs}. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
-/** After each create that became uncertain, one after the other: at most three in a quarter of an hour. */
-const uncertainPausesMs = [1_000, 5 * 60_000, 10 * 60_000];
 
 /** Lets the creates of an account, or of one app, pass or not. */
 export class CreateGate {
   readonly #now: () => number;
+  readonly #uncertainPausesMs: readonly number[];
   /** Since a create was last taken. */
   #refusals = 0;
   #uncertain = 0;
   #closedUntilMs = 0;
   #last: Refusal = { cause: 'service', reason: '', retryAfterMs: 0 };
 
-  constructor(now: () => number) {
+  constructor(now: () => number, uncertainPausesMs: readonly number[]) {
     this.#now = now;
+    this.#uncertainPausesMs = uncertainPausesMs;
   }
 
   get state(): CreateLimiterState {
@@ -54,8 +63,7 @@ export class CreateGate {
   }
 
   get reason(): string {
-    const { reason } = this.#last;
-    return this.state === 'probing' ? `${reason}; another one is to show whether it takes them again` : reason;
+    return this.#last.reason;
   }
 
   /** Whether a request that costs nothing has to succeed before the next create. */
@@ -64,21 +72,24 @@ export class CreateGate {
   }
 
   /** What that changed; undefined: it was sent before the gate closed, where only a longer `Retry-After` still counts. */
-  close(refusal: Refusal, workers: number, notBeforeMs = 0): 'closed' | 'still closed' | undefined {
+  close(
+    refusal: Refusal,
+    { workers, notBeforeMs = 0, isSameApp = false }: Closing,
+  ): 'closed' | 'still closed' | undefined {
     const nowMs = this.#now();
     const askedMs = nowMs + refusal.retryAfterMs;
     if (this.state === 'closed') {
       this.#closedUntilMs = Math.max(this.#closedUntilMs, askedMs);
       return undefined;
     }
-    let pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#refusals, 20));
+    const change = this.#refusals === 0 ? 'closed' : 'still closed';
+    if (this.#refusals === 0 || !isSameApp) this.#refusals += 1;
+    let pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#refusals - 1, 20));
     if (refusal.isUncertain === true) {
       // Each worker risks its own.
-      pauseMs = workers * (uncertainPausesMs[Math.min(this.#uncertain, uncertainPausesMs.length - 1)] ?? 0);
+      pauseMs = workers * (this.#uncertainPausesMs[this.#uncertain] ?? this.#uncertainPausesMs.at(-1) ?? 0);
       this.#uncertain += 1;
     }
-    const change = this.#refusals === 0 ? 'closed' : 'still closed';
-    this.#refusals += 1;
     this.#last = refusal;
     this.#closedUntilMs = Math.max(askedMs, nowMs + pauseMs, notBeforeMs);
     return change;

@@ -30,6 +30,8 @@ export type CreateLimiterListener = (change: 'closed' | 'still closed' | 'opened
 export interface CreateLimiterOptions {
   /** Creates a second, on average. */
   readonly perSecond: number;
+  /** How long it is closed after each create that became uncertain, one after the other. @default 1 s, 5 min, 10 min */
+  readonly uncertainPausesMs?: readonly number[] | undefined;
   readonly onChange?: CreateLimiterListener;
   /** How long a create may wait here for its turn. @default 2000 */
   readonly patienceMs?: number;
@@ -82,6 +84,8 @@ const mostAtOnce = 64;
 const restMs = 10_000;
 const usualMostWaiting = 100;
 const usualPatienceMs = 2_000;
+/** At most three in a quarter of an hour. */
+const usualUncertainPausesMs = [1_000, 5 * 60_000, 10 * 60_000];
 /** The least pause before another attempt while the limiter is open. */
 const leastReturnMs = 500;
 /** A create that was held back and has not come again so long after its time is gone: stopped, or sent by another worker. */
@@ -110,6 +114,7 @@ export class CreateLimiter {
   readonly #mostWaiting: number;
   readonly #now: () => number;
   readonly #random: () => number;
+  readonly #newGate: () => CreateGate;
   readonly #account: CreateGate;
   readonly #apps = new Map<number, App>();
   readonly #waiting = new Set<Waiting>();
@@ -118,12 +123,19 @@ export class CreateLimiter {
   #atOnce = firstAtOnce;
   #answeredMs = 0;
   #turns = 0;
+  #refusedApp: number | undefined;
 
   constructor(options: CreateLimiterOptions) {
-    const { perSecond, onChange = () => undefined, patienceMs = usualPatienceMs } = options;
+    const {
+      perSecond,
+      uncertainPausesMs = usualUncertainPausesMs,
+      onChange = () => undefined,
+      patienceMs = usualPatienceMs,
+    } = options;
     const { now = steadyNow, random = Math.random, mostWaiting = usualMostWaiting } = options;
     this.#rate = new TokenBucket({ perSecond, now });
-    this.#account = new CreateGate(now);
+    this.#newGate = () => new CreateGate(now, uncertainPausesMs);
+    this.#account = this.#newGate();
     this.#perSecond = perSecond;
     this.#onChange = onChange;
     this.#patienceMs = patienceMs;
@@ -201,7 +213,7 @@ export class CreateLimiter {
   heldBack(webAppId: number): HeldBack {
     const app = this.#app(webAppId);
     const nowMs = this.#now();
-    const closedMs = Math.max(this.#account.closedUntilMs, app.gate.closedUntilMs) - nowMs;
+    const closedMs = this.#closedUntilMs(app) - nowMs;
     const placeMs = this.#rate.untilMs(this.#waiting.size + 1);
     const earliestMs = nowMs + (closedMs > 0 ? closedMs : Math.max(placeMs, leastReturnMs));
     app.lastReturnMs = Math.max(earliestMs, app.lastReturnMs + 1_000 / this.#perSecond);
@@ -218,18 +230,22 @@ export class CreateLimiter {
 
   /** Its state, for people. */
   view(): CreateLimiterView {
-    const { state, closedUntilMs, reason, cause } = this.#account;
-    const alone = [...this.#apps.values()].filter(({ isAlone, gate }) => isAlone && gate.state !== 'open');
+    const apps = [...this.#apps.values()];
+    const alone = apps.filter(({ isAlone, gate }) => isAlone && gate.state !== 'open');
+    // Of the app whose creates are sent first.
+    const [first] = apps.toSorted((one, other) => one.gate.closedUntilMs - other.gate.closedUntilMs);
+    const closing = first && this.#closing(first);
+    const state = closing?.state ?? 'open';
     return {
       state,
-      closedUntil: state === 'closed' ? new Date(closedUntilMs).toISOString() : null,
-      reason: state === 'open' ? null : reason,
-      cause: state !== 'open' ? cause : (alone[0]?.gate.cause ?? null),
+      closedUntil: state === 'closed' ? new Date(this.#closedUntilMs(first)).toISOString() : null,
+      reason: closing?.reason ?? null,
+      cause: closing?.cause ?? alone[0]?.gate.cause ?? null,
       apps: Object.fromEntries(alone.map(({ id, gate }) => [id, gate.reason])),
       waiting: this.#waiting.size,
       unanswered: this.#unanswered,
       atOnce: this.#atOnce,
-      isHoldingBack: [...this.#apps.values()].some((app) => this.#closing(app) !== undefined && this.#isAnyLate(app)),
+      isHoldingBack: apps.some((app) => this.#closing(app) !== undefined && this.#isAnyLate(app)),
     };
   }
 
@@ -240,7 +256,7 @@ export class CreateLimiter {
       const isSeen = this.#now() < app.seenMs + missingAfterMs;
       if (!isSeen && app.gate.state !== 'closed' && !this.#isAnyLate(app)) this.#apps.delete(app.id);
     }
-    const gate = new CreateGate(this.#now);
+    const gate = this.#newGate();
     const counts = { unanswered: 0, lastTurn: 0, seenMs: 0, lastReturnMs: 0, heldBackUntilMs: 0 };
     const app = { id, gate, isAlone: false, ...counts };
     this.#apps.set(id, app);
@@ -254,6 +270,10 @@ export class CreateLimiter {
 
   #gates(app: App): readonly CreateGate[] {
     return [this.#account, app.gate];
+  }
+
+  #closedUntilMs(app?: App): number {
+    return Math.max(this.#account.closedUntilMs, app?.gate.closedUntilMs ?? 0);
   }
 
   /** What keeps creates of the app from being sent, or all but one. */
@@ -312,15 +332,18 @@ export class CreateLimiter {
   }
 
   #refused(app: App, refusal: Refusal): void {
+    const workers = this.#workers;
     let change: ReturnType<CreateGate['close']>;
     if (refusal.cause === 'account' || !app.isAlone) {
       const retryAfterMs = Math.min(refusal.retryAfterMs, longestForOthersMs);
-      change = this.#account.close({ ...refusal, retryAfterMs }, this.#workers);
+      const isSameApp = refusal.cause === 'service' && this.#refusedApp === app.id;
+      change = this.#account.close({ ...refusal, retryAfterMs }, { workers, isSameApp });
+      this.#refusedApp = app.id;
       if (change !== undefined) this.#atOnce = firstAtOnce;
     }
     if (refusal.cause === 'service') {
-      const yieldsMs = !app.isAlone && this.#apps.size > 1 ? this.#account.closedUntilMs + yieldMs : 0;
-      const ownChange = app.gate.close(refusal, this.#workers, yieldsMs);
+      const notBeforeMs = !app.isAlone && this.#apps.size > 1 ? this.#account.closedUntilMs + yieldMs : 0;
+      const ownChange = app.gate.close(refusal, { workers, notBeforeMs });
       if (app.isAlone) change = ownChange;
     }
     if (change === undefined) return;

@@ -1,5 +1,5 @@
 import type { BatchView } from '../../client/batch/batch-view';
-import { formatHeldUp } from '../../contract/batch/batch-activities';
+import { formatHeldUp, type HeldUpRows } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { expectedEnd, mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
@@ -105,12 +105,17 @@ class LineDisplay implements BatchDisplay {
     }
     const problem = problemLine(batch);
     if (problem === undefined) this.#lastProblem = undefined;
-    else this.showProblem(problem);
+    else this.#showNew(problem, `${formatProblem(batch)} ${heldUp(batch)?.words}`);
   }
 
   showProblem(message: string): void {
-    if (message === this.#lastProblem) return;
-    this.#lastProblem = message;
+    this.#showNew(message, message);
+  }
+
+  /** Which rows are held up for the same reason changes with each start of a row. */
+  #showNew(message: string, reason: string): void {
+    if (reason === this.#lastProblem) return;
+    this.#lastProblem = reason;
     this.#write(message);
   }
 
@@ -205,9 +210,13 @@ export function statesLine({ running, rowStates }: BatchProgress, nowMs: number)
 }
 
 /** `3 rows, the first since …: createTask: …`; undefined while every running row can go on, as far as that is known. */
-export function heldUpText({ progress: { running, rowStates }, createsHeldUp }: ShownBatch): string | undefined {
-  const heldUp = createsHeldUp ?? rowStates?.heldUp;
-  return heldUp === undefined || running === 0 ? undefined : formatHeldUp(heldUp, printableLine);
+export function heldUpText(batch: ShownBatch): string | undefined {
+  const rows = heldUp(batch);
+  return rows && formatHeldUp(rows, printableLine);
+}
+
+function heldUp({ progress: { running, rowStates }, createsHeldUp }: ShownBatch): HeldUpRows | undefined {
+  return running === 0 ? undefined : (createsHeldUp ?? rowStates?.heldUp);
 }
 
 /** `5 rows now, 1,234 files (3.4 GB) sent, 766 shared`; undefined where nothing is uploaded. */
@@ -247,8 +256,8 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
  * @internal exported for tests
  */
 export function problemLine(batch: ShownBatch): string | undefined {
-  const heldUp = heldUpText(batch);
-  const problems = [formatProblem(batch), heldUp && `held up: ${heldUp}`].filter((words) => words !== undefined);
+  const rows = heldUpText(batch);
+  const problems = [formatProblem(batch), rows && `held up: ${rows}`].filter((words) => words !== undefined);
   return problems.length === 0 ? undefined : `problem: ${problems.join('; ')}`;
 }
 

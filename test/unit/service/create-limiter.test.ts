@@ -76,7 +76,7 @@ async function grow(atOnce: number): Promise<void> {
 /** Creates are sent as soon as they may, for so long: how many. */
 async function createFor(ms: number, outcome: CreateOutcome): Promise<number> {
   const untilMs = nowMs + ms;
-  for (let sent = 0; ; ) {
+  for (let sent = 0; ;) {
     const answer = await acquire();
     if (answer === undefined) {
       sent += 1;
@@ -171,7 +171,7 @@ describe('the limiter of an account’s creates', () => {
     await create(tooMany);
     nowMs += 1_000;
     expect(await acquire()).toBeUndefined();
-    expect((await heldBack()).reason).toContain('another one is to show');
+    expect(await heldBack()).toMatchObject({ cause: 'service' });
     expect(limiter.view()).toMatchObject({ state: 'probing', unanswered: 1 });
 
     report(accepted);
@@ -250,7 +250,10 @@ describe('the limiter of an account’s creates', () => {
 describe('an account that the service refuses', () => {
   it('is closed with what has to change, and open by itself once a create is taken', async () => {
     await create(noBalance);
-    expect(await heldBack()).toMatchObject({ cause: 'account', reason: expect.stringContaining('no balance') as string });
+    expect(await heldBack()).toMatchObject({
+      cause: 'account',
+      reason: expect.stringContaining('no balance') as string,
+    });
     expect(limiter.view()).toMatchObject({ state: 'closed', cause: 'account', isHoldingBack: true });
     // A create a minute is refused, and none of them is lost.
     expect(await createFor(600_000, noBalance)).toBeLessThan(20);
@@ -333,6 +336,16 @@ describe('an app that is refused while others are not', () => {
     await create({ ...tooMany, retryAfterMs: 3_600_000 });
     expect((await heldBack(otherApp)).waitMs).toBe(60_000);
     expect((await heldBack()).waitMs).toBeGreaterThan(3_500_000);
+  });
+
+  it('keeps an app that comes later no longer, however often it was refused', async () => {
+    for (let refusals = 0; refusals < 6; refusals += 1) {
+      await create(tooMany);
+      nowMs += (await heldBack()).waitMs;
+    }
+    await create(tooMany);
+    expect((await heldBack(otherApp)).waitMs).toBe(1_000);
+    expect((await heldBack()).waitMs).toBe(60_000);
   });
 
   it('is one of those that take turns, however many of its creates wait', async () => {
