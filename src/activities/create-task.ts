@@ -155,6 +155,7 @@ class CreateAttempt {
       requireAllowed(dependencies.allowed, this.#input.choices);
       service = getService(dependencies, this.#input.account);
       limiter = getLimits(dependencies, this.#input.account).creates;
+      this.#patience.forget(this.#step);
     } catch (error) {
       throw this.#toFailure(error);
     }
