@@ -82,7 +82,7 @@ export class AccountLimits {
 
   /** Takes this worker's part of the account's rates. */
   shareAmong(workers: number): void {
-    this.creates.setRate(this.#rates.createsPerSecond / workers);
+    this.creates.setRate(this.#rates.createsPerSecond / workers, workers);
     this.polls.setRate(this.#rates.pollsPerSecond / workers);
   }
 }
@@ -97,6 +97,7 @@ export interface AccountLimitsView {
 interface LimitsOptions {
   /** How many slots of the worker creates may hold while they wait for their turn. */
   readonly waitingSlots: number;
+  readonly uncertainPausesMs?: readonly number[] | undefined;
   /** The limiter of creates closes or opens. */
   readonly onCreateChange: (account: string, ...change: Parameters<CreateLimiterListener>) => void;
 }
@@ -104,7 +105,7 @@ interface LimitsOptions {
 /** The limits of each account, by its name. */
 export function openLimits(
   accounts: readonly AccountRates[],
-  { waitingSlots, onCreateChange }: LimitsOptions,
+  { waitingSlots, uncertainPausesMs, onCreateChange }: LimitsOptions,
 ): ReadonlyMap<string, AccountLimits> {
   const mostWaiting = Math.max(1, Math.floor(waitingSlots / accounts.length));
   return new Map(
@@ -112,7 +113,7 @@ export function openLimits(
       const onChange: CreateLimiterListener = (change, limiter) => {
         onCreateChange(name, change, limiter);
       };
-      return [name, new AccountLimits(rates, { mostWaiting, onChange })];
+      return [name, new AccountLimits(rates, { mostWaiting, uncertainPausesMs, onChange })];
     }),
   );
 }
@@ -137,9 +138,8 @@ export class AccountUnknownError extends Error {
 const maxRemembered = 10_000;
 
 /**
- * How long an unknown account or a refused key is tried again before it counts as final: a rolling restart brings
- * workers that know the account, and a key that is changed is refused for a while. Counted for each waiting step, from
- * the first time that it was refused in this worker.
+ * How long an unknown account is tried again before that is final: a rolling restart brings workers that know it. Counted
+ * for each waiting step, from the first time in this worker.
  */
 export class AccountPatience {
   readonly #limitMs: number;
@@ -149,7 +149,7 @@ export class AccountPatience {
     this.#limitMs = limitMs;
   }
 
-  /** It was refused again: whether that has lasted too long. */
+  /** The account is unknown still: whether that has lasted too long. */
   isOver(step: string): boolean {
     const nowMs = performance.now();
     const sinceMs = this.#sinceMs.get(step) ?? nowMs;

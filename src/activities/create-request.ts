@@ -9,12 +9,14 @@ import { looksLikeMediaFile } from '../rows';
 import {
   type CreateTaskAsyncOptions,
   type CreateTaskRequest,
+  ServiceApiError,
   ServiceArgumentError,
   type ServiceClient,
 } from '../service';
+import { isOfAccount, type Refusal } from '../service/create-gate';
 import { resourceOfUpload } from '../service/input-resource';
 import type { AccountKey } from './accounts';
-import { keyProblem } from './to-application-failure';
+import { isAccountRefusal, keyProblem, requestProblem } from './to-application-failure';
 
 /** Where the service shall report the end of a task, and by which token the receiver knows it. */
 export interface CallbackOrder {
@@ -117,12 +119,31 @@ export async function sendCreate(
   }
 }
 
+/** A service that takes longer to answer is not well. */
+const checkTimeoutMs = 5_000;
+/** Refusals of such a request that say nothing against a create. */
+const harmless: readonly string[] = ['API_ERROR', 'INVALID_REQUEST', 'NOT_FOUND', 'PERMISSION_DENIED'];
+
+/** Asks for the account's metadata, which creates nothing: what it comes to, if that speaks against a create. */
+export async function checkService(service: ServiceClient, key: AccountKey): Promise<Refusal | undefined> {
+  try {
+    await service.getUserMetadata({ timeoutMs: checkTimeoutMs });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceApiError && harmless.includes(error.code)) return undefined;
+    const words = requestProblem(error, key, withoutUrls(errorMessage(error)));
+    const retryAfterMs = (error instanceof ServiceApiError ? error.retryAfterMs : undefined) ?? 0;
+    const cause = isAccountRefusal(error) ? 'account' : 'service';
+    return { cause, reason: `no create is sent, since a request that creates nothing fails: ${words}`, retryAfterMs };
+  }
+}
+
 /** So many inputs are named. */
 const maxNamedTexts = 2;
 
 /** A create that was rejected for good, with the text inputs that may have been meant as files: the service knows no files of ours. */
 export function withFileHint(outcome: CreateOutcome, inputs: CreateTaskInput['inputs']): CreateOutcome {
-  if (outcome.outcome !== 'rejected' || outcome.retryable || outcome.scope === 'key') return outcome;
+  if (outcome.outcome !== 'rejected' || outcome.retryable || isOfAccount(outcome)) return outcome;
   const texts = Object.entries(inputs).filter((entry): entry is [string, string] => isLocalFile(entry[1]));
   if (texts.length === 0) return outcome;
   const named = texts

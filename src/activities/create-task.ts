@@ -7,10 +7,11 @@ import type { CreateOutcome } from '../domain/create-outcome';
 import { formatDuration } from '../domain/time';
 import { errorMessage } from '../domain/text';
 import type { CreateTaskAsyncOptions, CreateTaskRequest, ServiceClient } from '../service';
+import { isOfAccount } from '../service/create-gate';
 import type { CreateLimiter } from '../service/create-limiter';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { type AccountKey, accountKey, type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
-import { callbackOptions, sendCreate, toCreateRequest, withFileHint } from './create-request';
+import { callbackOptions, checkService, sendCreate, toCreateRequest, withFileHint } from './create-request';
 import { CreateRecordFile } from './create-record';
 import { CreateReservation } from './daily-budgets';
 import type { ActivityDependencies } from './dependencies';
@@ -19,6 +20,8 @@ import { notNow, ownWorkflowId, refusedForNow, toApplicationFailure } from './to
 
 /** So long before its own time is over an attempt neither waits for another one's answer nor sends. */
 const marginMs = 3_000;
+/** Creates that wait, too, come before the one that was refused last. */
+const othersFirstMs = 500;
 /** How long Temporal may take to confirm a heartbeat. */
 const confirmWithinMs = 5_000;
 
@@ -77,7 +80,7 @@ class CreateAttempt {
   }
 
   async run(): Promise<CreateTaskResult> {
-    const { lost } = this.#input;
+    const { lost, webAppId } = this.#input;
     const known = await this.#previousOutcome();
     if (known !== undefined) return known;
     if (lost !== undefined) return await this.#outcomeOf(lost);
@@ -89,14 +92,14 @@ class CreateAttempt {
       request = await toCreateRequest(service, this.#input);
       const paid = await this.#reserve();
       if (paid !== undefined) {
-        limiter.withdraw();
+        limiter.withdraw(webAppId);
         return { ...paid, sent: this.#refused + 1 };
       }
       archiveId = await this.#confirm();
       isOurs = await this.#record.claim();
       if (isOurs) this.#requireInTime();
     } catch (error) {
-      limiter.withdraw();
+      limiter.withdraw(webAppId);
       await this.#reservation.release();
       if (archiveId !== undefined) {
         await keep('release', () => this.#record.releaseUnsent());
@@ -105,7 +108,7 @@ class CreateAttempt {
       throw this.#toFailure(error);
     }
     if (!isOurs) {
-      limiter.withdraw();
+      limiter.withdraw(webAppId);
       await this.#reservation.release();
       return await this.#outcomeOfOther(archiveId);
     }
@@ -186,6 +189,7 @@ class CreateAttempt {
       requireAllowed(dependencies.allowed, this.#input.choices);
       service = getService(dependencies, this.#input.account);
       limiter = getLimits(dependencies, this.#input.account).creates;
+      this.#patience.forget(this.#step);
     } catch (error) {
       throw this.#toFailure(error);
     }
@@ -193,10 +197,13 @@ class CreateAttempt {
       const words = `The create was not sent before the task’s total deadline. ${limiter.view().reason ?? ''}`.trim();
       throw ApplicationFailure.nonRetryable(words, failureTypes.DeadlineExceeded);
     }
-    const heldBack = await limiter.acquire();
+    const { account, webAppId } = this.#input;
+    const heldBack = await limiter.acquire(webAppId, () => checkService(service, this.#key));
     if (heldBack === undefined) return { service, limiter };
-    const words = `The create waits for its turn in the account "${this.#input.account}": ${heldBack.reason}`;
-    throw notNow(heldBack.isInTurn ? waitsForTurn : failureTypes.ServiceUnavailable, words, heldBack.waitMs);
+    const { cause, reason, waitMs } = heldBack;
+    const type = { account: failureTypes.AccountRefused, service: failureTypes.ServiceUnavailable };
+    const words = `The create waits for its turn in the account "${account}": ${reason}`;
+    throw notNow(cause === null ? waitsForTurn : type[cause], words, waitMs);
   }
 
   /**
@@ -253,35 +260,26 @@ class CreateAttempt {
   }
 
   /** Makes the outcome last. It throws only what Temporal may retry. */
-  async #conclude(limiter: CreateLimiter, archiveId: string, answer: CreateOutcome): Promise<CreateTaskResult> {
-    const outcome = this.#afterRefusal(answer);
+  async #conclude(limiter: CreateLimiter, archiveId: string, outcome: CreateOutcome): Promise<CreateTaskResult> {
+    const { webAppId } = this.#input;
     const sent = this.#refused + 1;
     if (outcome.outcome === 'accepted') {
       const { requestId } = outcome;
       // Before anything else is done with the reply: if the worker dies then, Temporal has the id.
       heartbeat(this.#toHeartbeat(archiveId, { requestId, refused: this.#refused }));
-      limiter.report(outcome);
+      limiter.report(webAppId, outcome);
       await keep('complete', () => this.#record.complete(requestId));
       return { ...outcome, sent };
     }
-    limiter.report(outcome);
+    limiter.report(webAppId, outcome);
     if (outcome.outcome === 'uncertain') {
       return { ...outcome, callbackAsked: this.#callbackAsked, sentAtMs: this.#record.sentAtMs, sent };
     }
     await keep('release', () => this.#record.release());
     await this.#reservation.release({ isProven: true });
-    if (outcome.outcome === 'rejected' && !outcome.retryable) return { ...outcome, sent };
+    if (outcome.outcome === 'rejected' && !outcome.retryable && !isOfAccount(outcome)) return { ...outcome, sent };
     this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
-    throw refusedForNow(outcome, limiter.heldBack().waitMs);
-  }
-
-  /** A refused key is tried again for a while: it is provably not the task that was refused, and nothing was created. */
-  #afterRefusal(outcome: CreateOutcome): CreateOutcome {
-    if (outcome.outcome === 'rejected' && outcome.scope === 'key') {
-      return { ...outcome, retryable: !this.#patience.isOver(this.#step) };
-    }
-    this.#patience.forget(this.#step);
-    return outcome;
+    throw refusedForNow(outcome, limiter.heldBack(webAppId).waitMs + othersFirstMs);
   }
 
   get #key(): AccountKey {

@@ -12,6 +12,7 @@ import {
   ServiceUnavailableError,
   type ServiceErrorCode,
 } from '../service';
+import { isOfAccount } from '../service/create-gate';
 import { ArchiveError, DownloadError, SourceError, StorageError, tokenFaults, UploadError } from '../storage/errors';
 import { type AccountKey, type AccountPatience, AccountUnknownError } from './accounts';
 
@@ -82,7 +83,7 @@ const maxMessageLength = 4_000;
  * The failure that enters the history. Temporal's own failures (a cancellation among them) pass through; an error that
  * is unknown stays retryable and keeps its class's name as its type.
  *
- * @param isOver - whether an unknown account or a refused key has been tried again for long enough.
+ * @param isOver - whether an unknown account has been tried again for long enough.
  * @param isLasting - the same of what only the service can correct, such as its upload tokens.
  */
 export function toApplicationFailure(
@@ -94,16 +95,23 @@ export function toApplicationFailure(
   if (error instanceof ApplicationFailure) return bounded(error);
   if (error instanceof TemporalFailure) return error;
   if (error instanceof AccountUnknownError) {
-    return failure(boundedText(error.message, maxMessageLength), forNow(failureTypes.AccountUnknown, isOver), account);
+    const verdict = { type: failureTypes.AccountUnknown, isFinal: isOver() };
+    return failure(boundedText(error.message, maxMessageLength), verdict);
   }
-  if (error instanceof ServiceError)
-    return failure(withoutUrls(error.message), ofService(error, isOver, isLasting), account);
+  if (error instanceof ServiceError) {
+    const words = withoutUrls(error.message);
+    return failure(account === null ? words : requestProblem(error, account, words), ofService(error));
+  }
+  if (error instanceof ServiceError) {
+    const words = withoutUrls(error.message);
+    return failure(account === null ? words : requestProblem(error, account, words), ofService(error, isLasting));
+  }
   // A source is the caller's own word; every other URL is the service's or the storage's.
   if (error instanceof SourceError) {
     const words = boundedText(error.message, maxMessageLength);
-    return failure(words, ofStorage(error, isLasting), account, [{ file: error.source }]);
+    return failure(words, ofStorage(error, isLasting), [{ file: error.source }]);
   }
-  if (error instanceof StorageError) return failure(withoutUrls(error.message), ofStorage(error, isLasting), account);
+  if (error instanceof StorageError) return failure(withoutUrls(error.message), ofStorage(error, isLasting));
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return ApplicationFailure.create({ type: safeText(name, [], 100), message: withoutUrls(message) });
 }
@@ -127,24 +135,20 @@ function bounded(failure: ApplicationFailure): ApplicationFailure {
 function failure(
   words: string,
   { type, isFinal, nextRetryDelayMs }: Verdict,
-  account: AccountKey | null,
   details: readonly UnusableFile[] = [],
 ): ApplicationFailure {
   return ApplicationFailure.create({
     type,
-    message: type === failureTypes.Unauthorized && account !== null ? keyProblem(account, words) : words,
+    message: words,
     nonRetryable: isFinal,
     details: [...details],
     ...(nextRetryDelayMs !== undefined && { nextRetryDelay: nextRetryDelayMs }),
   });
 }
 
-function ofService(error: ServiceError, isOver: () => boolean, isLasting: () => boolean): Verdict {
-  if (error.code === 'UNAUTHORIZED' || error.code === 'API_KEY_UNAVAILABLE') {
-    return forNow(failureTypes.Unauthorized, isOver);
-  }
+function ofService(error: ServiceError, isLasting: () => boolean): Verdict {
   // A cache or a rolling restart of the service may be behind it.
-  if (error.code === 'RESPONSE_INVALID') return forNow(failureTypes.ServiceReplyInvalid, isLasting);
+  if (error.code === 'RESPONSE_INVALID') return { type: failureTypes.ServiceReplyInvalid, isFinal: isLasting() };
   const verdict = ofServiceCode(error.code);
   const isPatient = error instanceof RateLimitedError || error instanceof ServiceUnavailableError;
   const retryAfterMs = isPatient && error instanceof ServiceApiError ? error.retryAfterMs : undefined;
@@ -152,20 +156,23 @@ function ofService(error: ServiceError, isOver: () => boolean, isLasting: () => 
   return retryAfterMs === undefined || retryAfterMs === 0 ? verdict : { ...verdict, nextRetryDelayMs: retryAfterMs };
 }
 
-/** A new worker, a new key or a correct reply may repair it: final only after it has lasted. */
-function forNow(type: FailureType, isOver: () => boolean): Verdict {
-  return { type, isFinal: isOver() };
+/** Whether it is the account that the service refuses: a person settles it, and every request goes on by itself then. */
+export function isAccountRefusal(error: unknown): boolean {
+  if (!(error instanceof ServiceError) || error.code === 'RESPONSE_INVALID') return false;
+  const { type } = ofServiceCode(error.code);
+  return type === failureTypes.AccountRefused;
 }
 
-function ofServiceCode(
-  code: Exclude<ServiceErrorCode, 'UNAUTHORIZED' | 'API_KEY_UNAVAILABLE' | 'RESPONSE_INVALID'>,
-): Verdict {
+function ofServiceCode(code: Exclude<ServiceErrorCode, 'RESPONSE_INVALID'>): Verdict {
   switch (code) {
-    case 'INVALID_ARGUMENT':
-    case 'INVALID_REQUEST':
+    case 'UNAUTHORIZED':
+    case 'API_KEY_UNAVAILABLE':
     case 'INSUFFICIENT_BALANCE':
     case 'ACCOUNT_SUSPENDED':
     case 'PERMISSION_DENIED':
+      return { type: failureTypes.AccountRefused, isFinal: false };
+    case 'INVALID_ARGUMENT':
+    case 'INVALID_REQUEST':
     case 'APP_NOT_FOUND':
     case 'NOT_FOUND':
       return { type: failureTypes.ServiceRefused, isFinal: true };
@@ -214,7 +221,7 @@ export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 
   if (outcome.outcome === 'notSent') {
     return notNow(failureTypes.ServiceUnavailable, `The create was not sent: ${outcome.reason}`, waitMs);
   }
-  const type = outcome.scope === 'key' ? failureTypes.Unauthorized : failureTypes.ServiceUnavailable;
+  const type = isOfAccount(outcome) ? failureTypes.AccountRefused : failureTypes.ServiceUnavailable;
   const words = `The service refused the create for now (HTTP ${outcome.httpStatus}): ${outcome.message}`;
   return notNow(type, words, Math.max(waitMs, outcome.retryAfterMs ?? 0));
 }

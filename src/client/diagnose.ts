@@ -2,6 +2,7 @@ import { Client, type Connection } from '@temporalio/client';
 import { temporal as temporalProto } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
+import { searchAttributes } from '../contract/search-attributes';
 import { archiveOf } from '../contract/worker-identity';
 import { formatDuration } from '../domain/time';
 import { errorMessage } from '../domain/text';
@@ -15,7 +16,8 @@ import {
   searchAttributeGaps,
 } from './search-attribute-check';
 import { listWorkflows } from './list-workflows';
-import { overloadFilter, overloadWords, stuckFilter, stuckRemedy } from './workflow-info';
+import { describeWorkflow, overloadFilter, overloadWords, stuckFilter, stuckRemedy } from './workflow-info';
+import { readHeldUp } from './task/pending-work';
 import { readPollers } from './queue-pollers';
 import { toClientError } from './temporal-access';
 import {
@@ -51,6 +53,8 @@ export interface DiagnoseOptions {
 const shortRetentionMs = 7 * 24 * 3_600_000;
 /** So many stuck workflows are named. */
 const shownStuck = 5;
+/** So many tasks that wait for their create are asked why, and so many answers are shown. */
+const [lookedAtCreates, shownProblems] = [20, 3];
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
 
 /**
@@ -72,7 +76,8 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
     const attributes = await checkSearchAttributes(connection, temporal, fix);
     if (setupOnly) return [reached, namespace, attributes];
     const workers = await checkWorkers(connection, temporal, taskQueue);
-    return [reached, namespace, attributes, ...workers, ...(await checkStuck(connection, temporal, taskQueue))];
+    const stuck = await checkStuck(connection, temporal, taskQueue);
+    return [reached, namespace, attributes, ...workers, ...stuck, await checkCreates(connection, temporal, taskQueue)];
   } finally {
     await connection.close();
   }
@@ -272,6 +277,29 @@ async function countAndName(
     if (shown.length >= shownStuck) break;
   }
   return { count, shown, more: count - shown.length };
+}
+
+/** What refuses one create mostly refuses those of its account: all of them wait, and nothing fails. */
+async function checkCreates(connection: Connection, temporal: TemporalConnection, taskQueue: string): Promise<Finding> {
+  const check = 'Creates';
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const ofStatus = `${searchAttributes.status.name} = "Creating"`;
+  const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND ${ofStatus}`;
+  try {
+    const problems = new Set<string>();
+    let looked = 0;
+    for await (const { workflowId } of listWorkflows(client, query, lookedAtCreates)) {
+      const { pendingActivities } = await describeWorkflow(client, workflowId);
+      const heldUp = await readHeldUp(client, pendingActivities);
+      if (heldUp !== undefined) problems.add(heldUp.words);
+      if ((looked += 1) >= lookedAtCreates) break;
+    }
+    if (problems.size === 0) return fine(check, 'none that was looked at is held up');
+    const remedy = 'Nothing is lost: they are sent once that is settled. longhaul list --held-up names the tasks.';
+    return { check, isOk: false, found: `held up: ${[...problems].slice(0, shownProblems).join('; ')}`, remedy };
+  } catch (error) {
+    return failed(check, error, temporal);
+  }
 }
 
 function workersFinding(check: string, isOk: boolean, found: string, taskQueue: string): Finding {

@@ -30,7 +30,7 @@ const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   InputUnusable: exitCodes.badInput,
   AccountUnknown: exitCodes.badInput,
   NotAllowed: exitCodes.badInput,
-  Unauthorized: exitCodes.badInput,
+  AccountRefused: exitCodes.failed,
   ServiceRefused: exitCodes.failed,
   ServiceUnavailable: exitCodes.failed,
   ServiceReplyInvalid: exitCodes.failed,

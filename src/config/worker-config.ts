@@ -48,6 +48,8 @@ export interface WorkerConfig {
   readonly slots: WorkerSlots;
   /** How long an unknown account or a refused API key is tried again before it ends a task. */
   readonly accountPatienceMs: number;
+  /** As of `CreateLimiterOptions`; not of the environment. */
+  readonly uncertainPausesMs?: readonly number[];
   readonly archive: ArchiveConfig;
   /** The archive that this one takes the place of, by the first digits of its id; null for none. */
   readonly replacesArchive: string | null;

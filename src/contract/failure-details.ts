@@ -32,7 +32,6 @@ export interface TaskFailureDetails {
   };
   readonly AccountUnknown: TaskFacts;
   readonly NotAllowed: TaskFacts;
-  readonly Unauthorized: TaskFacts;
   readonly ServiceRefused: TaskFacts;
   readonly ServiceReplyInvalid: TaskFacts;
   readonly StorageRefused: TaskFacts;

@@ -11,8 +11,8 @@ export const failureTypes = {
   AccountUnknown: 'AccountUnknown',
   /** The task chose what the worker's operator does not allow. */
   NotAllowed: 'NotAllowed',
-  /** The service refused the account's API key (specification, section 5), of a create or of another request. */
-  Unauthorized: 'Unauthorized',
+  /** The service refuses the account: its API key (specification, section 5), balance or permission; tried again. */
+  AccountRefused: 'AccountRefused',
   /** The service refused a request for good, in its own words. */
   ServiceRefused: 'ServiceRefused',
   /** The service could not be reached or failed; tried again. */
@@ -27,7 +27,7 @@ export const failureTypes = {
   ArchiveUnavailable: 'ArchiveUnavailable',
   /** An output could not be fetched whole; tried again with a fresh link. */
   OutputUnavailable: 'OutputUnavailable',
-  /** The service said no to the create, and not for its API key; nothing was paid. */
+  /** The service said no to what the create asked for; nothing was paid. */
   TaskRejected: 'TaskRejected',
   /** Whether the service created the task is not known, and a policy or a person chose not to wait. */
   CreateUncertain: 'CreateUncertain',
@@ -118,7 +118,6 @@ export const unpaidRefusals: readonly FailureType[] = [
   failureTypes.InputUnusable,
   failureTypes.AccountUnknown,
   failureTypes.NotAllowed,
-  failureTypes.Unauthorized,
   failureTypes.StorageRefused,
   failureTypes.TaskRejected,
   failureTypes.BudgetUnusable,

@@ -70,8 +70,8 @@ export const metrics = {
   ),
   limiterClosed: gauge(
     'longhaul_create_limiter_closed',
-    '1 while the limiter of an account sends no creates or a single one and others wait for that, else 0: also after a create that failed while none waits.',
-    ['account'],
+    '1 while creates of an account wait because the limiter of the account or of an app is closed, by what has to change: `account` (balance, suspension, key, permission) or `service`; else 0, also after a create that failed while none waits.',
+    ['account', 'cause'],
   ),
   keyRefused: gauge(
     'longhaul_key_refused',

@@ -4,6 +4,7 @@ import {
   mayExistUnfollowed,
   mayNeedOtherInput,
   refusedInputs,
+  unpaidRefusals,
 } from '../contract/failure-types';
 import { shellWord } from '../domain/shell-word';
 import type { ReportCommand, ReportFacts } from './report-data';
@@ -87,7 +88,7 @@ function listRepairs(run: string, retry: string): ReportFacts['repairs'] {
     command: run,
   };
   const replaced = {
-    does: 'Where only a file was corrected, and not its row: run the rows again that were refused unpaid, and no others',
+    does: 'Where the cause was not in the row, such as a photo or an app that was corrected: run the rows again that were refused unpaid, and no others',
     command: `${retry} --unpaid`,
   };
   const correctPaid = {
@@ -97,8 +98,8 @@ function listRepairs(run: string, retry: string): ReportFacts['repairs'] {
   const ask = { does: 'Find out whether the service has it', command: 'longhaul reconcile' };
   const repairsOf = (type: FailureType): readonly ReportCommand[] => {
     if (mayExistUnfollowed.includes(type)) return [ask];
-    if (type === failureTypes.InputUnusable) return [correct, replaced];
-    if (refusedInputs.includes(type)) return [correct];
+    if (refusedInputs.includes(type)) return [correct, replaced];
+    if (unpaidRefusals.includes(type)) return [replaced];
     return mayNeedOtherInput.includes(type) ? [retryAll, correctPaid] : [retryAll];
   };
   const types = Object.values(failureTypes).filter((type) => !changed.includes(type));

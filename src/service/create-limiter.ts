@@ -1,11 +1,6 @@
 import type { CreateOutcome } from '../domain/create-outcome';
+import { CreateGate, type CreateLimiterState, type Refusal, type RefusalCause, refusalIn } from './create-gate';
 import { formatRate, steadyNow, TokenBucket } from './token-bucket';
-
-/**
- * `open`: creates are sent. `closed`: none is sent until a moment. `probing`: that moment has passed, and one create at
- * a time is sent until one succeeds.
- */
-export type CreateLimiterState = 'open' | 'closed' | 'probing';
 
 /** The state of a limiter, for people. */
 export interface CreateLimiterView {
@@ -14,13 +9,17 @@ export interface CreateLimiterView {
   readonly closedUntil: string | null;
   /** Why it is not open; null when it is. */
   readonly reason: string | null;
+  /** What has to change, for the account or else for an app of it; null while creates of all apps are sent. */
+  readonly cause: RefusalCause | null;
+  /** Why creates of these apps are not sent although those of others are, by the app’s id. */
+  readonly apps: Readonly<Record<string, string>>;
   /** How many creates wait here for their turn. */
   readonly waiting: number;
   /** How many creates are on their way. */
   readonly unanswered: number;
   /** How many of these there may be now. */
   readonly atOnce: number;
-  /** Whether creates are late because of it: it is not open, and some wait here, are to come again or are on their way. */
+  /** Whether creates are late because of it: some wait here, are to come again or are on their way. */
   readonly isHoldingBack: boolean;
 }
 
@@ -31,6 +30,8 @@ export type CreateLimiterListener = (change: 'closed' | 'still closed' | 'opened
 export interface CreateLimiterOptions {
   /** Creates a second, on average. */
   readonly perSecond: number;
+  /** How long it is closed after each create that became uncertain, one after the other. @default 1 s, 5 min, 10 min */
+  readonly uncertainPausesMs?: readonly number[] | undefined;
   readonly onChange?: CreateLimiterListener;
   /** How long a create may wait here for its turn. @default 2000 */
   readonly patienceMs?: number;
@@ -42,71 +43,99 @@ export interface CreateLimiterOptions {
   readonly random?: () => number;
 }
 
+/** Sends the service a request that costs nothing; what it comes to keeps the next create from being sent. */
+export type ServiceCheck = () => Promise<Refusal | undefined>;
+
 /** It is not this create's turn soon enough. */
 export interface HeldBack {
   /** When to try again, from now; at least 1. */
   readonly waitMs: number;
   /** What it waits for; without URLs and secrets. */
   readonly reason: string;
-  /** Nothing is wrong: those before it are sent first. */
-  readonly isInTurn: boolean;
+  /** Null: nothing is wrong, those before it are sent first. */
+  readonly cause: RefusalCause | null;
 }
 
 interface Waiting {
+  readonly app: App;
   readonly settle: (heldBack: HeldBack | undefined) => void;
-  readonly giveUp: NodeJS.Timeout;
 }
 
-/** How long it stays closed after the first refusal; doubles with each further one, up to {@link longestPauseMs}. */
-const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
-/** Concurrent creates at the start; each reply allows one more. */
-const firstAtOnce = 4;
+/** The creates of one app. */
+interface App {
+  readonly id: number;
+  readonly gate: CreateGate;
+  /** It was refused while another one was not: its refusals say nothing about the account. */
+  isAlone: boolean;
+  unanswered: number;
+  /** When it last had its turn, counted in turns. */
+  lastTurn: number;
+  /** When one of its creates last came. */
+  seenMs: number;
+  /** When its create that was held back last tries again. */
+  lastReturnMs: number;
+  /** When the last of all that were held back tries again, also of those from before the last refusal. */
+  heldBackUntilMs: number;
+}
+
+/** Concurrent creates at the start and after a rest; each reply allows one more. */
+const firstAtOnce = 1;
 const mostAtOnce = 64;
+const restMs = 10_000;
 const usualMostWaiting = 100;
 const usualPatienceMs = 2_000;
+/** At most three in a quarter of an hour. */
+const usualUncertainPausesMs = [1_000, 5 * 60_000, 10 * 60_000];
 /** The least pause before another attempt while the limiter is open. */
 const leastReturnMs = 500;
 /** A create that was held back and has not come again so long after its time is gone: stopped, or sent by another worker. */
 const missingAfterMs = 30_000;
 /** Turns further off than this are spread at random. */
 const farMs = 30_000;
+/** An app that asks to wait for longer may be alone with it, so another one is tried by then. */
+const longestForOthersMs = 60_000;
+/** How much later than those of other apps creates of the app that was refused last come again. */
+const yieldMs = 1_000;
 
 /**
  * Limits the creates of one account in one worker: by rate, by concurrency, and to none while the service refuses or
  * fails them.
  *
- * A create that is refused for now, or fails, closes it, for as long as the service asks and at least for a pause that
- * doubles. Then one create is sent; what becomes of it opens the limiter or closes it again. The concurrency begins
- * with a few and doubles with each round of replies, so that a failing service gets a handful however many tasks start,
- * and a healthy one all of them within moments.
+ * What is refused closes the account and its app. Then one create is sent, of another app if one waits; before it, where
+ * creates were not just refused for now, a request that costs nothing. A create that is taken opens the account and its
+ * own app; the other apps that are closed are alone with it from then on.
  */
 export class CreateLimiter {
   readonly #rate: TokenBucket;
   #perSecond: number;
+  #workers = 1;
   readonly #onChange: CreateLimiterListener;
   readonly #patienceMs: number;
   readonly #mostWaiting: number;
   readonly #now: () => number;
   readonly #random: () => number;
-  /** First come, first served. */
+  readonly #newGate: () => CreateGate;
+  readonly #account: CreateGate;
+  readonly #apps = new Map<number, App>();
   readonly #waiting = new Set<Waiting>();
   #nextPlace: NodeJS.Timeout | undefined;
   #unanswered = 0;
   #atOnce = firstAtOnce;
-  /** Refusals since the last create that was answered. */
-  #refusals = 0;
-  #closedUntilMs = 0;
-  #lastFailure = '';
-  /** When the create that was held back last tries again. */
-  #lastReturnMs = 0;
-  /** When the last of all that were held back tries again, also of those from before the last refusal. */
-  #heldBackUntilMs = 0;
+  #answeredMs = 0;
+  #turns = 0;
+  #refusedApp: number | undefined;
 
   constructor(options: CreateLimiterOptions) {
-    const { perSecond, onChange = () => undefined, patienceMs = usualPatienceMs } = options;
+    const {
+      perSecond,
+      uncertainPausesMs = usualUncertainPausesMs,
+      onChange = () => undefined,
+      patienceMs = usualPatienceMs,
+    } = options;
     const { now = steadyNow, random = Math.random, mostWaiting = usualMostWaiting } = options;
     this.#rate = new TokenBucket({ perSecond, now });
+    this.#newGate = () => new CreateGate(now, uncertainPausesMs);
+    this.#account = this.#newGate();
     this.#perSecond = perSecond;
     this.#onChange = onChange;
     this.#patienceMs = patienceMs;
@@ -119,166 +148,212 @@ export class CreateLimiter {
    * Waits shortly for the turn of a create. `undefined`: it is its turn, and {@link report} or {@link withdraw} must
    * follow.
    */
-  async acquire(): Promise<HeldBack | undefined> {
+  async acquire(webAppId: number, check: ServiceCheck): Promise<HeldBack | undefined> {
+    const app = this.#app(webAppId);
+    app.seenMs = this.#now();
+    // What was learned before a rest says nothing about now.
+    if (this.#unanswered === 0 && this.#now() - this.#answeredMs > restMs) this.#atOnce = firstAtOnce;
     const isSoon = this.#rate.untilMs(this.#waiting.size + 1) <= this.#patienceMs;
-    if (this.#state() !== 'open' && !this.#hasRoom()) return this.heldBack();
-    if (!isSoon || this.#waiting.size >= this.#mostWaiting) return this.heldBack();
+    const mayWait = this.#closing(app) === undefined || this.#hasRoom(app);
+    if (!mayWait || !isSoon || this.#waiting.size >= this.#mostWaiting) return this.heldBack(webAppId);
+    const heldBack = await this.#turn(app);
+    if (heldBack !== undefined || !this.#gates(app).some(({ needsCheck }) => needsCheck)) return heldBack;
+    const refusal = await check();
+    if (refusal === undefined) return undefined;
+    this.#end(app);
+    this.#refused(app, refusal);
+    this.#serve();
+    return this.heldBack(webAppId);
+  }
+
+  async #turn(app: App): Promise<HeldBack | undefined> {
     return await new Promise((resolve) => {
       const waiting: Waiting = {
+        app,
         settle: (heldBack) => {
-          clearTimeout(waiting.giveUp);
+          clearTimeout(giveUp);
           this.#waiting.delete(waiting);
           resolve(heldBack);
         },
-        giveUp: setTimeout(() => {
-          waiting.settle(this.heldBack());
-          this.#serve();
-        }, this.#patienceMs),
       };
+      const giveUp = setTimeout(() => {
+        waiting.settle(this.heldBack(app.id));
+        this.#serve();
+      }, this.#patienceMs);
       this.#waiting.add(waiting);
       this.#serve();
     });
   }
 
-  /** Changes how many creates a second are sent, on average. */
-  setRate(perSecond: number): void {
+  /** Takes one of so many workers’ parts of the account’s rate: creates a second, on average. */
+  setRate(perSecond: number, workers: number): void {
     this.#perSecond = perSecond;
+    this.#workers = workers;
     this.#rate.setRate(perSecond);
     this.#serve();
   }
 
   /** What became of a create whose turn it was. Its messages must be free of URLs and secrets. */
-  report(outcome: CreateOutcome): void {
-    this.#unanswered -= 1;
-    switch (outcome.outcome) {
-      case 'accepted':
-        this.#answered();
-        break;
-      case 'rejected':
-        // A final rejection concerns that task only: the service answers.
-        if (outcome.retryable) this.#refused(formatRefusal(outcome), outcome.retryAfterMs);
-        else this.#answered();
-        break;
-      case 'notSent':
-        this.#refused(`the last create could not be sent: ${outcome.reason}`);
-        break;
-      case 'uncertain':
-        this.#refused(`the last create got no usable answer: ${outcome.reason}`);
-        break;
-    }
+  report(webAppId: number, outcome: CreateOutcome): void {
+    const app = this.#app(webAppId);
+    this.#end(app);
+    const refusal = refusalIn(outcome);
+    if (refusal === undefined) this.#answered(app);
+    else this.#refused(app, refusal);
     this.#serve();
   }
 
   /** A create whose turn it was is not sent after all. */
-  withdraw(): void {
-    this.#unanswered -= 1;
+  withdraw(webAppId: number): void {
+    this.#end(this.#app(webAppId));
     this.#serve();
   }
 
-  /** When a create that is held back should try again, and why. The times of several creates are spread by the rate. */
-  heldBack(): HeldBack {
+  /** When a create that is held back should try again, and why. The times of an app’s creates are spread by the rate. */
+  heldBack(webAppId: number): HeldBack {
+    const app = this.#app(webAppId);
     const nowMs = this.#now();
-    const closedMs = this.#closedUntilMs - nowMs;
+    const closedMs = this.#closedUntilMs(app) - nowMs;
     const placeMs = this.#rate.untilMs(this.#waiting.size + 1);
     const earliestMs = nowMs + (closedMs > 0 ? closedMs : Math.max(placeMs, leastReturnMs));
-    this.#lastReturnMs = Math.max(earliestMs, this.#lastReturnMs + 1_000 / this.#perSecond);
-    const isFar = this.#lastReturnMs > earliestMs + farMs;
-    const returnMs = isFar ? earliestMs + farMs * this.#random() : this.#lastReturnMs;
-    this.#heldBackUntilMs = Math.max(this.#heldBackUntilMs, returnMs);
-    const waitMs = Math.max(1, Math.ceil(returnMs - nowMs));
-    return { waitMs, reason: this.#reason(), isInTurn: this.#state() === 'open' };
+    app.lastReturnMs = Math.max(earliestMs, app.lastReturnMs + 1_000 / this.#perSecond);
+    const isFar = app.lastReturnMs > earliestMs + farMs;
+    const returnMs = isFar ? earliestMs + farMs * this.#random() : app.lastReturnMs;
+    app.heldBackUntilMs = Math.max(app.heldBackUntilMs, returnMs);
+    const closing = this.#closing(app);
+    return {
+      waitMs: Math.max(1, Math.ceil(returnMs - nowMs)),
+      reason: closing?.reason ?? this.#reasonInTurn(),
+      cause: closing?.cause ?? null,
+    };
   }
 
   /** Its state, for people. */
   view(): CreateLimiterView {
-    const state = this.#state();
+    const apps = [...this.#apps.values()];
+    const alone = apps.filter(({ isAlone, gate }) => isAlone && gate.state !== 'open');
+    // Of the app whose creates are sent first.
+    const [first] = apps.toSorted((one, other) => one.gate.closedUntilMs - other.gate.closedUntilMs);
+    const closing = first && this.#closing(first);
+    const state = closing?.state ?? 'open';
     return {
       state,
-      closedUntil: state === 'closed' ? new Date(this.#closedUntilMs).toISOString() : null,
-      reason: state === 'open' ? null : this.#lastFailure,
+      closedUntil: state === 'closed' ? new Date(this.#closedUntilMs(first)).toISOString() : null,
+      reason: closing?.reason ?? null,
+      cause: closing?.cause ?? alone[0]?.gate.cause ?? null,
+      apps: Object.fromEntries(alone.map(({ id, gate }) => [id, gate.reason])),
       waiting: this.#waiting.size,
       unanswered: this.#unanswered,
       atOnce: this.#atOnce,
-      isHoldingBack: state !== 'open' && this.#isAnyLate(),
+      isHoldingBack: apps.some((app) => this.#closing(app) !== undefined && this.#isAnyLate(app)),
     };
   }
 
-  #isAnyLate(): boolean {
-    const isHeldBack = this.#now() < this.#heldBackUntilMs + missingAfterMs;
-    return isHeldBack || this.#waiting.size > 0 || this.#unanswered > 0;
+  #app(id: number): App {
+    const known = this.#apps.get(id);
+    if (known !== undefined) return known;
+    for (const app of this.#apps.values()) {
+      const isSeen = this.#now() < app.seenMs + missingAfterMs;
+      if (!isSeen && app.gate.state !== 'closed' && !this.#isAnyLate(app)) this.#apps.delete(app.id);
+    }
+    const gate = this.#newGate();
+    const counts = { unanswered: 0, lastTurn: 0, seenMs: 0, lastReturnMs: 0, heldBackUntilMs: 0 };
+    const app = { id, gate, isAlone: false, ...counts };
+    this.#apps.set(id, app);
+    return app;
   }
 
-  #state(): CreateLimiterState {
-    if (this.#now() < this.#closedUntilMs) return 'closed';
-    return this.#refusals > 0 ? 'probing' : 'open';
+  #isAnyLate(app: App): boolean {
+    const isHeldBack = this.#now() < app.heldBackUntilMs + missingAfterMs;
+    return isHeldBack || app.unanswered > 0 || [...this.#waiting].some((waiting) => waiting.app === app);
   }
 
-  #hasRoom(): boolean {
-    return this.#state() !== 'closed' && this.#unanswered < this.#atOnce;
+  #gates(app: App): readonly CreateGate[] {
+    return [this.#account, app.gate];
+  }
+
+  #closedUntilMs(app?: App): number {
+    return Math.max(this.#account.closedUntilMs, app?.gate.closedUntilMs ?? 0);
+  }
+
+  /** What keeps creates of the app from being sent, or all but one. */
+  #closing(app: App): CreateGate | undefined {
+    const gates = this.#gates(app).filter(({ state }) => state !== 'open');
+    return gates.find(({ state }) => state === 'closed') ?? gates[0];
+  }
+
+  #hasRoom(app: App): boolean {
+    if (this.#closing(app)?.state === 'closed') return false;
+    if (app.gate.state === 'probing' && app.unanswered > 0) return false;
+    return this.#unanswered < (this.#account.state === 'probing' ? 1 : this.#atOnce);
   }
 
   /** Lets those go on whose turn it is; once it is closed, all get the time of their next attempt. */
   #serve(): void {
-    for (const waiting of this.#waiting) {
-      if (this.#state() === 'closed') {
-        waiting.settle(this.heldBack());
-      } else if (this.#hasRoom() && this.#rate.untilMs() === 0) {
-        this.#rate.take();
-        this.#unanswered += 1;
-        waiting.settle(undefined);
-      } else break;
+    for (const { app, settle } of this.#waiting) {
+      if (this.#closing(app)?.state === 'closed') settle(this.heldBack(app.id));
     }
-    this.#serveAtNextPlace();
-  }
-
-  #serveAtNextPlace(): void {
+    for (let next = this.#next(); next !== undefined && this.#rate.untilMs() === 0; next = this.#next()) {
+      this.#rate.take();
+      this.#unanswered += 1;
+      next.app.unanswered += 1;
+      next.app.lastTurn = this.#turns += 1;
+      next.settle(undefined);
+    }
     clearTimeout(this.#nextPlace);
-    if (this.#waiting.size === 0 || !this.#hasRoom()) return;
+    if (this.#next() === undefined) return;
     this.#nextPlace = setTimeout(() => {
       this.#serve();
     }, this.#rate.untilMs());
   }
 
-  #answered(): void {
-    // A reply to a create that was sent before the limiter closed does not open it.
-    if (this.#state() === 'closed') return;
-    const wasClosed = this.#refusals > 0;
-    this.#refusals = 0;
+  /** The apps take turns; of one app, first come, first served. */
+  #next(): Waiting | undefined {
+    const mayGo = [...this.#waiting].filter(({ app }) => this.#hasRoom(app));
+    return mayGo.reduce<Waiting | undefined>((first, one) => {
+      return first === undefined || one.app.lastTurn < first.app.lastTurn ? one : first;
+    }, undefined);
+  }
+
+  #end(app: App): void {
+    this.#unanswered -= 1;
+    app.unanswered -= 1;
+  }
+
+  #answered(app: App): void {
+    this.#answeredMs = this.#now();
+    // A reply to a create that was sent before it closed does not open it.
+    if (this.#closing(app)?.state === 'closed') return;
+    const isOpened = this.#gates(app).map((gate) => gate.open());
+    app.isAlone = false;
+    for (const other of this.#apps.values()) if (other.gate.state !== 'open') other.isAlone = true;
     this.#atOnce = Math.min(mostAtOnce, this.#atOnce + 1);
-    if (wasClosed) this.#onChange('opened', this.view());
+    if (isOpened.includes(true)) this.#onChange('opened', this.view());
   }
 
-  #refused(failure: string, retryAfterMs = 0): void {
-    const nowMs = this.#now();
-    if (nowMs < this.#closedUntilMs) {
-      // It was sent before the limiter closed; a longer Retry-After still counts.
-      this.#closedUntilMs = Math.max(this.#closedUntilMs, nowMs + retryAfterMs);
-      return;
+  #refused(app: App, refusal: Refusal): void {
+    const workers = this.#workers;
+    let change: ReturnType<CreateGate['close']>;
+    if (refusal.cause === 'account' || !app.isAlone) {
+      const retryAfterMs = Math.min(refusal.retryAfterMs, longestForOthersMs);
+      const isSameApp = refusal.cause === 'service' && this.#refusedApp === app.id;
+      change = this.#account.close({ ...refusal, retryAfterMs }, { workers, isSameApp });
+      this.#refusedApp = app.id;
+      if (change !== undefined) this.#atOnce = firstAtOnce;
     }
-    const wasClosed = this.#refusals > 0;
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#refusals, 20));
-    this.#refusals += 1;
-    this.#atOnce = 1;
-    this.#lastFailure = failure;
-    this.#closedUntilMs = nowMs + Math.max(retryAfterMs, pauseMs);
-    this.#lastReturnMs = 0;
-    this.#onChange(wasClosed ? 'still closed' : 'closed', this.view());
-  }
-
-  #reason(): string {
-    switch (this.#state()) {
-      case 'closed':
-        return this.#lastFailure;
-      case 'probing':
-        return `${this.#lastFailure}; another one is to show whether it takes them again`;
-      case 'open':
-        return this.#unanswered >= this.#atOnce
-          ? `${this.#unanswered} creates wait for the service’s answer`
-          : `creates are limited to ${formatRate(this.#perSecond)} in this worker`;
+    if (refusal.cause === 'service') {
+      const notBeforeMs = !app.isAlone && this.#apps.size > 1 ? this.#account.closedUntilMs + yieldMs : 0;
+      const ownChange = app.gate.close(refusal, { workers, notBeforeMs });
+      if (app.isAlone) change = ownChange;
     }
+    if (change === undefined) return;
+    for (const one of this.#apps.values()) one.lastReturnMs = 0;
+    this.#onChange(change, this.view());
   }
-}
 
-function formatRefusal({ httpStatus, message }: { readonly httpStatus: number; readonly message: string }): string {
-  return `the service refused the last create (HTTP ${httpStatus}: ${message})`;
+  #reasonInTurn(): string {
+    return this.#unanswered >= this.#atOnce
+      ? `${this.#unanswered} creates wait for the service’s answer`
+      : `creates are limited to ${formatRate(this.#perSecond)} in this worker`;
+  }
 }

@@ -1,13 +1,12 @@
 import type { MetricMeter } from '@temporalio/common';
 import { metrics, setGauge } from '../contract/metrics';
 import { type FindingKind, findingKinds } from '../domain/reconcile';
+import type { CreateLimiterView } from '../service/create-limiter';
 
 /** What is read when gauges are sampled. */
 export interface GaugeSources {
   /** How the creates of each account stand in this process. */
-  readonly creates: () => Iterable<
-    readonly [account: string, state: { readonly isHoldingBack: boolean; readonly waiting: number }]
-  >;
+  readonly creates: () => Iterable<readonly [account: string, state: CreateLimiterView]>;
   /** How many tasks of the namespace wait for a decision, by status. */
   readonly waitingForPerson: () => Promise<Readonly<Record<string, number>>>;
   /** How many batches of the namespace have reached their budget. */
@@ -28,8 +27,10 @@ const namespaceEveryMs = 60_000;
 /** Keeps the gauges of a process as they are, until it is stopped. What cannot be read keeps its last value. */
 export function sampleGauges(meter: MetricMeter, sources: GaugeSources, onError: (error: unknown) => void): () => void {
   const readLimits = (): void => {
-    for (const [account, { isHoldingBack, waiting }] of sources.creates()) {
-      setGauge(meter, metrics.limiterClosed, { account }, isHoldingBack ? 1 : 0);
+    for (const [account, { isHoldingBack, cause: known, waiting }] of sources.creates()) {
+      for (const cause of ['account', 'service'] as const) {
+        setGauge(meter, metrics.limiterClosed, { account, cause }, isHoldingBack && known === cause ? 1 : 0);
+      }
       setGauge(meter, metrics.createsHeldBack, { account }, waiting);
     }
   };

@@ -21,11 +21,12 @@ export function workerIdentity(archiveId: string): string {
 
 /** A limiter is worth one line when it closes or opens, not one per task that waits. */
 export function openAccountLimits(
-  { accounts, slots }: WorkerConfig,
+  { accounts, slots, uncertainPausesMs }: WorkerConfig,
   logger: Logger,
 ): ReadonlyMap<string, AccountLimits> {
   return openLimits([...accounts.values()], {
     waitingSlots: Math.floor(slots.activities / 2),
+    uncertainPausesMs,
     onCreateChange: (account, change, limiter) => {
       const level = change === 'closed' ? 'warn' : 'info';
       logger[level]({ account, ...limiter }, `create limiter ${change}`);

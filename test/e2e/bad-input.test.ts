@@ -140,15 +140,15 @@ describe('what only the service can judge is told in its own words, and not paid
     await expectRefusal(run(...args, '-i', file('rocket.jpg')), 3, words);
   });
 
-  it.concurrent('a wrong API key', async () => {
-    const command = run('1', '--account', 'stranger', '-i', file('rocket.jpg'));
-    await expectRefusal(command, 2, ['Unauthorized', 'account "stranger"', 'LONGHAUL_ACCOUNTS_FILE']);
+  it.concurrent('a wrong API key, which is waited for', async () => {
+    const command = run('1', '--account', 'stranger', '-i', file('rocket.jpg'), '--deadline-total', '5s');
+    await expectRefusal(command, 3, ['DeadlineExceeded', 'account "stranger"', 'LONGHAUL_ACCOUNTS_FILE']);
     expect(JSON.stringify(await command)).not.toContain(wrongKey);
   });
 
   it.concurrent('a wrong API key that the create is the first to show', async () => {
-    const command = run('5', '--account', 'stranger');
-    await expectRefusal(command, 2, ['Unauthorized', 'account "stranger"', 'LONGHAUL_ACCOUNTS_FILE']);
+    const command = run('5', '--account', 'stranger', '--deadline-total', '5s');
+    await expectRefusal(command, 3, ['DeadlineExceeded', 'account "stranger"', 'LONGHAUL_ACCOUNTS_FILE']);
     expect(JSON.stringify(await command)).not.toContain(wrongKey);
   });
 

@@ -110,7 +110,6 @@ const provocations: Record<TaskFailureType, Provocation> = {
   InputUnusable: { task: { webAppId: finish, inputs: { '1:LoadImage.image': { file: 'missing.jpg' } } } },
   AccountUnknown: { task: { ...withPhoto, account: 'nobody' } },
   NotAllowed: { task: quick, on: () => strictStack },
-  Unauthorized: { task: { ...withPhoto, account: 'stranger' } },
   ServiceRefused: {
     task: withPhoto,
     arrange: () => {

@@ -78,7 +78,8 @@ export class TaskStack {
     const logger = createLogger({ level: 'trace', destination: { write: (line) => void log.push(line) } });
     const taskQueue = `test-${randomUUID()}`;
     const worker: RunningWorker = await startWorker({
-      config,
+      // A suite has one uncertain create after the other.
+      config: { ...config, uncertainPausesMs: [1_000] },
       connection: native,
       namespace: 'default',
       taskQueue,

@@ -172,18 +172,6 @@ describe('the create of a task', () => {
     expect(service.calls.polls).toBe(0);
   });
 
-  it.concurrent(
-    'fails the task as Unauthorized, as an upload does, when it is the API key that was refused',
-    async () => {
-      const service = new FakeService();
-      const message = 'wrong key; the API key of the account "default" is not accepted';
-      service.createOutcomes = [refusedCreate(403, message)];
-      const failure = await environment.withTask(service.activities, noInputs, failureOf);
-      expect(failure).toMatchObject({ type: 'Unauthorized', message: `The create was refused: ${message}` });
-      expect(service.calls.creates).toHaveLength(1);
-    },
-  );
-
   it.concurrent('fails by the activity’s own type when it could never be sent', async () => {
     const service = new FakeService({ createOutcomes: [finalFailure('AccountUnknown', 'no account "team-b"')] });
     const failure = await environment.withTask(service.activities, noInputs, failureOf);

@@ -1,9 +1,12 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import type { HeldUpRows } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
-import { countTasks } from '../task/list-tasks';
-import type { RetryingActivity } from '../task/pending-work';
-import type { TemporalAccess } from '../temporal-access';
-import type { StuckWorkflow } from '../workflow-info';
+import { rowWorkflowId } from '../../contract/workflow-ids';
+import { UnknownTaskError } from '../errors';
+import { countTasks, listTasks } from '../task/list-tasks';
+import { readHeldUp, type RetryingActivity } from '../task/pending-work';
+import { askTemporal, type TemporalAccess } from '../temporal-access';
+import { describeWorkflow, type StuckWorkflow } from '../workflow-info';
 
 /** A batch as it stands. */
 export interface BatchView extends RowCounts {
@@ -42,10 +45,14 @@ export interface RowCounts {
   readonly needPerson: number;
   /** Rows whose tasks upload their input files. */
   readonly uploading: number;
+  /** Rows that wait for their create, and why one of them does, where something is wrong; null: nothing is known to be. */
+  readonly createsHeldUp: HeldUpRows | null;
 }
 
 /** Servers limit such queries per second for a whole namespace. */
-const countEveryMs = 3_000;
+const countEveryMs = 2_000;
+/** What holds up the creates of an account holds up each of them. */
+const sampledCreates = 3;
 
 /** Counts a batch's rows by state, at most once every few seconds. */
 export class RowCounter {
@@ -64,8 +71,29 @@ export class RowCounter {
     const counts = {
       needPerson: await countTasks(this.#access, { batch, needsPerson: true }),
       uploading: await countTasks(this.#access, { batch, status: 'PreparingInputs', running: true }),
+      createsHeldUp: await this.#sampleCreates(),
     };
     this.#last = { counts, atMs: Date.now() };
     return counts;
   }
+
+  /** The workflow of the batch polls its rows once a minute: too late to stop what refuses all of them. */
+  async #sampleCreates(): Promise<HeldUpRows | null> {
+    const [access, batch] = [this.#access, this.#batch];
+    const creating = { batch, status: 'Creating', running: true } as const;
+    for await (const { workflowId } of listTasks(access, { ...creating, limit: sampledCreates })) {
+      const read = (): ReturnType<typeof describeWorkflow> => describeWorkflow(access.client, workflowId);
+      const described = await askTemporal(access, workflowId, read).catch(ifKnown);
+      const heldUp = described && (await readHeldUp(access.client, described.pendingActivities));
+      if (heldUp === undefined) continue;
+      const key = workflowId.slice(rowWorkflowId(batch, '').length);
+      return { ...heldUp, key, rows: Math.max(1, await countTasks(access, creating)) };
+    }
+    return null;
+  }
+}
+
+/** One that ended since it was listed may be forgotten. */
+function ifKnown(error: unknown): undefined {
+  if (!(error instanceof UnknownTaskError)) throw error;
 }

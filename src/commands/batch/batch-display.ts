@@ -1,5 +1,5 @@
 import type { BatchView } from '../../client/batch/batch-view';
-import { formatHeldUp } from '../../contract/batch/batch-activities';
+import { formatHeldUp, type HeldUpRows } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { expectedEnd, mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
@@ -105,12 +105,17 @@ class LineDisplay implements BatchDisplay {
     }
     const problem = problemLine(batch);
     if (problem === undefined) this.#lastProblem = undefined;
-    else this.showProblem(problem);
+    else this.#showNew(problem, `${formatProblem(batch)} ${heldUp(batch)?.words}`);
   }
 
   showProblem(message: string): void {
-    if (message === this.#lastProblem) return;
-    this.#lastProblem = message;
+    this.#showNew(message, message);
+  }
+
+  /** Which rows are held up for the same reason changes with each start of a row. */
+  #showNew(message: string, reason: string): void {
+    if (reason === this.#lastProblem) return;
+    this.#lastProblem = reason;
     this.#write(message);
   }
 
@@ -124,7 +129,7 @@ class LineDisplay implements BatchDisplay {
 }
 
 /** The state of a batch, for display. */
-export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson' | 'uploading'> {
+export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson' | 'uploading' | 'createsHeldUp'> {
   readonly progress: BatchProgress;
 }
 
@@ -205,8 +210,13 @@ export function statesLine({ running, rowStates }: BatchProgress, nowMs: number)
 }
 
 /** `3 rows, the first since …: createTask: …`; undefined while every running row can go on, as far as that is known. */
-export function heldUpText({ running, rowStates }: BatchProgress): string | undefined {
-  return rowStates?.heldUp === undefined || running === 0 ? undefined : formatHeldUp(rowStates.heldUp, printableLine);
+export function heldUpText(batch: ShownBatch): string | undefined {
+  const rows = heldUp(batch);
+  return rows && formatHeldUp(rows, printableLine);
+}
+
+function heldUp({ progress: { running, rowStates }, createsHeldUp }: ShownBatch): HeldUpRows | undefined {
+  return running === 0 ? undefined : (createsHeldUp ?? rowStates?.heldUp);
 }
 
 /** `5 rows now, 1,234 files (3.4 GB) sent, 766 shared`; undefined where nothing is uploaded. */
@@ -227,7 +237,7 @@ export function uploadLine(batch: ShownBatch): string | undefined {
   return message === undefined ? undefined : `uploads: ${message}`;
 }
 
-/** The current problem; undefined when there is none. */
+/** The current problem, beside rows that are held up; undefined when there is none. */
 export function formatProblem({ progress, retrying, needPerson }: ShownBatch): string | undefined {
   const [retry] = retrying;
   if (retry !== undefined) return formatRetry(retry);
@@ -236,21 +246,19 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
   if (budget != null && progress.state === 'BudgetReached')
     return `${formatBudget(budget, 0)}; longhaul batch set-budget ${progress.batchId} AMOUNT, or drain to end it`;
   const list = `longhaul list --batch ${progress.batchId} --needs-person`;
-  if (needPerson === 0) {
-    const heldUp = heldUpText(progress);
-    return heldUp === undefined ? progress.dailyBudget?.words : `held up: ${heldUp}`;
-  }
+  if (needPerson === 0) return progress.dailyBudget?.words;
   return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;
 }
 
 /**
- * The same as a line.
+ * The same as a line, with the rows that are held up.
  *
  * @internal exported for tests
  */
 export function problemLine(batch: ShownBatch): string | undefined {
-  const message = formatProblem(batch);
-  return message === undefined ? undefined : `problem: ${message}`;
+  const rows = heldUpText(batch);
+  const problems = [formatProblem(batch), rows && `held up: ${rows}`].filter((words) => words !== undefined);
+  return problems.length === 0 ? undefined : `problem: ${problems.join('; ')}`;
 }
 
 /**

@@ -186,9 +186,7 @@ function whatNext(result: BatchResult, columns: number): string[] {
   ];
   const correct = [
     `${formatRowCount(refused)} refused and not paid: correct the file, then the command of the run, without --retry-failed, which pays failed rows anew`,
-    ...((failures[failureTypes.InputUnusable] ?? 0) > 0
-      ? [`where only a photo was corrected, and not its row: ${retry} --unpaid, which runs no other failed row`]
-      : []),
+    `where the cause was not in the row, such as a photo or an app that was corrected: ${retry} --unpaid, which runs no other failed row`,
   ];
   const ask = `${formatRowCount(uncertain)} of which the service may have the task, and nothing follows it: find that out first`;
   return [

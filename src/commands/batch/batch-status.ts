@@ -168,18 +168,17 @@ function overWord({ execution, failure, progress }: BatchView, ending?: BatchRes
 }
 
 function progressFacts(
-  { progress, retrying, needPerson, uploading, isOver }: BatchView,
+  { progress, retrying, needPerson, uploading, createsHeldUp, isOver }: BatchView,
   elapsedMs: number,
   nowMs: number,
 ): [string, string | null][] {
   if (progress === null) return [];
   const { concurrency, badRows, pausedAt, toRetry, batchId } = progress;
-  const shown = { progress: isOver ? { ...progress, budget: null } : progress, retrying, needPerson, uploading };
-  const [costs, problem, heldUp] = [costFacts(progress, isOver), formatProblem(shown), heldUpText(progress)];
-  // What has a line of its own is not said twice; beside rows that cannot go on, the daily budget may let no more start.
-  const rest = problem === `held up: ${heldUp}` ? progress.dailyBudget?.words : problem;
-  // Of a batch that is over, nothing waits for a budget any more.
-  const isSaid = costs.some(([, words]) => words === rest) || (isOver && rest === progress.dailyBudget?.words);
+  const known = isOver ? { ...progress, budget: null } : progress;
+  const shown = { progress: known, retrying, needPerson, uploading, createsHeldUp };
+  const [costs, problem] = [costFacts(progress, isOver), formatProblem(shown)];
+  // What has a line of its own is not said twice; of a batch that is over, nothing waits for a budget any more.
+  const isSaid = costs.some(([, words]) => words === problem) || (isOver && problem === progress.dailyBudget?.words);
   return [
     ['progress', barLine(progress, elapsedMs)],
     [
@@ -199,14 +198,14 @@ function progressFacts(
         : `${formatCountOf(toRetry, 'row')} again, once every row had its turn`,
     ],
     ['running rows', isOver ? null : (statesLine(progress, nowMs) ?? null)],
-    ['held up', isOver ? null : (heldUp ?? null)],
+    ['held up', isOver ? null : (heldUpText(shown) ?? null)],
     ['attempt', attemptText(progress)],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
     ['uploads', formatUploads(shown) ?? null],
     ...costs,
     ['left out', badRows === 0 ? null : formatCountOf(badRows, 'bad row')],
     ['failures', failuresText(progress)],
-    ['problem', rest === undefined || isSaid ? null : rest],
+    ['problem', problem === undefined || isSaid ? null : problem],
   ];
 }
 

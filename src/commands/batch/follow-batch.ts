@@ -63,11 +63,12 @@ async function pollUntilOver(
       const view = await batch.status({ signal });
       if (view.isOver) return { view, result: await batch.result({ signal }) };
       pauseMs = pollEveryMs;
-      const { taskQueue, progress, stuck, retrying, needPerson, uploading } = view;
+      const { taskQueue, progress, stuck, retrying, needPerson, uploading, createsHeldUp } = view;
       if (stuck !== null) throw new WorkflowStuckError(batch.workflowId, stuck.message);
       if (progress === null) throw new NoWorkerError(batch.workflowId, { taskQueue });
-      display.show({ progress, retrying, needPerson, uploading });
-      emitChange('progress', { ...progress, retrying, needPerson, uploading });
+      const shown = { retrying, needPerson, uploading, createsHeldUp };
+      display.show({ progress, ...shown });
+      emitChange('progress', { ...progress, ...shown });
     } catch (error) {
       if (!isPassing(error)) throw error;
       display.showProblem(error.message);

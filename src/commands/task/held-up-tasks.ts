@@ -47,6 +47,26 @@ export async function findHeldUpTasks(
   return { tasks: tasks.slice(0, count), isCut, lookedAt: running.length > most ? looked.length : null };
 }
 
+/** So many of the tasks of a list are asked why they are not created. */
+const maxAsked = 100;
+
+/** The same tasks; those that wait for their create with what keeps them from it. */
+export async function withHeldUpCreates(
+  longhaul: Longhaul,
+  tasks: readonly ListedTask[],
+): Promise<readonly (ListedTask & Partial<HeldUpTask>)[]> {
+  let asked = 0;
+  const told = Readable.from(tasks).map(
+    async (task: ListedTask) => {
+      if (task.status !== 'Creating' || task.isOver || (asked += 1) > maxAsked) return task;
+      const heldUp = await heldUpOf(longhaul, task.workflowId);
+      return heldUp === null ? task : { ...task, heldUp };
+    },
+    { concurrency: atOnce },
+  );
+  return (await told.toArray()) as (ListedTask & Partial<HeldUpTask>)[];
+}
+
 async function heldUpOf(longhaul: Longhaul, workflowId: string): Promise<HeldUp | null> {
   const { UnknownTaskError } = await import('../../client/errors.js');
   try {

@@ -12,7 +12,7 @@ import { exitCodes } from '../exit-code';
 import { sinceMs } from '../reconcile-options';
 import { repeatable, wholeNumber } from '../shared-options';
 import { formatClock, tableLines } from '../terminal';
-import { findHeldUpTasks, heldUpLine, type HeldUpTask, lookedAtLine } from './held-up-tasks';
+import { findHeldUpTasks, heldUpLine, type HeldUpTask, lookedAtLine, withHeldUpCreates } from './held-up-tasks';
 import { cutOffText } from './task-text';
 
 interface ListOptions {
@@ -105,7 +105,7 @@ async function listFirst(
   const tasks: ListedTask[] = [];
   // One more than is shown tells whether there are more.
   for await (const task of longhaul.list({ ...filter, limit: count + 1 })) tasks.push(task);
-  return { tasks: tasks.slice(0, count), isCut: tasks.length > count };
+  return { tasks: await withHeldUpCreates(longhaul, tasks.slice(0, count)), isCut: tasks.length > count };
 }
 
 function momentOf(option: string, text: string | undefined): Date | undefined {

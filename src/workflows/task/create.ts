@@ -183,11 +183,9 @@ function heartbeatIn(details: unknown): Partial<CreateHeartbeat> {
   return isRecord(details) ? details : {};
 }
 
-/** A refused key is the operator's to correct, whichever step of a task meets it: its type is that of an upload. */
-function rejection({ state }: Pick<TaskRun, 'state'>, { message, httpStatus, code, scope }: CreateRejected): Error {
+function rejection({ state }: TaskRun, { message, httpStatus, code }: CreateRejected): Error {
   const uncertaintyReason =
     state.uncertaintyReason === undefined ? '' : ` Of an earlier create: ${state.uncertaintyReason}`;
-  if (scope === 'key') return taskFailure('Unauthorized', `The create was refused: ${message}${uncertaintyReason}`);
   const words = `The service rejected the task: ${message}${uncertaintyReason}`;
   return taskFailure('TaskRejected', words, { httpStatus, code: code ?? null });
 }

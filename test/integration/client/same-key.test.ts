@@ -245,8 +245,8 @@ describe('a retry', () => {
 
   it('of many at once makes one run', async () => {
     const key = randomUUID();
-    environment.service.createOutcomes = [finalFailure('Unauthorized', 'the service refused the API key')];
-    await expect((await start(key)).result()).rejects.toMatchObject({ failureType: 'Unauthorized' });
+    environment.service.createOutcomes = [finalFailure('AccountUnknown', 'no such account')];
+    await expect((await start(key)).result()).rejects.toMatchObject({ failureType: 'AccountUnknown' });
     environment.service.script = [seen('Running')];
 
     const tasks = await Promise.all(Array.from({ length: 5 }, () => start(key, {}, true)));

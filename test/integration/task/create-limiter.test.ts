@@ -120,6 +120,24 @@ describe('the limiter of an account’s creates, at the real service', () => {
     },
   );
 
+  it.concurrent('fails no task while the account is refused: each can be stopped, and the others go on', async () => {
+    await onStack(async (stack) => {
+      const refuse = { name: 'refuse', reason: 'keyDisabled' } as const;
+      stack.service.scenarios.add({ endpoint: 'create', scenario: refuse, times: Infinity });
+      const [first, second] = [await stack.start({ ...app, tuning }), await stack.start({ ...app, tuning })];
+      const late = await stack.start({ ...app, tuning, deadlines: { total: '3 seconds' } });
+      expect((await pendingCreate(first)).lastFailure).toContain('API key');
+      await expect(late.result()).rejects.toMatchObject({ cause: { type: 'DeadlineExceeded' } });
+      await first.cancel();
+      expect(await executionOf(first)).toBe('CANCELLED');
+
+      stack.service.scenarios.clear();
+      expect(await second.result()).toMatchObject({ status: 'Success' });
+      expect(limiterLog(stack)[0]).toMatchObject({ msg: 'create limiter closed', cause: 'account' });
+      expect(createAnswers(stack).filter((status) => status === 202)).toHaveLength(1);
+    });
+  });
+
   it.concurrent('opens again after every way of saying "not now", and no task fails for it', async () => {
     await onStack(async (stack) => {
       const refusals = [

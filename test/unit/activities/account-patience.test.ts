@@ -82,7 +82,7 @@ async function failureOf(attempt: Promise<unknown>): Promise<ApplicationFailure>
 }
 
 describe.each<[string, string]>([
-  ['Unauthorized', 'default'],
+  ['AccountRefused', 'default'],
   ['AccountUnknown', 'studio'],
 ])('%s', (type, account) => {
   it.each(ways)('of %s is tried again', async (_what, call) => {
@@ -101,17 +101,27 @@ describe.each<[string, string]>([
     expect(failure).toMatchObject({ type, nonRetryable: false });
   });
 
-  it('of a commit is final once it has lasted longer than the patience', async () => {
-    const { commitInput } = activitiesOf(300);
-    const attempt = (): Promise<ApplicationFailure> => failureOf(environment.run(commitInput, { account, ...upload }));
-    expect(await attempt()).toMatchObject({ type, nonRetryable: false });
-    await eventually(async () => (await attempt()).nonRetryable === true, { what: 'the end' });
-  });
-
   it('of an archive is never final: its results are paid', async () => {
     const { archiveOutputs } = activitiesOf(0);
     const failure = await failureOf(environment.run(archiveOutputs, { account, ...archived }));
     expect(failure).toMatchObject({ type, nonRetryable: false });
+  });
+});
+
+describe('a commit', () => {
+  const attempt = (account: string, accountPatienceMs: number): (() => Promise<ApplicationFailure>) => {
+    const { commitInput } = activitiesOf(accountPatienceMs);
+    return () => failureOf(environment.run(commitInput, { account, ...upload }));
+  };
+
+  it('of an unknown account fails for good once that has lasted longer than the patience', async () => {
+    const again = attempt('studio', 300);
+    expect(await again()).toMatchObject({ type: 'AccountUnknown', nonRetryable: false });
+    await eventually(async () => (await again()).nonRetryable === true, { what: 'the end' });
+  });
+
+  it('of an account that the service refuses is tried again, however long that lasts', async () => {
+    expect(await attempt('default', 0)()).toMatchObject({ type: 'AccountRefused', nonRetryable: false });
   });
 });
 
@@ -129,14 +139,22 @@ describe('a create', () => {
     const { failure } = await attempt();
     isKeyRefused = false;
 
-    expect(failure).toMatchObject({ type: 'Unauthorized', nonRetryable: false });
+    expect(failure).toMatchObject({ type: 'AccountRefused', nonRetryable: false });
     await eventually(async () => (await attempt()).outcome?.outcome === 'accepted', { what: 'the create' });
   });
 
-  it('whose key stays refused is rejected for good in the end', async () => {
-    const attempt = attemptsOf('default', 300);
-    expect((await attempt()).failure).toMatchObject({ type: 'Unauthorized' });
-    await eventually(async () => (await attempt()).outcome?.outcome === 'rejected', { what: 'the rejection' });
+  it('whose key stays refused is never rejected, and is not sent before a request that costs nothing is', async () => {
+    const attempt = attemptsOf('default', 0);
+    await attempt();
+    const creates = (): number => server.requests.filter(({ url }) => url.includes('create')).length;
+    const before = creates();
+    const held = async (): Promise<boolean> => {
+      const { failure } = await attempt();
+      expect(failure).toMatchObject({ type: 'AccountRefused' });
+      return failure?.message.includes('creates nothing') === true;
+    };
+    await eventually(held, { what: 'the request that costs nothing' });
+    expect(creates()).toBe(before);
   });
 
   it('of an account that the worker does not know is not sent, and fails for good in the end', async () => {

@@ -21,15 +21,15 @@ import { ArchiveError, DownloadError, SourceError, UploadError } from '../../../
 const source = { source: 'photo.jpg', problem: 'does not exist', remedy: 'give another' };
 
 const rows: [string, Error, string, 'final' | 'retried'][] = [
-  ['a refused key', new UnauthorizedError('no', { httpStatus: 401 }, 'UNAUTHORIZED'), 'Unauthorized', 'final'],
-  ['a key that cannot be read', new ApiKeyUnavailableError('no file'), 'Unauthorized', 'final'],
+  ['a refused key', new UnauthorizedError('no', { httpStatus: 401 }, 'UNAUTHORIZED'), 'AccountRefused', 'retried'],
+  ['a key that cannot be read', new ApiKeyUnavailableError('no file'), 'AccountRefused', 'retried'],
   ['an argument that cannot be sent', new ServiceArgumentError('no'), 'ServiceRefused', 'final'],
   ['a wrong request', new InvalidRequestError('no', { httpStatus: 400 }, 'INVALID_REQUEST'), 'ServiceRefused', 'final'],
   [
     'no balance',
     new InsufficientBalanceError('no', { httpStatus: 402 }, 'INSUFFICIENT_BALANCE'),
-    'ServiceRefused',
-    'final',
+    'AccountRefused',
+    'retried',
   ],
   ['an unknown app', new NotFoundError('no', { httpStatus: 404 }, 'APP_NOT_FOUND'), 'ServiceRefused', 'final'],
   ['an unknown code', new ServiceApiError('no', { httpStatus: 200 }), 'ServiceRefused', 'retried'],

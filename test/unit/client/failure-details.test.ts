@@ -44,7 +44,7 @@ describe('detailsOf', () => {
   });
 
   it('gives none of a type that has none, which JavaScript may ask for', () => {
-    for (const type of ['ServiceRefused', 'Unauthorized', 'toString'] as const) {
+    for (const type of ['ServiceRefused', 'AccountRefused', 'toString'] as const) {
       expect(failed(type as 'ServiceRefused', null).detailsOf(type as 'TaskFailed')).toBeUndefined();
     }
   });

@@ -45,7 +45,7 @@ describe('the exit code', () => {
     ['a task that is over', new TaskOverError('task:a'), 2],
     ['a decision that does not apply', new DecisionRefusedError('task:a', 'no'), 2],
     ['an unusable input file', taskFailed('InputUnusable'), 2],
-    ['a wrong API key', taskFailed('Unauthorized'), 2],
+    ['an unknown account', taskFailed('AccountUnknown'), 2],
     ['a failed task', taskFailed('TaskFailed'), 3],
     ['a rejected task', taskFailed('TaskRejected'), 3],
     ['a deadline', taskFailed('DeadlineExceeded'), 3],

@@ -28,6 +28,7 @@ import * as workflows from '../../../src/workflows';
 describe('the durable names', () => {
   it('of the failures', () => {
     expect(Object.keys(failureTypes).sort()).toEqual([
+      'AccountRefused',
       'AccountUnknown',
       'ArchiveIncomplete',
       'ArchiveUnavailable',
@@ -53,7 +54,6 @@ describe('the durable names', () => {
       'TaskFailed',
       'TaskNotFound',
       'TaskRejected',
-      'Unauthorized',
       'WebhookUndelivered',
       'WebhookUnknown',
       'WorkerLost',

@@ -24,6 +24,7 @@ describe('what helps a task', () => {
     ]);
     expect(remedies({ workflowId: 'batch:photos:a', ...failure('TaskRejected') })).toEqual([
       'longhaul batch run FILE --id photos OPTIONS',
+      'longhaul batch retry photos --unpaid',
     ]);
     expect(remedies({ workflowId: 'batch:photos:a', ...failure('InputUnusable') })).toEqual([
       'longhaul batch run FILE --id photos OPTIONS',

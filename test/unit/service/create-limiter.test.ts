@@ -1,4 +1,5 @@
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
+import type { Refusal } from '../../../src/service/create-gate';
 import {
   CreateLimiter,
   type CreateLimiterOptions,
@@ -10,14 +11,32 @@ import { refusedCreate } from '../../support/refused-create';
 const accepted: CreateOutcome = { outcome: 'accepted', requestId: 'r-1' };
 const queueFull = refusedCreate(503, 'queue full', { code: 30039 });
 const tooMany: CreateOutcome = { ...queueFull, httpStatus: 429, message: 'too many' };
+const noBalance: CreateOutcome = refusedCreate(402, 'no balance left');
+const failed: CreateOutcome = { outcome: 'uncertain', reason: 'HTTP 500' };
+const [app, otherApp] = [7, 8];
 
+/** What the request that costs nothing comes to. */
+let problem: Refusal | undefined;
+let checks: number;
 let nowMs: number;
 let changes: [string, CreateLimiterView][];
 let limiter: CreateLimiter;
 beforeEach(() => {
   nowMs = 1_700_000_000_000;
+  [problem, checks] = [undefined, 0];
   limiter = open();
 });
+
+function acquire(webAppId = app): Promise<HeldBack | undefined> {
+  return limiter.acquire(webAppId, () => {
+    checks += 1;
+    return Promise.resolve(problem);
+  });
+}
+
+function report(outcome: CreateOutcome, webAppId = app): void {
+  limiter.report(webAppId, outcome);
+}
 
 function open(options: Partial<CreateLimiterOptions> = {}): CreateLimiter {
   changes = [];
@@ -33,50 +52,70 @@ function open(options: Partial<CreateLimiterOptions> = {}): CreateLimiter {
 
 /** Creates that come at the same moment: whose turn it is. */
 async function come(count: number): Promise<boolean[]> {
-  const answers = await Promise.all(Array.from({ length: count }, () => limiter.acquire()));
+  const answers = await Promise.all(Array.from({ length: count }, () => acquire()));
   return answers.map((heldBack) => heldBack === undefined);
 }
 
-async function heldBack(): Promise<HeldBack> {
-  const answer = await limiter.acquire();
+async function heldBack(webAppId = app): Promise<HeldBack> {
+  const answer = await acquire(webAppId);
   if (answer === undefined) throw new Error('It was its turn.');
   return answer;
 }
 
 /** One create is sent and comes to this. */
-async function create(outcome: CreateOutcome): Promise<void> {
-  expect(await limiter.acquire()).toBeUndefined();
-  limiter.report(outcome);
+async function create(outcome: CreateOutcome, webAppId = app): Promise<void> {
+  expect(await acquire(webAppId)).toBeUndefined();
+  report(outcome, webAppId);
+}
+
+/** So many may be sent at once. */
+async function grow(atOnce: number): Promise<void> {
+  while (limiter.view().atOnce < atOnce) await create(accepted);
+}
+
+/** Creates are sent as soon as they may, for so long: how many. */
+async function createFor(ms: number, outcome: CreateOutcome): Promise<number> {
+  const untilMs = nowMs + ms;
+  for (let sent = 0; ;) {
+    const answer = await acquire();
+    if (answer === undefined) {
+      sent += 1;
+      report(outcome);
+    } else if (nowMs + answer.waitMs > untilMs) return sent;
+    else nowMs += answer.waitMs;
+  }
 }
 
 describe('the limiter of an account’s creates', () => {
-  it('is open at first, to a few creates at once, and to one more with each that is answered', async () => {
-    expect(await come(5)).toEqual([true, true, true, true, false]);
-    expect(await heldBack()).toMatchObject({ reason: '4 creates wait for the service’s answer', isInTurn: true });
-    limiter.report(accepted);
+  it('is open at first, to one create at once, and to one more with each that is answered', async () => {
+    expect(await come(2)).toEqual([true, false]);
+    expect(await heldBack()).toMatchObject({ reason: '1 creates wait for the service’s answer', cause: null });
+    report(accepted);
     expect(await come(3)).toEqual([true, true, false]);
     expect(limiter.view()).toEqual({
-      state: 'open',
-      closedUntil: null,
-      reason: null,
-      waiting: 0,
-      unanswered: 5,
-      atOnce: 5,
-      isHoldingBack: false,
+      ...{ state: 'open', closedUntil: null, reason: null, cause: null, apps: {} },
+      ...{ waiting: 0, unanswered: 2, atOnce: 2, isHoldingBack: false },
     });
+  });
+
+  it('sends one create at once again after a rest: what it knew of the service is old', async () => {
+    for (let count = 0; count < 5; count += 1) await create(accepted);
+    nowMs += 10_001;
+    expect(await come(2)).toEqual([true, false]);
   });
 
   it('gives the turn of a create that is answered to the one that has waited longest', async () => {
     limiter = open({ patienceMs: 60_000 });
+    await grow(4);
     await come(4);
     const order: number[] = [];
     const waiting = [1, 2, 3].map(async (number) => {
-      await limiter.acquire();
+      await acquire();
       order.push(number);
     });
     expect(limiter.view().waiting).toBe(3);
-    limiter.report(accepted);
-    limiter.withdraw();
+    report(accepted);
+    limiter.withdraw(app);
     await Promise.all(waiting);
     expect(order).toEqual([1, 2, 3]);
   });
@@ -90,24 +129,24 @@ describe('the limiter of an account’s creates', () => {
   ])('closes when the service %s', async (_what, outcome, closedMs, words) => {
     await create(outcome);
     const reason = expect.stringContaining(words) as string;
-    expect(await heldBack()).toEqual({ waitMs: closedMs, reason, isInTurn: false });
+    expect(await heldBack()).toEqual({ waitMs: closedMs, reason, cause: 'service' });
     expect(limiter.view()).toMatchObject({ state: 'closed', closedUntil: new Date(nowMs + closedMs).toISOString() });
   });
 
   it('sends those away that wait for their turn when it closes', async () => {
     limiter = open({ patienceMs: 60_000 });
-    await come(4);
-    const waiting = [limiter.acquire(), limiter.acquire()];
-    limiter.report(tooMany);
+    await come(1);
+    const waiting = [acquire(), acquire()];
+    report(tooMany);
     expect(await Promise.all(waiting)).toEqual([
-      { waitMs: 1_000, reason: expect.stringContaining('429') as string, isInTurn: false },
-      { waitMs: 1_001, reason: expect.stringContaining('429') as string, isInTurn: false },
+      { waitMs: 1_000, reason: expect.stringContaining('429') as string, cause: 'service' },
+      { waitMs: 1_001, reason: expect.stringContaining('429') as string, cause: 'service' },
     ]);
   });
 
   it('stays open when the service rejects a create for good, for that is about the one task', async () => {
     await create({ ...queueFull, retryable: false, httpStatus: 400, message: 'no such parameter' });
-    expect(await limiter.acquire()).toBeUndefined();
+    expect(await acquire()).toBeUndefined();
     expect(changes).toEqual([]);
   });
 
@@ -120,22 +159,22 @@ describe('the limiter of an account’s creates', () => {
     nowMs += waitMs;
     await create({ outcome: 'uncertain', reason: 'the connection was closed' });
     expect(limiter.view().isHoldingBack).toBe(true);
-    nowMs += 60_000;
+    nowMs += 300_000;
     expect(limiter.view()).toMatchObject({ state: 'probing', isHoldingBack: false });
-    expect(await limiter.acquire()).toBeUndefined();
+    expect(await acquire()).toBeUndefined();
     expect(limiter.view().isHoldingBack).toBe(true);
-    limiter.report(accepted);
+    report(accepted);
     expect(limiter.view()).toMatchObject({ state: 'open', isHoldingBack: false });
   });
 
   it('lets one create through after that, and holds back the others until it is answered', async () => {
     await create(tooMany);
     nowMs += 1_000;
-    expect(await limiter.acquire()).toBeUndefined();
-    expect((await heldBack()).reason).toContain('another one is to show');
+    expect(await acquire()).toBeUndefined();
+    expect(await heldBack()).toMatchObject({ cause: 'service' });
     expect(limiter.view()).toMatchObject({ state: 'probing', unanswered: 1 });
 
-    limiter.report(accepted);
+    report(accepted);
     expect(limiter.view()).toMatchObject({ state: 'open', reason: null });
     expect(await come(3)).toEqual([true, true, false]);
   });
@@ -170,19 +209,21 @@ describe('the limiter of an account’s creates', () => {
   });
 
   it('takes the answers of creates that were sent before it closed for what they are', async () => {
+    await grow(4);
     await come(4);
-    limiter.report(tooMany);
-    limiter.report(tooMany);
-    limiter.report(accepted);
+    report(tooMany);
+    report(tooMany);
+    report(accepted);
     expect((await heldBack()).waitMs).toBe(1_000);
-    limiter.report({ ...tooMany, retryAfterMs: 7_000 });
+    report({ ...tooMany, retryAfterMs: 7_000 });
     expect((await heldBack()).waitMs).toBe(7_000);
     expect(changes).toHaveLength(1);
   });
 
   it('keeps to its rate', async () => {
-    limiter = open({ perSecond: 2 });
-    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => limiter.acquire()));
+    await grow(5);
+    limiter.setRate(2, 1);
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => acquire()));
     expect(answers.map((answer) => answer?.waitMs ?? 0)).toEqual([0, 0, 500, 1_000, 1_500]);
     expect(answers[4]?.reason).toBe('creates are limited to 2 a second in this worker');
     nowMs += 500;
@@ -206,16 +247,132 @@ describe('the limiter of an account’s creates', () => {
   });
 });
 
+describe('an account that the service refuses', () => {
+  it('is closed with what has to change, and open by itself once a create is taken', async () => {
+    await create(noBalance);
+    expect(await heldBack()).toMatchObject({
+      cause: 'account',
+      reason: expect.stringContaining('no balance') as string,
+    });
+    expect(limiter.view()).toMatchObject({ state: 'closed', cause: 'account', isHoldingBack: true });
+    // A create a minute is refused, and none of them is lost.
+    expect(await createFor(600_000, noBalance)).toBeLessThan(20);
+    nowMs += 60_000;
+    await create(accepted);
+    expect(limiter.view()).toMatchObject({ state: 'open', cause: null });
+  });
+
+  it('sends no create for as long as a request that costs nothing is refused, too', async () => {
+    await create(noBalance);
+    problem = { cause: 'account', reason: 'the key is refused', retryAfterMs: 0 };
+    expect(await createFor(600_000, noBalance)).toBe(0);
+    expect(limiter.view()).toMatchObject({ cause: 'account', reason: expect.stringContaining('the key') as string });
+  });
+});
+
+describe('a service that fails creates', () => {
+  it('gets at most three in a quarter of an hour, however well it answers other requests', async () => {
+    expect(await createFor(900_000, failed)).toBe(3);
+    expect(await createFor(900_000, failed)).toBeLessThanOrEqual(3);
+    nowMs += 600_000;
+    await create(accepted);
+    expect(limiter.view()).toMatchObject({ state: 'open' });
+  });
+
+  it('gets one, and no other before a request that costs nothing is answered', async () => {
+    await create(failed);
+    problem = { cause: 'service', reason: 'HTTP 500', retryAfterMs: 0 };
+    expect(await createFor(900_000, failed)).toBe(0);
+    expect(checks).toBeLessThan(30);
+    problem = undefined;
+    nowMs += 60_000;
+    await create(accepted);
+    expect(limiter.view()).toMatchObject({ state: 'open' });
+  });
+
+  it('gets creates less often from each of several workers, once each of them has seen it', async () => {
+    limiter.setRate(1_000, 4);
+    expect(await createFor(900_000, failed)).toBe(2);
+  });
+
+  it('is not checked before a create that was only refused for now', async () => {
+    await createFor(10_000, tooMany);
+    expect(checks).toBe(0);
+  });
+});
+
+describe('an app that is refused while others are not', () => {
+  it('leaves the next create to another app, and is then alone with its refusals', async () => {
+    await create(accepted, otherApp);
+    await create(tooMany);
+    nowMs += 1_000;
+    // It was refused last.
+    expect(await heldBack()).toMatchObject({ cause: 'service' });
+    await create(accepted, otherApp);
+    expect(limiter.view()).toMatchObject({ state: 'open', apps: { [app]: expect.stringContaining('429') as string } });
+
+    for (let round = 0; round < 5; round += 1) {
+      nowMs += (await heldBack()).waitMs;
+      await create(tooMany);
+      await create(accepted, otherApp);
+    }
+    expect(limiter.view()).toMatchObject({ state: 'open', isHoldingBack: true, cause: 'service' });
+    nowMs += (await heldBack()).waitMs;
+    await create(accepted);
+    expect(limiter.view()).toMatchObject({ apps: {}, isHoldingBack: false, cause: null });
+  });
+
+  it('closes the account when the other one is refused, too', async () => {
+    await create(accepted, otherApp);
+    await create(tooMany);
+    nowMs += 1_000;
+    await create(tooMany, otherApp);
+    expect(await heldBack(otherApp)).toMatchObject({ waitMs: 3_000 });
+    expect((await heldBack()).waitMs).toBe(2_000);
+    expect(limiter.view()).toMatchObject({ state: 'closed', apps: {} });
+  });
+
+  it('keeps no other app for long, however long it asks to wait', async () => {
+    await create({ ...tooMany, retryAfterMs: 3_600_000 });
+    expect((await heldBack(otherApp)).waitMs).toBe(60_000);
+    expect((await heldBack()).waitMs).toBeGreaterThan(3_500_000);
+  });
+
+  it('keeps an app that comes later no longer, however often it was refused', async () => {
+    for (let refusals = 0; refusals < 6; refusals += 1) {
+      await create(tooMany);
+      nowMs += (await heldBack()).waitMs;
+    }
+    await create(tooMany);
+    expect((await heldBack(otherApp)).waitMs).toBe(1_000);
+    expect((await heldBack()).waitMs).toBe(60_000);
+  });
+
+  it('is one of those that take turns, however many of its creates wait', async () => {
+    limiter = open({ patienceMs: 60_000 });
+    await come(1);
+    const order: number[] = [];
+    const waiting = [app, app, app, otherApp].map(async (id) => {
+      await acquire(id);
+      order.push(id);
+      report(accepted, id);
+    });
+    report(accepted);
+    await Promise.all(waiting);
+    expect(order.indexOf(otherApp)).toBeLessThan(2);
+  });
+});
+
 describe('a crowd of creates', () => {
   /** A service that answers after so long. */
   async function live(tasks: number, answerMs: number, answer: () => CreateOutcome): Promise<number> {
     let sent = 0;
     const send = async (): Promise<void> => {
-      const answerOrWait = await limiter.acquire();
+      const answerOrWait = await acquire();
       if (answerOrWait !== undefined) return;
       sent += 1;
       await new Promise((resolve) => setTimeout(resolve, answerMs));
-      limiter.report(answer());
+      report(answer());
     };
     await Promise.all(Array.from({ length: tasks }, send));
     return sent;
@@ -226,9 +383,9 @@ describe('a crowd of creates', () => {
     expect(await live(100, 20, () => accepted)).toBe(100);
   });
 
-  it('meets a service that refuses as a handful', async () => {
+  it('meets a service that refuses as a single one', async () => {
     limiter = new CreateLimiter({ perSecond: 1_000 });
-    expect(await live(400, 20, () => tooMany)).toBe(4);
+    expect(await live(400, 20, () => tooMany)).toBe(1);
     expect(limiter.view().waiting).toBe(0);
   });
 });

@@ -19,10 +19,11 @@ afterEach(() => {
 describe('a limiter that was closed while the clock was a day ahead', () => {
   it('sends creates again after its pause once the clock is set right', async () => {
     const limiter = new CreateLimiter({ perSecond: 100 });
-    await limiter.acquire();
-    limiter.report(refusedCreate(429, 'slow down'));
+    const acquire = (): ReturnType<CreateLimiter['acquire']> => limiter.acquire(7, () => Promise.resolve(undefined));
+    await acquire();
+    limiter.report(7, refusedCreate(429, 'slow down'));
     aheadMs = 0;
-    expect((await limiter.acquire())?.waitMs).toBeLessThan(60_000);
+    expect((await acquire())?.waitMs).toBeLessThan(60_000);
   });
 
   it('sends queries again after the service’s pause once the clock is set right', async () => {

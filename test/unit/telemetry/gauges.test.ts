@@ -1,8 +1,10 @@
 import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
+import { CreateLimiter } from '../../../src/service/create-limiter';
 import { sampleGauges } from '../../../src/telemetry/gauges';
 
 describe('the gauges of a worker', () => {
   it('say that a limiter is closed only while creates are late because of it', () => {
+    const limiter = new CreateLimiter({ perSecond: 1 }).view();
     const values = new Map<string, number>();
     const meter = Object.assign(Object.create(noopMetricMeter) as MetricMeter, {
       createGauge: (name: string) => ({
@@ -13,8 +15,9 @@ describe('the gauges of a worker', () => {
       meter,
       {
         creates: () => [
-          ['late', { isHoldingBack: true, waiting: 0 }],
-          ['quiet', { isHoldingBack: false, waiting: 0 }],
+          ['poor', { ...limiter, cause: 'account', isHoldingBack: true }],
+          ['late', { ...limiter, cause: 'service', isHoldingBack: true }],
+          ['quiet', { ...limiter, cause: 'service', isHoldingBack: false }],
         ],
         waitingForPerson: () => Promise.resolve({}),
         batchesAtBudget: () => Promise.resolve(0),
@@ -25,7 +28,10 @@ describe('the gauges of a worker', () => {
     );
     stop();
 
-    expect(values.get('longhaul_create_limiter_closed {"account":"late"}')).toBe(1);
-    expect(values.get('longhaul_create_limiter_closed {"account":"quiet"}')).toBe(0);
+    const closed = [...values].filter(([name, value]) => name.includes('limiter_closed') && value === 1);
+    expect(closed.map(([name]) => name)).toEqual([
+      'longhaul_create_limiter_closed {"account":"poor","cause":"account"}',
+      'longhaul_create_limiter_closed {"account":"late","cause":"service"}',
+    ]);
   });
 });

@@ -32,7 +32,7 @@ const correctedUncertain = recorded({
 });
 
 const unpaid = recorded({ failure: notCreated, requestId: null });
-const unpaidKey = recorded({ failure: { type: 'Unauthorized', message: 'wrong key' }, requestId: null });
+const unpaidKey = recorded({ failure: { type: 'AccountUnknown', message: 'no such account' }, requestId: null });
 const unpaidTwice = recorded({ failure: notCreated, requestId: null, createNumber: 2 });
 
 const plain: RowChoice = {

@@ -20,7 +20,7 @@ const startMs = Date.parse(startedAt);
 const failure = { key: 'dog', line: 3, message: 'no such node' };
 
 function shown(more: Partial<BatchProgress> = {}): ShownBatch {
-  return { progress: progressOf(more), retrying: [], needPerson: 0, uploading: 0 };
+  return { progress: progressOf(more), retrying: [], needPerson: 0, uploading: 0, createsHeldUp: null };
 }
 
 describe('the lines of a batch', () => {

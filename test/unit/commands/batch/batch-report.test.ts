@@ -145,9 +145,9 @@ describe('the table at the end of a batch', () => {
     expect(lines.find((line) => line.includes('  dog '))).toMatch(/ 2 {2}TaskFailed/);
   });
 
-  it('says how a row runs again that was refused for its photo alone, and stays as it is', () => {
-    const text = batchReport(resultOf({ failed: 1, failures: { InputUnusable: 1 } }), null);
-    expect(text).toContain('where only a photo was corrected, and not its row: longhaul batch retry photos --unpaid');
+  it.each(['InputUnusable', 'TaskRejected'])('says how a row refused as %s runs again, and stays as it is', (type) => {
+    const text = batchReport(resultOf({ failed: 1, failures: { [type]: 1 } }), null);
+    expect(text).toContain('longhaul batch retry photos --unpaid');
   });
 
   it('has rows looked for that may run unfollowed at the service, before it has the others run again', () => {

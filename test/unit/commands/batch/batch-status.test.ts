@@ -6,7 +6,7 @@ function viewOf(more: Partial<BatchView>): BatchView {
   return {
     ...{ workflowId: 'batch:photos', batchId: 'photos', execution: 'RUNNING', isOver: false, startedAt },
     ...{ endedAt: null, source: null, taskQueue: 'longhaul', progress: null, stuck: null, retrying: [], url: null },
-    ...{ refused: null, failure: null, needPerson: 0, uploading: 0, isOverloaded: false },
+    ...{ refused: null, failure: null, needPerson: 0, uploading: 0, isOverloaded: false, createsHeldUp: null },
     ...more,
   };
 }
