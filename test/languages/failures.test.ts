@@ -19,7 +19,7 @@ const folder = temporaryFolder();
 let stack: TaskStack;
 /** Its worker forbids what a task may choose elsewhere. */
 let strictStack: TaskStack;
-/** In front of the reference service, for one account: its upload tokens name a bucket that does not exist. */
+/** In front of the reference service: its upload tokens name a bucket that does not exist, or below `/mixed` another file. */
 let misleading: TestHttpServer;
 const poisonous = new Map<Language, Promise<ExampleEnd>>();
 /** Days are kept by namespace, which other tests use as well. */
@@ -28,14 +28,19 @@ const press = `press-${randomUUID()}`;
 beforeAll(async () => {
   misleading = await startHttpServer(({ url, headers }, response) => {
     const { authorization = '' } = headers;
-    void fetch(`${stack.service.url}${url}`, { headers: { authorization } })
+    const isMixed = url.startsWith('/mixed');
+    void fetch(`${stack.service.url}${url.replace('/mixed', '')}`, { headers: { authorization } })
       .then((reply) => reply.text())
-      .then((text) => response.end(text.replace(/"bucket":"[^"]+"/, '"bucket":"elsewhere"')));
+      .then((text) => {
+        const mislead = (): string => text.replace(/"bucket":"[^"]+"/, '"bucket":"elsewhere"');
+        response.end(isMixed ? text.replace(/\.jpg"/, '.mp4"') : mislead());
+      });
   });
   const apiKey = 'key-of-a-reference-account';
   const accounts = {
     ...{ stranger: { apiKey: 'a-key-that-is-wrong' }, [press]: { apiKey } },
     vault: { apiKey, serviceUrl: misleading.url },
+    mixed: { apiKey, serviceUrl: `${misleading.url}/mixed` },
   };
   const prices = { prices: [], dailyBudgets: [{ account: press, amount: '1EUR' }] };
   const [accountsFile, pricesFile] = [join(folder.path, 'accounts.json'), join(folder.path, 'prices.json')];
@@ -116,6 +121,7 @@ const provocations: Record<TaskFailureType, Provocation> = {
       refuse('upload-token', 'badParameter');
     },
   },
+  ServiceReplyInvalid: { task: { ...withPhoto, account: 'mixed' } },
   StorageRefused: { task: { ...withPhoto, account: 'vault' } },
   ArchiveUnavailable: { task: quick, arrange: plantRecord },
   BudgetUnusable: { task: { ...quick, account: press } },
