@@ -128,7 +128,7 @@ export function loadWorkerConfig(
   const traces = readTraces(env, values, problems);
   const webhooks = readWebhooks(values.LONGHAUL_WEBHOOKS_FILE, readTextFile, problems);
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
-  const unknown = ignoredVariableWarnings(env);
+  const unknown = [...ignoredVariableWarnings(env), ...proxyWarnings(env)];
   // A misspelt name is the likeliest reason for a missing variable.
   if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
 
@@ -172,13 +172,7 @@ export function loadWorkerConfig(
   };
   return {
     config: Object.freeze(config),
-    warnings: [
-      ...unknown,
-      ...proxyWarnings(env),
-      ...clearTextWarnings(accounts),
-      ...callbackWarnings(callback),
-      ...certificates.warnings,
-    ],
+    warnings: [...unknown, ...clearTextWarnings(accounts), ...callbackWarnings(callback), ...certificates.warnings],
   };
 }
 

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestByTls } from 'node:https';
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { anyAddress, type FindAddresses } from '../connection-rule';
 import { socketOpener } from '../connections';
 
@@ -49,7 +49,7 @@ export class S3HttpHandler {
       createConnection: (_options, connected) => {
         this.#open({ protocol, hostname, host: hostname, port }, (...[error, socket]) => {
           // Node takes nothing instead of a socket beside an error, whatever its types say.
-          connected(error, socket as NonNullable<typeof socket>);
+          connected(error, socket as Duplex);
         });
         return undefined;
       },

@@ -34,3 +34,15 @@ describe('certificates of a private authority', () => {
     });
   });
 });
+
+it('is warned of proxies, which a worker does not follow', () => {
+  const env = {
+    LONGHAUL_SERVICE_URL: 'https://service.example',
+    LONGHAUL_API_KEY: 'key-one',
+    LONGHAUL_ARCHIVE: '/archive',
+    https_proxy: 'http://proxy.example:3128',
+    HTTP_PROXY: '',
+    NO_PROXY: '*',
+  };
+  expect(loadWorkerConfig(env).warnings).toEqual([expect.stringMatching(/^https_proxy cannot be followed/)]);
+});

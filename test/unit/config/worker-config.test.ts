@@ -301,11 +301,6 @@ describe('the configuration of a worker', () => {
     expect(problemsOf(env)).toEqual([]);
   });
 
-  it('warns of proxies, which it does not follow', () => {
-    const { warnings } = load({ ...enough, https_proxy: 'http://proxy.example:3128', HTTP_PROXY: '', NO_PROXY: '*' });
-    expect(warnings).toEqual([expect.stringMatching(/^https_proxy cannot be followed/)]);
-  });
-
   it('warns of an unknown variable and suggests the nearest known one', () => {
     const env = {
       LONGHAUL_INPUT_ROOT: '/photos',
