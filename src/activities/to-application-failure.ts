@@ -100,10 +100,6 @@ export function toApplicationFailure(
   }
   if (error instanceof ServiceError) {
     const words = withoutUrls(error.message);
-    return failure(account === null ? words : requestProblem(error, account, words), ofService(error));
-  }
-  if (error instanceof ServiceError) {
-    const words = withoutUrls(error.message);
     return failure(account === null ? words : requestProblem(error, account, words), ofService(error, isLasting));
   }
   // A source is the caller's own word; every other URL is the service's or the storage's.
