@@ -102,14 +102,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       ...{ archive: dependencies.archive, archiveIdentity, reserveBytes, metricMeter: meter, probeEveryMs },
     });
     // Before the workers: one that was made and never run would keep the connection open.
-    health = await startHealthServer(
-      { port: config.healthPort, host: config.healthHost },
-      {
-        states: () => statesOf(state),
-        parts: () => readiness?.parts ?? {},
-        further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
-      },
-    );
+    const accounts = (): object => ({ accounts: viewLimits(dependencies.limits) });
+    const further = (): object => (config.healthTellsAccounts ? accounts() : {});
+    const told = { states: () => statesOf(state), parts: () => readiness?.parts ?? {}, further };
+    health = await startHealthServer({ port: config.healthPort, host: config.healthHost }, told);
     const sharing = { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs };
     repeated.push(await shareLimits(dependencies.limits, sharing));
     const activities = allActivities({ ...dependencies, archiveIdentity }, config, access, logger);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
-import type { PolledTask, PollResult, TaskReference } from '../contract/activities';
+import type { PolledTask, PollResult } from '../contract/activities';
 import type { Timestamps } from '../contract/task-result';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { type Money, type Prices, taskCost } from '../domain/money';

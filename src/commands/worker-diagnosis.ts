@@ -81,10 +81,6 @@ async function checkAccount(
   }
 }
 
-function isUnreachable(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'UNREACHABLE';
-}
-
 async function checkClock(serviceUrl: string, connections: Dispatcher): Promise<Finding> {
   return await runCheck('Clock', 'Set this machine’s clock (NTP): temporary credentials depend on it.', async () => {
     const { headers, body } = await connections.request({

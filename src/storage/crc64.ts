@@ -21,8 +21,8 @@ export class Crc64 {
 
   update(bytes: Uint8Array): void {
     let [hi, lo] = [this.#high, this.#low];
-    for (let at = 0; at < bytes.length; at += 1) {
-      const index = (lo ^ (bytes[at] ?? 0)) & 0xff;
+    for (const byte of bytes) {
+      const index = (lo ^ byte) & 0xff;
       lo = ((lo >>> 8) | (hi << 24)) ^ (low[index] ?? 0);
       hi = (hi >>> 8) ^ (high[index] ?? 0);
     }

@@ -75,7 +75,7 @@ export class S3Bucket {
         SSECustomerAlgorithm,
       } = found;
       const mayBeMd5 = ServerSideEncryption === 'AES256' && SSECustomerAlgorithm === undefined;
-      const [, md5] = (mayBeMd5 && /^"?([0-9a-f]{32})"?$/i.exec(ETag)) || [];
+      const [, md5] = /^"?([0-9a-f]{32})"?$/i.exec(mayBeMd5 ? ETag : '') ?? [];
       return { bytes: ContentLength, metadata: Metadata, md5: md5?.toLowerCase() };
     });
   }
@@ -175,7 +175,7 @@ export class S3Bucket {
         );
       }
       const { Contents = [], NextContinuationToken: next } = page;
-      const keys = Contents.map(({ Key = '' }) => Buffer.from(Key)).sort(Buffer.compare);
+      const keys = Contents.map(({ Key = '' }) => Buffer.from(Key)).sort((one, other) => one.compare(other));
       const [first, end = last] = [keys[0], keys.at(-1)];
       emptyPages = first === undefined ? emptyPages + 1 : 0;
       const goesOn = first === undefined ? emptyPages <= maxEmptyPages : last.compare(first) < 0;

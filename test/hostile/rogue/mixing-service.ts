@@ -117,6 +117,9 @@ export class MixingService {
         return { reply: { status: 403, body: Buffer.from(page), headers: { 'Content-Type': 'text/html' } } };
       case 'refused with an id':
         return { reply: refusal(200, 20015, 'bad parameter', { requestId: randomUUID() }) };
+      case 'taken':
+      case 'lost':
+        break;
     }
     const index = this.ledger.filter((other) => other.number === number).length;
     const requestId = (script.reusesId ? this.#formerId(number) : undefined) ?? randomUUID();

@@ -98,7 +98,12 @@ describe('what comes in the place of an output', () => {
     ['a sign-in page', (response) => response.end('<!DOCTYPE html><title>Sign in</title>')],
     ['a message', (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"code":50000}')],
     ['nothing', (response) => response.writeHead(200, { 'content-length': 0 }).end()],
-    ['half a file without a length', (response) => endWithConnection(response, 'GIF89a: half of')],
+    [
+      'half a file without a length',
+      (response) => {
+        endWithConnection(response, 'GIF89a: half of');
+      },
+    ],
     [
       'other bytes than their checksum says',
       (r) => r.writeHead(200, { 'content-md5': md5Of('b') }).end(contentOf('a')),

@@ -343,6 +343,6 @@ describe('createTask', () => {
     expect(Date.parse(refused.limiter.closedUntil ?? '')).toBeGreaterThanOrEqual(startedAtMs + 7_000);
     expect(refused.failure?.nextRetryDelay).toBeGreaterThan(6_900);
     expect(refused.heartbeats).toMatchObject([{ isReleased: true, refused: 1 }]);
-    expect(accepted.limiter.atOnce).toBe(5);
+    expect(accepted.limiter.atOnce).toBe(2);
   });
 });

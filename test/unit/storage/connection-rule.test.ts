@@ -204,7 +204,7 @@ describe('the endpoint of an upload token', () => {
   );
 
   it('is reached when it is configured', async () => {
-    const storage = await startHttpServer((_request, response) => response.end());
+    const storage = await startHttpServer((_request, response) => response.writeHead(200, { etag: '"1"' }).end());
     const { host } = new URL(storage.url);
     const token = { objectKey: 'k', ...secrets, bucket: 'my-bucket', region: 'r', endpoint: storage.url };
     const rule = new ConnectionRule({ hosts: [host] });

@@ -184,7 +184,7 @@ it('names Longhaul and its version in every request', async () => {
   await service.createTask({ webAppId: 1, inputValues: {} });
   await service.getTask('task-1');
   const dispatcher = createDownloadAgent(loopbackRule);
-  (await download(`${server.url}/a.png`, { dispatcher })).body.pipe(
+  (await download(`${server.url}/a.txt`, { dispatcher })).body.pipe(
     new Writable({
       write: (_chunk, _coding, done) => {
         done();
@@ -192,7 +192,7 @@ it('names Longhaul and its version in every request', async () => {
     }),
   );
   const rules = { inputRoots: [], inputHosts: [host], maxBytes: 1_000, spoolFolder: folder.path };
-  await (await openSource(`${server.url}/a.png`, rules)).release();
+  await (await openSource(`${server.url}/a.txt`, rules)).release();
   await upload(server.url);
   const agents = server.requests.map(({ headers }) => headers['user-agent']);
   expect(agents).toHaveLength(5);

@@ -118,6 +118,10 @@ describe('the table at the end of a batch', () => {
       '  correct  2 rows refused and not paid: correct the file,',
       '           then the command of the run, without',
       '           --retry-failed, which pays failed rows anew',
+      '           where the cause was not in the row, such as a',
+      expect.any(String),
+      '           batch retry photos --unpaid, which runs no other',
+      '           failed row',
       expect.stringContaining('  results  '),
       expect.any(String),
     ]);
