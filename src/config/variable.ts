@@ -1,5 +1,7 @@
 import * as z from 'zod';
-import { hosts, isTrue, wholeNumber } from './values';
+import { refusalMeanings } from '../domain/service-dialect';
+import { serviceStatuses } from '../domain/task-state';
+import { hosts, isTrue, serviceCodes, serviceStates, wholeNumber } from './values';
 
 /** The programs that read a variable. */
 export type VariableReader = 'worker' | 'receiver' | 'command line' | 'codec server';
@@ -15,6 +17,24 @@ export interface Variable {
   readonly remedy: string;
   readonly schema: z.ZodType;
 }
+
+/** What codes of the service mean. */
+export const serviceCodesVariable = {
+  readBy: ['worker'],
+  default: 'not set: the codes that are built in',
+  remedy:
+    'give codes of the service and what each means, once, such as "41007=QUEUE_FULL,0=SUCCESS"; a meaning is SUCCESS, ' +
+    refusalMeanings.join(', '),
+  schema: serviceCodes.optional(),
+} as const satisfies Variable;
+
+/** What words of the service for states mean. */
+export const serviceStatesVariable = {
+  readBy: ['worker'],
+  default: 'not set: the words that are built in',
+  remedy: `give words of the service and the state of each, once, such as "finished=Success,排队=Queuing"; a state is ${serviceStatuses.join(', ')}`,
+  schema: serviceStates.optional(),
+} as const satisfies Variable;
 
 /** More slots than any machine could serve. */
 const mostOfAWorker = 100_000;

@@ -2,8 +2,7 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import * as z from 'zod';
 import { maxWorkflowTasks } from '../domain/workflow-tasks';
-import { defaultHeaderPrefix, refusalMeanings } from '../domain/service-dialect';
-import { serviceStatuses } from '../domain/task-state';
+import { defaultHeaderPrefix } from '../domain/service-dialect';
 import {
   accountNames,
   apiKey,
@@ -21,8 +20,6 @@ import {
   origins,
   port,
   rate,
-  serviceCodes,
-  serviceStates,
 } from './values';
 import {
   bytesVariable,
@@ -30,6 +27,8 @@ import {
   countVariable,
   fileVariable,
   hostsVariable,
+  serviceCodesVariable,
+  serviceStatesVariable,
   type Variable,
   type VariableReader,
 } from './variable';
@@ -51,20 +50,8 @@ export const variables = {
     remedy: 'give letters, digits and hyphens, 60 at most, that begin with a letter and end with a hyphen',
     schema: headerPrefix.optional().default(defaultHeaderPrefix),
   },
-  LONGHAUL_SERVICE_CODES: {
-    readBy: ['worker'],
-    default: 'not set: the codes that are built in',
-    remedy:
-      'give codes of the service and what each means, once, such as "41007=QUEUE_FULL,0=SUCCESS"; a meaning is SUCCESS, ' +
-      refusalMeanings.join(', '),
-    schema: serviceCodes.optional(),
-  },
-  LONGHAUL_SERVICE_STATES: {
-    readBy: ['worker'],
-    default: 'not set: the words that are built in',
-    remedy: `give words of the service and the state of each, once, such as "finished=Success,排队=Queuing"; a state is ${serviceStatuses.join(', ')}`,
-    schema: serviceStates.optional(),
-  },
+  LONGHAUL_SERVICE_CODES: serviceCodesVariable,
+  LONGHAUL_SERVICE_STATES: serviceStatesVariable,
   LONGHAUL_API_KEY: {
     readBy: ['worker'],
     default: 'required, unless one of the next two is set',

@@ -138,17 +138,17 @@ function readSigns(body: unknown, { successCodes }: EnvelopeRules): Signs {
 }
 
 /** The statuses by which a server refuses what it has not begun; any other below 500 may be made up by what is on the way. */
-const refusingStatuses = new Set([
+const refusingStatuses: readonly number[] = [
   ...[301, 302, 307, 308],
   ...[400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418],
   ...[421, 422, 423, 424, 426, 428, 429, 431, 451],
-]);
+];
 
 /** Whether it proves that there is no task. Signs that contradict each other prove nothing. */
 function isRefusal({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { codes }: EnvelopeRules): boolean {
   const { requestId, code, message, isAccepted, isRefused, isClearRefusal } = signs;
   if (isAccepted || signs.isIdOfTask) return false;
-  if (refusingStatuses.has(httpStatus)) return true;
+  if (refusingStatuses.includes(httpStatus)) return true;
   const isSuccess = httpStatus >= 200 && httpStatus < 300;
   if (isSuccess || httpStatus === 503) {
     // Beside a clear refusal an id is that of a trace.

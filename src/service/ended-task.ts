@@ -3,7 +3,8 @@ import { readNamedEnd } from '../domain/callback-notice';
 import { isRecord, parseJson } from '../domain/json';
 import type { EnvelopeRules } from '../domain/service-dialect';
 import { isTerminal, parseServiceStatus, type ServiceStatus, type TerminalStatus } from '../domain/task-state';
-import { type Answer, formatProblems, isRefusedByStatus, toRefusal } from './envelope';
+import type { Answer } from './endpoints';
+import { formatProblems, isRefusedByStatus, toRefusal } from './envelope';
 import { ServiceResponseInvalidError } from './errors';
 import { type OutputItem, outputList } from './task-outputs';
 import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-timestamps';
@@ -11,10 +12,10 @@ import {
   readMessage,
   readNumbers,
   readWord,
-  stateWord,
   unread,
   type WithoutUndefined,
   withoutUndefined,
+  word,
 } from './wire-values';
 
 /** What the service says of a task that is over (specification, section 6), with links of its outputs. */
@@ -48,7 +49,7 @@ const wireTask = z.object({
   request_id: unread,
   requestId: unread,
   type: unread,
-  status: stateWord,
+  status: word(64),
   ...wireTimestamps,
   outputs: outputList,
   cost_times: unread,

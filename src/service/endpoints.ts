@@ -1,3 +1,5 @@
+import type { HttpReply } from './exchange';
+
 /** One endpoint of the service. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -7,6 +9,14 @@ export interface Endpoint {
   readonly title: string;
   /** Whether it is asked about one request id, so that an unknown one is an unknown task. */
   readonly isAboutTask?: true;
+}
+
+/** A complete reply, and the endpoint that gave it. */
+export interface Answer {
+  readonly endpoint: Endpoint;
+  readonly reply: HttpReply;
+  /** Whether a 401 or 403 is about the API key. */
+  readonly refusesKey: boolean;
 }
 
 /** Names of the nine endpoints (specification, section 4). */

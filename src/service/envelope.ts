@@ -3,18 +3,10 @@ import { isRecord, parseExactJson } from '../domain/json';
 import type { EnvelopeRules } from '../domain/service-dialect';
 import { safeText } from '../domain/text';
 import { toApiError } from './service-codes';
-import type { Endpoint } from './endpoints';
+import type { Answer } from './endpoints';
 import { type ServiceApiError, ServiceResponseInvalidError } from './errors';
 import type { HttpReply } from './exchange';
 import { numberLike, readWord } from './wire-values';
-
-/** A complete reply, and the endpoint that gave it. */
-export interface Answer {
-  readonly endpoint: Endpoint;
-  readonly reply: HttpReply;
-  /** Whether a 401 or 403 is about the API key. */
-  readonly refusesKey: boolean;
-}
 
 const envelope = z.object({
   code: numberLike,
@@ -50,7 +42,11 @@ export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
  * @returns the parsed JSON; undefined when the body is no JSON.
  */
 export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
-  return readAccepted(answer, rules).json;
+  const { json } = readAccepted(answer, rules);
+  // Such as the page of a sign-in, or of a proxy.
+  if (json === undefined && answer.reply.text.trimStart().startsWith('<'))
+    throw invalidResponse(answer, 'is a web page');
+  return json;
 }
 
 /** A reply that the service did not refuse, and its envelope, if it is one. */
@@ -63,8 +59,6 @@ function readAccepted(
   const { code, status } = refusal.safeParse(json).data ?? {};
   const isRefusedByEnvelope = status === false || (code !== undefined && !rules.successCodes.includes(code));
   if (isRefusedByStatus(reply) || isRefusedByEnvelope) throw toRefusal(answer, json, rules);
-  // Such as the page of a sign-in, or of a proxy.
-  if (json === undefined && reply.text.trimStart().startsWith('<')) throw invalidResponse(answer, 'is a web page');
   return { json, opened: envelope.safeParse(json) };
 }
 

@@ -26,18 +26,10 @@ import {
   requestProblems,
   toCreateOutcome,
 } from './create-request';
-import type { EndpointName } from './endpoints';
-import {
-  acceptedJson,
-  type Answer,
-  invalidResponse,
-  openEnvelope,
-  parseData,
-  requireTask,
-  unwrapped,
-} from './envelope';
+import type { Answer, EndpointName } from './endpoints';
+import { acceptedJson, invalidResponse, openEnvelope, parseData, requireTask, unwrapped } from './envelope';
 import { readSyncTask, type SyncTaskReply } from './ended-task';
-import { ApiKeyUnavailableError, ServiceApiError, ServiceClosedError, UnauthorizedError } from './errors';
+import { ApiKeyUnavailableError, ServiceClosedError, UnauthorizedError } from './errors';
 import type { ExchangeLimits } from './exchange';
 import type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
 import {

@@ -1,6 +1,6 @@
 import { type EnvelopeCodes, refusalMeaning } from '../domain/service-dialect';
 import { safeText } from '../domain/text';
-import type { Answer } from './envelope';
+import type { Answer } from './endpoints';
 import {
   type ApiErrorCode,
   InsufficientBalanceError,
@@ -69,7 +69,7 @@ export function toApiError(
   codes: EnvelopeCodes,
 ): ServiceApiError {
   const known = refusal.code === undefined ? undefined : codes[refusal.code];
-  const isOfGateway = (reply.httpStatus === 401 || reply.httpStatus === 403) && !refusesKey && known === undefined;
+  const isOfGateway = reply.httpStatus === 403 && !refusesKey && known === undefined;
   const meaning = isOfGateway
     ? 'API_ERROR'
     : refusalMeaning(reply.httpStatus, refusal.code, codes, endpoint.isAboutTask);

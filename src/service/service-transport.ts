@@ -4,8 +4,7 @@ import { parseJson } from '../domain/json';
 import { knownSecrets } from '../domain/redact';
 import { safeText } from '../domain/text';
 import { openAgent, userAgent } from '../storage/connections';
-import { endpoints, type EndpointName } from './endpoints';
-import type { Answer } from './envelope';
+import { type Answer, endpoints, type EndpointName } from './endpoints';
 import {
   ApiKeyUnavailableError,
   ServiceClosedError,
@@ -147,9 +146,9 @@ export class ServiceTransport {
     return exchanged;
   }
 
-  /** Whether it is the key that is refused: what has no envelope, while the key is taken elsewhere, is of a gateway. */
+  /** Whether it is the key that is refused: a 403 without an envelope, while the key is taken elsewhere, is of a gateway. */
   #refusesKey({ httpStatus, text }: HttpReply): boolean {
-    if (httpStatus !== 401 && httpStatus !== 403) return false;
+    if (httpStatus !== 403) return httpStatus === 401;
     return isEnvelope(parseJson(text)) || performance.now() - this.#keyTakenMs > keyTakenForMs;
   }
 

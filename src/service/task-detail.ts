@@ -8,9 +8,9 @@ import {
   readNumber,
   readNumbers,
   readWord,
-  stateWord,
   unread,
   withoutUndefined,
+  word,
 } from './wire-values';
 
 /**
@@ -37,7 +37,7 @@ const wireDetail = z.object({
   requestId: unread,
   request_id: unread,
   type: unread,
-  status: stateWord,
+  status: word(64),
   ...wireTimestamps,
   queue_info: unread,
   queueInfo: unread,

@@ -8,8 +8,8 @@ import {
   readMessage,
   readNumber,
   readWord,
-  stateWord,
   withoutUndefined,
+  word,
 } from './wire-values';
 
 const maxWordLength = 64;
@@ -79,7 +79,7 @@ export const outputList = boundedList(outputItemSchema, maxOutputs)
 const wireOutputs = z.object({
   request_id: optionalWord(200),
   requestId: optionalWord(200),
-  status: stateWord,
+  status: word(64),
   outputs: outputList,
 });
 

@@ -31,9 +31,6 @@ export function word(maxLength: number): z.ZodType<string> {
     .pipe(z.string().min(1));
 }
 
-/** The service's word for a state. */
-export const stateWord = z.union([word(64), z.int().transform(String)]);
-
 /*
  * Details that are nice to have: a null, an empty or another value counts as absent, because a malformed detail must not
  * keep a paid task from being followed. A list of outputs has thousands of them, and each poll of a task a dozen, so they

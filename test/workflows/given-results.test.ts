@@ -1,5 +1,6 @@
+import { adoptUpdate } from '../../src/contract/task-messages';
 import { FakeService } from '../support/fake-activities';
-import { failureOf, TaskEnvironment } from '../support/task-environment';
+import { failureOf, fastTuning, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { watchWays } from '../support/watch-ways';
 
 const environment = TaskEnvironment.forSuite();
@@ -22,9 +23,11 @@ describe('a result of an activity that was given from outside in another form', 
     async (result) => {
       const service = new FakeService();
       const activities = givenOnce(service, 'createTask', result);
-      const failure = await environment.withTask(activities, { onUncertain: 'fail' }, failureOf);
-      expect(failure.type).toBe('CreateUncertain');
-      expect(service.calls.archives).toEqual([]);
+      await environment.withTask(activities, { inputs: {} }, async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
+        expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'found-it' });
+      });
     },
   );
 
@@ -37,8 +40,9 @@ describe('a result of an activity that was given from outside in another form', 
 
   it.concurrent('is an archive that failed, never Success without a file', async () => {
     const service = new FakeService();
+    const tuning = { ...fastTuning, archivePauseMs: 50 };
     const activities = givenOnce(service, 'archiveOutputs', { outputs: [{}], manifest: '/archive/manifest.json' });
-    const result = await environment.withTask(activities, {}, (task) => task.result());
+    const result = await environment.withTask(activities, { tuning }, (task) => task.result());
     expect(result).toMatchObject({ status: 'Success' });
     expect(service.calls.archives).toHaveLength(1);
   });

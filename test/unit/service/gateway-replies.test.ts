@@ -115,7 +115,7 @@ describe('a reply with HTTP 200 that is no success', () => {
 describe('values in another form than the specification shows', () => {
   it('are read: a large id, an extension without its dot, moments in ISO form or as numbers, states in other words', async () => {
     const own = new ServiceClient({ baseUrl: server.url, apiKey: 'key', states: { Fertig: 'Success' } });
-    answer = (response, { url = '' }) => {
+    answer = (response, { url }) => {
       if (url.includes('detail')) {
         const moments = { created_at: 1767225600, ended_at: 1767225600123, expired_at: '2026-01-01T08:00:00+08:00' };
         replyJson(response, 200, {
@@ -147,7 +147,7 @@ describe('values in another form than the specification shows', () => {
 describe('a task whose state has an unknown word', () => {
   it('is over once its outputs say so', async () => {
     const listed = { status: 'Success', outputs: [{ object_url: 'https://s/a.png' }] };
-    answer = (response, { url = '' }) => {
+    answer = (response, { url }) => {
       replyJson(response, 200, { ...fine, data: url.includes('outputs') ? listed : { status: 'Ganz fertig' } });
     };
     const ended = await client.waitForTask('r-1', { poll: { minMs: 1, maxMs: 2 }, timeoutMs: 10_000 });

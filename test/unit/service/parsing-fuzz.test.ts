@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { classifyCreate } from '../../../src/domain/create-outcome';
 import { ServiceError } from '../../../src/service';
-import { endpoints } from '../../../src/service/endpoints';
-import { acceptedJson, openEnvelope, parseData, type Answer } from '../../../src/service/envelope';
+import { type Answer, endpoints } from '../../../src/service/endpoints';
+import { acceptedJson, openEnvelope, parseData } from '../../../src/service/envelope';
 import { defaultEnvelopeCodes, defaultSuccessCodes } from '../../../src/service/service-codes';
 import { inputResourcePageSchema, inputResourceSchema } from '../../../src/service/input-resource';
 import { taskDetailSchema } from '../../../src/service/task-detail';
