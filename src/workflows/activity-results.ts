@@ -16,14 +16,12 @@ const shapes: Readonly<Record<string, Shape>> = {
   createTask: isCreateResult,
   pollTask: isPoll,
   checkAdoption: ({ poll, follower }) => isRecord(poll) && isPoll(poll) && (follower === null || isText(follower)),
-  watchTask: ({ known, pollResult, isLost, deadline }) =>
+  watchTask: ({ known, pollResult }) =>
     isRecord(known) &&
     [known['polls'], known['failedPolls'], known['unknownInARow'], known['serviceStatusSinceMs']].every(isCount) &&
     (known['serviceStatus'] === null || isText(known['serviceStatus'])) &&
     isRecord(pollResult) &&
-    isPoll(pollResult) &&
-    typeof isLost === 'boolean' &&
-    [null, 'queue', 'run', 'total'].some((one) => one === deadline),
+    isPoll(pollResult),
   cancelTask: isVerbAnswer,
   interruptTask: isVerbAnswer,
   archiveOutputs: (archived) => isText(archived['manifest']) && isList(archived['outputs'], hasPath),

@@ -86,7 +86,8 @@ function lost(run: Run, creation: Creation, { manifests, findings, open }: Compa
       one.requestId === requestId && one.workflowId === workflowId && wanted.every((hash) => one.hashes.includes(hash)),
   );
   const follower = open.get(workflowId);
-  const isFollowed = follower?.requestId === requestId;
+  // One whose end is not understood is followed until its results have expired.
+  const isFollowed = follower?.requestId === requestId && follower.status === 'ArchiveIncomplete';
   const isNamed = findings.some(
     (one) => one.requestId === requestId || (one.requestId === null && one.workflowId === workflowId),
   );

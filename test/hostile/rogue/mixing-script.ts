@@ -19,8 +19,8 @@ export interface MixingScript {
   /** What names a file in its link: the path, or the query beside a signature that is new in every list. */
   readonly linksBy: 'path' | 'query';
   readonly order: 'same' | 'turned' | 'random';
-  /** Which words the states have. */
-  readonly words: 'specification' | 'past' | 'capitals';
+  /** Which words the states have; those of `details` nobody knows, and lists of outputs do not have them. */
+  readonly words: 'specification' | 'past' | 'capitals' | 'details';
   /** Whether a create is answered with the id of a task that was archived before. */
   readonly reusesId: boolean;
   /** How often each output is answered with this before its file comes. */
@@ -54,7 +54,7 @@ export const mixingScript: fc.Arbitrary<MixingScript> = fc.record({
   outputs: fc.integer({ min: 1, max: 3 }),
   linksBy: fc.constantFrom('path', 'query'),
   order: fc.constantFrom('same', 'turned', 'random'),
-  words: fc.constantFrom('specification', 'specification', 'past', 'capitals'),
+  words: fc.constantFrom('specification', 'specification', 'past', 'capitals', 'details'),
   reusesId: fc.nat({ max: 4 }).map((number) => number === 0),
   badFiles: fc
     .record({ kind: fc.constantFrom('page', 'nothing', 'half', 'other file'), times: fc.nat({ max: 2 }) })

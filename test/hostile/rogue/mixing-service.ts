@@ -32,6 +32,7 @@ const words: Readonly<Record<MixingScript['words'], Readonly<Record<string, stri
   specification: {},
   past: { Success: 'Succeeded', Failed: 'failure', Running: 'processing' },
   capitals: { Success: 'COMPLETED', Failed: 'FAILED', Running: 'RUNNING' },
+  details: { Success: 'Fertig', Failed: 'Daneben', Running: 'Am Werk' },
 };
 
 /** The bytes of an output: a PNG by its first bytes, and no other output of any task has the same. */
@@ -203,7 +204,9 @@ export class MixingService {
 
   #outputs(creation: Creation): HonestReply {
     const { order } = this.scriptOf(creation);
-    const status = this.#facts(creation)['status'];
+    const state = this.stateOf(creation);
+    const named = this.scriptOf(creation).words;
+    const status = named === 'details' ? state : (words[named][state] ?? state);
     const items = this.stateOf(creation) === 'Success' ? this.#items(creation) : [];
     const count = this.#countOf(creation, 'outputs', 1);
     if (order === 'turned' && count % 2 === 0) items.reverse();
