@@ -1,4 +1,4 @@
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import { showValue } from '../domain/text';
 import { isRecord } from '../domain/json';
 
@@ -30,7 +30,7 @@ export function readStartArgument(argument: unknown): StartArgument {
   if (!isRecord(argument) || !Object.hasOwn(argument, 'continueAsNewState'))
     return { input: argument, continueAsNewState: undefined, problems };
   const { continueAsNewState, ...input } = argument;
-  if (isRetriedRun() && patched('a-retried-run-begins-anew')) return { input, continueAsNewState: undefined, problems };
+  if (isRetriedRun()) return { input, continueAsNewState: undefined, problems };
   if (continuedFromExecutionRunId === undefined || !isRecord(continueAsNewState)) {
     problems.push(
       `continueAsNewState is ${showValue(continueAsNewState)}; only a run that continues a previous one has it. Start the workflow without it.`,
@@ -42,12 +42,10 @@ export function readStartArgument(argument: unknown): StartArgument {
 
 /**
  * The problems of unknown fields that fail the workflow: all of them in a first run, because a batch whose budget is misspelt
- * would run without one; none in a run that replays a history of an earlier version or continues another run, which goes on
- * with the input that it took. No marker is recorded for an input without such fields.
+ * would run without one; none in a run that continues another, which goes on with the input that it took.
  */
 export function refusedFields(start: StartArgument, problems: readonly string[]): readonly string[] {
-  const isFirstRun = start.continueAsNewState === undefined;
-  return isFirstRun && problems.length > 0 && patched('unknown-fields-are-refused') ? problems : [];
+  return start.continueAsNewState === undefined ? problems : [];
 }
 
 /** Whether a retry policy that another client gave the workflow made this run, and no continue-as-new. */

@@ -25,12 +25,6 @@ export function recordedNames(workflow: RecordedWorkflow = 'task'): string[] {
     .sort();
 }
 
-/** Recorded by an earlier version, of what no story of this one leads to any more. */
-export const historiesOfEarlierVersions: Readonly<Record<'task' | 'batch', readonly string[]>> = {
-  task: ['unknown-field-taken', 'stop-given-up-unsent'],
-  batch: ['unknown-field-taken', 'rows-unusable-ended'],
-};
-
 /** Of a task that another client started with a retry policy, which made its second run. */
 export const historyOfRetriedRun = 'retried-run';
 

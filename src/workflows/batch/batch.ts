@@ -4,7 +4,6 @@ import {
   CancelledFailure,
   condition,
   ContinueAsNew,
-  patched,
 } from '@temporalio/workflow';
 import type { OpenBatchResult, ReportBatchResult, RowsUnderOtherKeys } from '../../contract/batch/batch-activities';
 import type { BatchResult } from '../../contract/batch/batch-messages';
@@ -205,6 +204,6 @@ function endingBatchFailure(run: BatchRun, error: unknown): unknown {
   if (!(error instanceof ActivityFailure)) return error;
   const words = failureMessage(error);
   // A run that started no row is passed over for the one before it, by its status attribute.
-  run.show(!run.state.opened && patched('refused-while-opening') ? 'Opening' : 'Ended', words);
+  run.show(run.state.opened ? 'Ended' : 'Opening', words);
   return getFinalFailure(error) ?? taskFailure('BatchFailed', `${error.activityType} failed: ${words}`);
 }

@@ -1,4 +1,4 @@
-import { log, patched } from '@temporalio/workflow';
+import { log } from '@temporalio/workflow';
 import { formatDuration } from '../../domain/time';
 import type { DeadlineName } from '../../domain/task-state';
 import { afterVerb, nextVerb, type StopRequest, type VerbAnswer, type VerbToSend } from '../../domain/stop-request';
@@ -43,7 +43,7 @@ function isSentLate({ plan, serviceStatus }: StoppedTask, stop: StopRequest): bo
   const isDue = sends === 0 && nextVerb([stop], serviceStatus, nowMs) !== undefined;
   const withinMs = Math.min(lateAnswerMs, plan.tuning.stopGraceMs);
   const isFresh = sends <= lateSends && lastSentAtMs !== null && nowMs - lastSentAtMs < withinMs;
-  return (isDue || isFresh) && patched('a-stop-is-sent-before-it-is-given-up');
+  return isDue || isFresh;
 }
 
 /** Sends the verb that a request to end the task needs in the state just read; the watch then reads again. */

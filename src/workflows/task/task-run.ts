@@ -1,4 +1,4 @@
-import { log, patched, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import { parseTaskInput } from '../../contract/parse-task-input';
@@ -180,7 +180,7 @@ function placeProblems(plan: TaskPlan): readonly string[] {
   const { workflowId, continuedFromExecutionRunId } = workflowInfo();
   const problems = taskPlaceProblems(plan, workflowId);
   if (problems.length === 0 || continuedFromExecutionRunId === undefined) return problems;
-  return isRetriedRun() && patched('a-retried-run-begins-anew') ? problems : [];
+  return isRetriedRun() ? problems : [];
 }
 
 function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {

@@ -300,8 +300,7 @@ describe('the doctor', () => {
     expect(stopped.map(({ isOk, remedy }) => [isOk, remedy])).toEqual(
       without.map(({ isOk, remedy }) => [isOk, remedy]),
     );
-    for (const { found } of stopped)
-      expect(found).toMatch(/^none polls .*; the last one was stopped; it had asked for work/);
+    for (const { found } of stopped) expect(found).toMatch(/^none polls /);
     expect(without.map(({ isOk, remedy }) => [isOk, remedy])).toEqual(
       Array.from({ length: 5 }, () => [false, `Start a worker: longhaul worker --task-queue ${taskQueue}.`]),
     );
