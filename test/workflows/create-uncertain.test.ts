@@ -5,7 +5,6 @@ import {
   recreateUpdate,
   statusQuery,
 } from '../../src/contract/task-messages';
-import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
 import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
