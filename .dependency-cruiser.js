@@ -59,9 +59,9 @@ module.exports = {
       libraries,
     ),
     forbid(
-      'formats-know-no-temporal',
-      'A file of the archive can be read where there is no Temporal',
-      { path: folder('formats') },
+      'formats-and-rows-know-no-temporal',
+      'A file of the archive can be read, and a row file checked, where there is no Temporal',
+      { path: folder('formats|rows') },
       { path: 'node_modules/@temporalio/', reachable: true },
     ),
     only(
@@ -78,9 +78,9 @@ module.exports = {
       { path: '^src/', pathNot: ['^src/domain/money\\.ts$', '^src/report/report-data\\.ts$'] },
     ),
     forbid(
-      'service-and-storage-know-no-temporal',
-      'Both are of use without Temporal',
-      { path: folder('service|storage') },
+      'service-storage-and-results-know-no-temporal',
+      'A client of the service needs no Temporal, and an archive outlives it',
+      { path: folder('service|storage|results') },
       { path: 'node_modules/@temporalio/' },
     ),
     only(
@@ -113,12 +113,6 @@ module.exports = {
       folder('rows'),
       [folder('domain|contract')],
       libraries,
-    ),
-    forbid(
-      'rows-know-no-temporal',
-      'A row file can be checked where there is no Temporal',
-      { path: folder('rows') },
-      { path: 'node_modules/@temporalio/', reachable: true },
     ),
     only(
       'activities-import-only-what-they-act-on',
@@ -201,12 +195,6 @@ module.exports = {
       folder('results'),
       [folder('domain|contract|formats|report|storage')],
       libraries,
-    ),
-    forbid(
-      'results-know-no-temporal',
-      'An archive outlives it',
-      { path: folder('results') },
-      { path: 'node_modules/@temporalio/' },
     ),
     only(
       'telemetry-imports-only-config-and-contract',

@@ -102,8 +102,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       ...{ archive: dependencies.archive, archiveIdentity, reserveBytes, metricMeter: meter, probeEveryMs },
     });
     // Before the workers: one that was made and never run would keep the connection open.
-    const limits = (): Record<string, unknown> => ({ accounts: viewLimits(dependencies.limits) });
-    const further = (): Record<string, unknown> => (config.healthTellsAccounts ? limits() : {});
+    const accounts = (): Record<string, unknown> => ({ accounts: viewLimits(dependencies.limits) });
+    const further = (): Record<string, unknown> => (config.healthTellsAccounts ? accounts() : {});
     const told = { states: () => statesOf(state), parts: () => readiness?.parts ?? {}, further };
     health = await startHealthServer({ port: config.healthPort, host: config.healthHost }, told);
     const sharing = { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs };

@@ -1,12 +1,17 @@
 import type { MetricMeter } from '@temporalio/common';
 import { metrics, setGauge } from '../contract/metrics';
 import { type FindingKind, findingKinds } from '../domain/reconcile';
-import type { CreateLimiterView } from '../service/create-limiter';
+
+interface LimiterState {
+  readonly isHoldingBack: boolean;
+  readonly cause: 'account' | 'service' | null;
+  readonly waiting: number;
+}
 
 /** What is read when gauges are sampled. */
 export interface GaugeSources {
   /** How the creates of each account stand in this process. */
-  readonly creates: () => Iterable<readonly [account: string, state: CreateLimiterView]>;
+  readonly creates: () => Iterable<readonly [account: string, state: LimiterState]>;
   /** How many tasks of the namespace wait for a decision, by status. */
   readonly waitingForPerson: () => Promise<Readonly<Record<string, number>>>;
   /** How many batches of the namespace have reached their budget. */

@@ -79,9 +79,11 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/formats/storage.ts': `import type { landing } from '../storage';`,
     'src/formats/activities.ts': `import { landing } from '../activities/act';`,
   },
-  'formats-know-no-temporal': {
+  'formats-and-rows-know-no-temporal': {
     'src/formats/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
     'src/formats/detour.ts': `import { landing } from '../contract/task-messages'; export const use = landing;`,
+    'src/rows/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
+    'src/rows/detour.ts': `import { landing } from '../contract/task-messages'; export const use = landing;`,
   },
   'report-imports-only-domain-contract-and-formats': {
     'src/report/storage.ts': `import type { landing } from '../storage';`,
@@ -90,9 +92,10 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   'report-page-imports-of-src-only-what-a-browser-runs': {
     'report-page/contract.ts': `import type { landing } from '../src/contract';`,
   },
-  'service-and-storage-know-no-temporal': {
+  'service-storage-and-results-know-no-temporal': {
     'src/service/activity.ts': `import { heartbeat } from '@temporalio/activity';`,
     'src/storage/failure.ts': `import type { ApplicationFailure } from '@temporalio/common';`,
+    'src/results/temporal.ts': `import type { Client } from '@temporalio/client';`,
   },
   'service-imports-only-domain-and-storage': {
     'src/service/contract.ts': `import type { landing } from '../contract';`,
@@ -111,10 +114,6 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   'rows-import-only-domain-and-contract': {
     'src/rows/storage.ts': `import { landing } from '../storage';`,
     'src/rows/client.ts': `import type { landing } from '../client';`,
-  },
-  'rows-know-no-temporal': {
-    'src/rows/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
-    'src/rows/detour.ts': `import { landing } from '../contract/task-messages'; export const use = landing;`,
   },
   'activities-import-only-what-they-act-on': {
     'src/activities/client.ts': `import type { landing } from '../client';`,
@@ -165,9 +164,6 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/results/service.ts': `import { landing } from '../service';`,
     'src/results/config.ts': `import type { landing } from '../config';`,
     'src/results/activity.ts': `import { landing } from '../activities';`,
-  },
-  'results-know-no-temporal': {
-    'src/results/temporal.ts': `import type { Client } from '@temporalio/client';`,
   },
   'telemetry-imports-only-config-and-contract': {
     'src/telemetry/client.ts': `import type { landing } from '../client';`,
