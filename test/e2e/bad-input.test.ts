@@ -108,7 +108,7 @@ describe('an input that is malformed is refused before a task is started', () =>
   it.concurrent('a signed link, whose signature is not repeated', async () => {
     const link = `https://pictures.example/cat.png?X-Amz-Signature=${signature}`;
     const command = run('1', '-i', `1:LoadImage.image=@${link}`);
-    await expectRefusal(command, 2, ['1:LoadImage.image', '"X-Amz-Signature"', 's3: URI or a file']);
+    await expectRefusal(command, 2, ['1:LoadImage.image', '"X-Amz-Signature"', 's3: URI']);
     expect(JSON.stringify(await command)).not.toContain(signature);
   });
 
@@ -228,7 +228,7 @@ describe('a worker does not start', () => {
 
   it.concurrent('when search attributes are missing, until they are registered as it says', async () => {
     const namespace = `bare-${randomUUID()}`;
-    const env = { ...stack.env, TEMPORAL_NAMESPACE: namespace };
+    const env = { ...stack.env, TEMPORAL_NAMESPACE: namespace, LONGHAUL_ARCHIVE: join(stack.archive, namespace) };
     await stack.client.workflowService.registerNamespace({
       namespace,
       workflowExecutionRetentionPeriod: msToTs('1 day'),

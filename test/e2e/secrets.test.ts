@@ -248,6 +248,7 @@ describe('after a success, failures, a rejection, a wrong key, a stop, an uncert
       'status',
       'durationMs',
       'fault',
+      'keyRefused',
       'msg',
     ];
     expect(new Set(lines.flatMap((line) => Object.keys(line)))).toEqual(new Set(known));

@@ -35,7 +35,7 @@ function newParent() {
 
 function photoTask(watch: 'timer' | 'activity'): StartTaskInput {
   const inputs = { '1:LoadImage.image': { file: join(stack.inputs, 'rocket.jpg') } };
-  return { key: randomUUID(), webAppId: 1, inputs, watch, tuning: fastTuning };
+  return { key: randomUUID(), webAppId: 1, inputs, watch, tuning: { ...fastTuning, poll: { minMs: 500, maxMs: 700 } } };
 }
 
 /** The spans of a trace once its run is among them. */

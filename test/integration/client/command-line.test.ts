@@ -251,7 +251,7 @@ describe('longhaul doctor', () => {
       return doctor.exitCode === 0 ? doctor : undefined;
     });
 
-    expect(context?.stdout.text.match(/^ok {3}/gm)).toHaveLength(9);
+    expect(context?.stdout.text.match(/^ok {3}/gm)).toHaveLength(10);
   });
 
   it('ends with 6 and says what to do when no worker polls', async () => {
