@@ -10,7 +10,7 @@ import { hashStream } from '../storage/hash';
 import { atMinimumRate, TooSlowError } from '../storage/minimum-rate';
 import type { ActivityDependencies } from './dependencies';
 import type { Output } from './manifest';
-import type { OutputList } from './output-list';
+import { isFailed, type OutputList } from './output-list';
 import { noOutputLimits, OutputAllowance, type OutputLimits, type RunningTransfer } from './output-limits';
 
 /** Outputs of one task that are fetched at the same time. */
@@ -142,10 +142,10 @@ export class OutputFetch {
     );
     // With fresh links everything is placed anew.
     if (this.#refreshes > atRefresh) return;
-    for (const item of others) {
-      const output = this.#list.place(item);
-      if (output.index < this.#next) this.#again.push(output);
-    }
+    const placed = others.map((item) => this.#list.place(item));
+    // An item whose place is not known may yet take that of one without a link; the attempt is incomplete in any case.
+    if (this.#problems.length === 0) placed.push(...this.#list.placeLinkless());
+    this.#again.push(...placed.filter(({ index, file }) => index < this.#next && file === null));
   }
 
   /** Claims the output that has the item's content; one that none has joins the others. Or else returns why it cannot tell. */
@@ -202,11 +202,15 @@ export class OutputFetch {
   /** The SHA-256 of an item's content; nothing is kept. */
   async #measure(item: OutputItem): Promise<string> {
     const draft = this.#list.draft(item);
+    const measure = (): Promise<string> =>
+      this.#transfer(draft, async ({ body }, signal) => (await hashStream(body, signal)).sha256);
     try {
-      return await this.#transfer(draft, async ({ body }, signal) => (await hashStream(body, signal)).sha256);
-    } catch (error) {
-      if (error instanceof UnprovenEndError && error.came.algorithm === 'sha256') return error.came.digest;
-      throw error;
+      return await measure().catch(async (error: unknown) => {
+        if (!(error instanceof UnprovenEndError)) throw error;
+        if (error.came.algorithm === 'sha256') return error.came.digest;
+        draft.earlier = error.came;
+        return await measure();
+      });
     } finally {
       this.#running.delete(draft);
     }
@@ -319,11 +323,6 @@ export function isDeadLink(error: unknown): boolean {
 /** Whether a storage gave it too slowly. */
 export function isTooSlow(error: unknown): boolean {
   return error instanceof DownloadError && error.code === 'DOWNLOAD_TOO_SLOW';
-}
-
-/** The service marks a failed output by its error type (specification, section 2.4). */
-function isFailed({ errorType }: OutputItem): boolean {
-  return errorType !== 'NOT_ERROR';
 }
 
 /**

@@ -15,9 +15,12 @@ export class OutputList {
   readonly #key: string;
   readonly #links = new WeakMap<OutputItem, LinkIdentity>();
   #unplaced: OutputItem[] = [];
+  /** Items without a link, with their places in the list, that wait until all others have theirs. */
+  #linkless: (readonly [place: number, item: OutputItem])[] = [];
   /** Outputs that the last list lacks, by the path of their link; those without a link by null. */
   #unlisted = new Map<string | null, Set<Output>>();
-  #arePathsKept = false;
+  /** The paths of earlier links, where paths are known to stay; undefined where each list may have others. */
+  #keptPaths: ReadonlySet<string | null> | undefined;
 
   /** @param key - of the hashes that links are remembered by; the same for all attempts of a task. */
   constructor(names: OutputNames, previous: PreviousManifest['outputs'], key: string) {
@@ -35,6 +38,7 @@ export class OutputList {
   update(items: readonly OutputItem[]): void {
     const { outputs } = this;
     this.#unplaced = [];
+    this.#linkless = [];
     this.#unlisted = new Map();
     for (const output of outputs) {
       const path = output.link?.path ?? null;
@@ -48,27 +52,19 @@ export class OutputList {
       outputs.map(({ link }) => link),
       items.map((item) => this.#linkOf(item)),
     );
-    this.#arePathsKept = matches.size > 0;
-    const withoutLinks: [number, OutputItem][] = [];
+    this.#keptPaths = matches.size > 0 ? new Set(this.#unlisted.keys()) : undefined;
     const others: OutputItem[] = [];
     for (const [place, item] of items.entries()) {
       const found = outputs[matches.get(place) ?? -1];
       if (found !== undefined) this.#take(found, item);
-      else if (item.objectUrl === undefined) withoutLinks.push([place, item]);
+      else if (item.objectUrl === undefined) this.#linkless.push([place, item]);
       else others.push(item);
     }
     for (const item of others) {
       if (some(this.#candidates(item), mayHaveFile)) this.#unplaced.push(item);
       else this.place(item);
     }
-    // They lead to no file, and may stand for any output that is not listed otherwise.
-    for (const [place, item] of withoutLinks) {
-      const there = outputs[place];
-      const [first] = this.#candidates(item);
-      const found = there !== undefined && this.#isUnlisted(there) ? there : first;
-      if (found === undefined) this.#add(item);
-      else this.#take(found, item);
-    }
+    if (this.#unplaced.length === 0) this.placeLinkless();
     for (const unlisted of this.#unlisted.values()) {
       for (const output of unlisted) output.item = withoutLink(output.item);
     }
@@ -100,10 +96,37 @@ export class OutputList {
   place(item: OutputItem): Output {
     for (const output of this.#candidates(item)) {
       if (output.file !== null) continue;
-      this.#take(output, item);
-      return output;
+      return this.#take(output, item);
     }
     return this.#add(item);
+  }
+
+  /**
+   * Takes the items without a link, which lead to no file, for the outputs that are not listed otherwise: the one of their place
+   * that came to the same before, or any. One that has not failed may have a file later, so it is first taken for an output
+   * that has none: behind one that is archived it would not be missed. To be called once all links have their places.
+   */
+  placeLinkless(): readonly Output[] {
+    const isSame = ([place, { errorType }]: readonly [number, OutputItem]): boolean => {
+      const there = this.outputs[place];
+      return there !== undefined && this.#isUnlisted(there) && there.item.errorType === errorType;
+    };
+    const placed: Output[] = [];
+    const rest: OutputItem[] = [];
+    for (const one of this.#linkless) {
+      const there = isSame(one) ? this.outputs[one[0]] : undefined;
+      if (there === undefined) rest.push(one[1]);
+      else placed.push(this.#take(there, one[1]));
+    }
+    this.#linkless = [];
+    const left = [...this.#unlisted.values()].flatMap((unlisted) => [...unlisted]);
+    const free = [...left.filter((output) => !isKept(output)), ...left.filter(isKept)];
+    const inOrder = [...rest.filter((item) => !isFailed(item)), ...rest.filter(isFailed)];
+    for (const [index, item] of inOrder.entries()) {
+      const output = free[index];
+      placed.push(output === undefined ? this.#add(item) : this.#take(output, item));
+    }
+    return placed;
   }
 
   /** Stands for an item until its content is known. */
@@ -128,7 +151,7 @@ export class OutputList {
   *#candidates(item: OutputItem): Generator<Output, void, undefined> {
     const link = this.#linkOf(item);
     yield* this.#unlisted.get(null) ?? [];
-    if (link !== null && this.#arePathsKept) {
+    if (link !== null && this.#keptPaths?.has(link.path) === true) {
       for (const output of this.#unlisted.get(link.path) ?? []) {
         if (output.link !== null && mayBeSame(output.link, link)) yield output;
       }
@@ -152,10 +175,11 @@ export class OutputList {
     return link;
   }
 
-  #take(output: Output, item: OutputItem): void {
+  #take(output: Output, item: OutputItem): Output {
     this.#unlisted.get(output.link?.path ?? null)?.delete(output);
     output.item = item;
     output.link = this.#linkOf(item) ?? output.link;
+    return output;
   }
 
   #add(item: OutputItem): Output {
@@ -186,6 +210,16 @@ export class OutputList {
 /** Whether another item's file may be on its way to it, or be kept under its name. */
 function mayHaveFile({ file, was, item }: Output): boolean {
   return file !== null || was !== undefined || item.objectUrl !== undefined;
+}
+
+/** Whether it is archived, or was by an earlier manifest. */
+function isKept({ file, was }: Output): boolean {
+  return file !== null || was !== undefined;
+}
+
+/** The service marks a failed output by its error type (specification, section 2.4). */
+export function isFailed({ errorType }: OutputItem): boolean {
+  return errorType !== 'NOT_ERROR';
 }
 
 function some(outputs: Iterable<Output>, isSuch: (output: Output) => boolean): boolean {

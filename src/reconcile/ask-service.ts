@@ -34,7 +34,7 @@ export async function askService(
     async ({ requestId, account }: (typeof open)[number]) => {
       const first = account ?? fallbackAccount;
       const answered = await askAccounts(asking, requestId, first === null ? [...services.keys()] : [first]);
-      known.answer(requestId, answered.account ?? account, answered.facts);
+      known.answer({ requestId, account }, answered.account ?? account, answered.facts);
       asked += 1;
       onProgress(asked);
     },

@@ -1,5 +1,6 @@
 import type { ListedTask } from '../client/task/list-tasks';
 import { failureTypes } from '../contract/failure-types';
+import { createName } from '../contract/workflow-ids';
 import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../domain/reconcile';
 import type { CreateRecord } from '../formats/create-record';
 
@@ -14,7 +15,7 @@ export interface RecordedCreate extends Pick<CreateRecord, 'workflowId' | 'creat
 export interface ReadManifest extends ArchiveFacts {
   readonly requestId: string;
   readonly account: string | null;
-  /** The workflow whose create the task was; null where that is not known, as of one that was adopted. */
+  /** The name of the create that the task was; null where that is not known, as of one that was adopted. */
   readonly createdBy: string | null;
   readonly archivedAtMs: number | null;
 }
@@ -33,10 +34,10 @@ type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
   isInScope: boolean;
   /** Whether anything but a workflow names it: a create record, a manifest, a list. */
   isRecorded: boolean;
-  /** The workflows whose create records name it: more than one where the service gave an id again. */
-  readonly creators: Set<string>;
-  /** The creators of its manifests. */
-  readonly archivedBy: Set<string | null>;
+  /** The creates whose records name it, each with its workflow: more than one where the service gave an id again. */
+  readonly creators: Map<string, string>;
+  /** What its manifests say, by the create that each is of. */
+  readonly archives: Map<string | null, ArchiveFacts>;
   /** Whether its latest workflow ended because the service did not know it. */
   hasEndedUnknown: boolean;
 };
@@ -46,7 +47,8 @@ type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
  * first, the archive second: a workflow that the list shows as over has written its manifest by then.
  */
 export class KnownTasks {
-  readonly #tasks = new Map<string, Gathered>();
+  /** By request id: two accounts may have the same one. */
+  readonly #tasks = new Map<string, Gathered[]>();
   /** The latest run of each workflow. */
   readonly #runs = new Map<string, Pick<ListedTask, 'isOver' | 'status' | 'requestId'>>();
   readonly #uncertain: RecordedCreate[] = [];
@@ -68,9 +70,8 @@ export class KnownTasks {
     if (isOver && (!isInScope || Date.parse(startedAt) < this.#scope.sinceMs)) return;
     if (isInScope && !this.#runs.has(workflowId)) this.#runs.set(workflowId, { isOver, status, requestId });
     if (requestId === null) return;
-    const task = this.#getOrAdd(requestId);
+    const task = this.#getOrAdd(requestId, account);
     task.isInScope ||= isInScope;
-    task.account ??= account;
     if (isOver) {
       if (task.lastStatus === null) task.hasEndedUnknown = failure === failureTypes.TaskNotFound;
       task.lastStatus ??= status;
@@ -90,58 +91,57 @@ export class KnownTasks {
   }
 
   addRecord(record: RecordedCreate): void {
-    const { workflowId, sentAtMs, requestId, account } = record;
+    const { workflowId, createNumber, sentAtMs, requestId, account } = record;
     this.addOldRecord(record);
     if (sentAtMs !== null && sentAtMs < this.#scope.sinceMs) return;
     if (requestId === null) {
       this.#uncertain.push(record);
       return;
     }
-    const task = this.#recorded(requestId);
+    const task = this.#recorded(requestId, account);
     task.workflowId ??= workflowId;
-    task.account ??= account;
-    task.creators.add(workflowId);
+    task.creators.set(createName(workflowId, createNumber), workflowId);
   }
 
   addManifest({ requestId, account, createdBy, folder, problems, archivedAtMs }: ReadManifest): void {
     const isOld = archivedAtMs !== null && archivedAtMs < this.#scope.sinceMs;
-    const task = this.#recorded(requestId);
-    task.account ??= account;
-    task.archivedBy.add(createdBy);
+    const { archives } = this.#recorded(requestId, account);
     // A task may have been archived into several folders: one that is complete is enough.
-    if (task.archived?.problems.length !== 0) task.archived = { folder, problems: isOld ? [] : problems };
+    if (!isWhole(archives.get(createdBy))) archives.set(createdBy, { folder, problems: isOld ? [] : problems });
   }
 
-  /** A manifest of before what is compared begins: its task is safe, wherever else it is named. */
+  /** A manifest of before what is compared begins: its task is safe, wherever else it is named; not one that was created since. */
   addOldManifest(requestId: string, folder: string): void {
     this.#oldManifests.set(requestId, folder);
   }
 
   /** A request id from a list that the caller gave. */
   addListed(requestId: string): void {
-    this.#recorded(requestId);
+    this.#recorded(requestId, null);
   }
 
-  answer(requestId: string, account: string | null, atService: ServiceFacts): void {
-    Object.assign(this.#getOrAdd(requestId), { account, atService });
+  /** @param account - whose it is, by what the service says */
+  answer(asked: Pick<TaskFacts, 'requestId' | 'account'>, account: string | null, atService: ServiceFacts): void {
+    Object.assign(this.#getOrAdd(asked.requestId, asked.account), { account, atService });
   }
 
   *all(): Generator<TaskFacts> {
-    for (const task of this.#tasks.values()) {
+    for (const task of [...this.#tasks.values()].flat()) {
       if (!task.isInScope || this.#isMistaken(task)) continue;
-      const { creators, archivedBy, follower } = task;
-      const other = archivedBy.has(null) ? undefined : [...creators].find((creator) => !archivedBy.has(creator));
-      if (creators.size > 1 && archivedBy.size > 0 && other !== undefined) {
-        yield {
-          ...task,
-          workflowId: other,
-          archived: null,
-          follower: follower?.workflowId === other ? follower : null,
-        };
+      const { creators, archives, follower } = task;
+      const unsaved = [...creators].filter(([create]) => !isWhole(archives.get(create)));
+      // Who adopted a task archived that of one of the creates.
+      const [other] = unsaved.slice(isWhole(archives.get(null)) ? 1 : 0);
+      if (isIdOfSeveral(task) && archives.size > 0 && other !== undefined) {
+        const [create, workflowId] = other;
+        const isOfOther =
+          follower?.workflowId !== workflowId && [...creators.values()].includes(follower?.workflowId ?? '');
+        yield { ...task, workflowId, archived: archives.get(create) ?? null, follower: isOfOther ? null : follower };
         continue;
       }
-      const folder = this.#oldManifests.get(task.requestId);
-      yield task.archived === null && folder !== undefined ? { ...task, archived: { folder, problems: [] } } : task;
+      const [first = null] = [...archives.values()].sort((one, two) => one.problems.length - two.problems.length);
+      const folder = creators.size === 0 ? this.#oldManifests.get(task.requestId) : undefined;
+      yield { ...task, archived: first ?? (folder === undefined ? null : { folder, problems: [] }) };
     }
   }
 
@@ -163,8 +163,7 @@ export class KnownTasks {
 
   /** Whether a run knows the task of its create; a mistyped id does not count. */
   #isKnownTo(run: Pick<ListedTask, 'requestId'> | undefined): boolean {
-    const task = this.#tasks.get(run?.requestId ?? '');
-    return task !== undefined && !this.#isMistaken(task);
+    return (this.#tasks.get(run?.requestId ?? '') ?? []).some((task) => !this.#isMistaken(task));
   }
 
   /**
@@ -176,31 +175,43 @@ export class KnownTasks {
     return workflowId !== null && (hasEndedUnknown || this.#recordedWorkflows.has(workflowId));
   }
 
-  #recorded(requestId: string): Gathered {
-    return Object.assign(this.#getOrAdd(requestId), { isInScope: true, isRecorded: true });
+  #recorded(requestId: string, account: string | null): Gathered {
+    return Object.assign(this.#getOrAdd(requestId, account), { isInScope: true, isRecorded: true });
   }
 
-  #getOrAdd(requestId: string): Gathered {
-    const known = this.#tasks.get(requestId);
-    if (known !== undefined) return known;
+  /** @param account - null: where it is not known, any that has such a task */
+  #getOrAdd(requestId: string, account: string | null): Gathered {
+    const known = this.#tasks.get(requestId) ?? [];
+    const other = account === null ? known[0] : known.find((task) => task.account === null);
+    const found = known.find((task) => task.account === account) ?? other;
+    if (found !== undefined) return Object.assign(found, { account: found.account ?? account });
     const task: Gathered = {
-      requestId,
-      account: null,
+      ...{ requestId, account },
       workflowId: null,
       lastStatus: null,
       endsWithoutOutputs: 0,
       follower: null,
       archived: null,
       atService: null,
-      creators: new Set(),
-      archivedBy: new Set(),
+      creators: new Map(),
+      archives: new Map(),
       isInScope: false,
       isRecorded: false,
       hasEndedUnknown: false,
     };
-    this.#tasks.set(requestId, task);
+    this.#tasks.set(requestId, [...known, task]);
     return task;
   }
+}
+
+/** Whether there is a manifest, and all that it names. */
+function isWhole(archived: ArchiveFacts | undefined): boolean {
+  return archived?.problems.length === 0;
+}
+
+/** Whether records and manifests name more than one create: the service gave the id again. */
+function isIdOfSeveral({ creators, archives }: Pick<Gathered, 'creators' | 'archives'>): boolean {
+  return new Set([...creators.keys(), ...archives.keys()].filter((create) => create !== null)).size > 1;
 }
 
 function getOpenStatus(run: Pick<ListedTask, 'isOver' | 'status'> | undefined): string | null {

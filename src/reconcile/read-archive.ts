@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { manifestName } from '../domain/archive-name';
 import { parseJson } from '../domain/json';
 import { isRequestId } from '../domain/create-outcome';
-import { isLonghaulWorkflowId } from '../contract/workflow-ids';
+import { createName, isLonghaulWorkflowId } from '../contract/workflow-ids';
 import { parseCreateRecord } from '../formats/create-record';
 import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
 import type { Archive, Expectation } from '../storage/archive/archive';
@@ -165,7 +165,7 @@ async function parseManifest(name: string, content: Buffer, files: ArchiveFiles)
   const missing = manifest.complete ? [] : [`${name} says that outputs are missing`];
   const problems = [...missing, ...(await files.findProblems(prefix, manifest, archivedAtMs))];
   const folder = usualFolder(name, requestId) ?? '';
-  const createdBy = createNumber === null ? null : workflowId;
+  const createdBy = createNumber === null || workflowId === null ? null : createName(workflowId, createNumber);
   return { requestId, account, createdBy, folder, archivedAtMs, problems };
 }
 

@@ -82,6 +82,21 @@ describe('a callback and an uncertain create', () => {
     },
   );
 
+  it.concurrent('does not settle it with a task that another workflow follows, as long as it does', async () => {
+    let follower: string | null = 'task:other-key';
+    const service = new FakeService({
+      onCheckAdoption: () => Promise.resolve({ ...noObjection, follower }),
+    });
+    await whileUncertain(environment, service, async (task) => {
+      await task.signal(callbackSignal, { requestId: 'called-twice', createNumber: 1, status: 'Success' });
+      await eventually(() => service.calls.candidateChecks.length > 1);
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
+      follower = null;
+      expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'called-twice' });
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
   it.concurrent.each([
     ['the record of another create has it', { creator: 'task:same-key/1' }],
     ['the service had created it before the create was sent', { createdAt: '2026-03-01T12:00:00.000Z' }],
@@ -92,6 +107,7 @@ describe('a callback and an uncertain create', () => {
     });
     await whileUncertain(environment, service, async (task) => {
       await task.signal(callbackSignal, { requestId: 'another', createNumber: 1, status: 'Success' });
+      await eventually(() => service.calls.candidateChecks.length > 0);
       await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('your decision'));
       expect(service.calls.candidateChecks).toEqual(['another']);
       await task.signal(callbackSignal, { requestId: 'own', createNumber: 1, status: 'Success' });

@@ -186,7 +186,8 @@ export class S3Bucket {
         throw new UnexpectedAnswerError('the storage ends a list before its end');
       }
       for (const { Key: key = '', Size: bytes = 0, LastModified } of Contents) {
-        yield { key, bytes, keptAtMs: LastModified?.getTime() ?? Date.now() };
+        // A proxy that drops the prefix lists more than was asked for.
+        if (key.startsWith(prefix)) yield { key, bytes, keptAtMs: LastModified?.getTime() ?? Date.now() };
       }
       last = end;
       token = page.IsTruncated === false ? undefined : next;

@@ -58,11 +58,12 @@ export async function checkCandidate(
   requestId: string,
   notBeforeMs: number,
 ): Promise<'confirmed' | 'refuted' | 'unknown' | 'unanswered'> {
-  const { poll, creator, createdAt } = await checkAdoption(run, requestId, null);
+  const { poll, creator, createdAt, follower } = await checkAdoption(run, requestId, null);
   if (poll.seen === 'nothing') return 'unanswered';
   if (poll.seen !== 'task') return 'unknown';
   const isEarlier = createdAt !== null && !isCreatedAbout(Date.parse(createdAt), notBeforeMs, Infinity);
-  if (creator === null && !isEarlier) return 'confirmed';
+  // Whose it is, a record says once its follower has ended: a service that calls two creates by one id pays for two tasks.
+  if (creator === null && !isEarlier) return follower === null ? 'confirmed' : 'unanswered';
   log.warn('callback about the task of another create', { calledBack: requestId, creator, createdAt });
   return 'refuted';
 }

@@ -23,6 +23,8 @@ const styles = {
   token: (_name: string, signature: string) => `download?token=${signature}`,
   tokenInPath: (_name: string, signature: string) => `${signature}/result.png`,
   bare: (name: string) => `view?filename=${name}.png`,
+  pathOfSome: (name: string, signature: string) =>
+    name.endsWith('-0') ? `${name}.png?Signature=${signature}` : `${signature}/result.png`,
 };
 
 function sha256(text: string): string {
@@ -123,6 +125,60 @@ describe('outputs over lists that change', () => {
     },
     120_000,
   );
+
+  it.each(Object.keys(styles) as (keyof typeof styles)[])(
+    'are all there when the archive is called complete, although items come without a link for a while: %s',
+    async (style) => {
+      const property = fc.asyncProperty(fc.integer(), fc.integer({ min: 2, max: 4 }), async (seed, count) => {
+        await service.stop();
+        service = await archive.open();
+        const random = randomOf(seed);
+        const names = Array.from({ length: count }, (_, index) => `${seed}-${index}`);
+        const changing = new ChangingService(style, random);
+        let isCalm = false;
+        service.outputs = (question) => ({
+          outputs: changing
+            .list(names, question)
+            .map((item) => (isCalm || random() < 0.7 ? item : { ...item, object_url: undefined })),
+        });
+        service.file = (name, response, query) => {
+          const found = changing.find(name, query);
+          if (found === undefined || (!isCalm && random() < 0.4)) response.writeHead(500).end();
+          else response.end(contentOf(found.name));
+        };
+        const ends: string[] = [];
+        for (let attempt = 1; attempt <= 6; attempt += 1) {
+          isCalm = attempt === 6;
+          const isComplete = await archive.attempt({}, attempt).then(
+            () => true,
+            () => false,
+          );
+          ends.push(isComplete ? (await archivedContents()).join() : '');
+        }
+        const whole = names.map(contentOf).sort().join();
+        expect(ends.filter((end) => end !== '' && end !== whole)).toEqual([]);
+        expect(ends.at(-1)).toBe(whole);
+      });
+      await fc.assert(property, { numRuns: 25, seed: 27, endOnFailure: true });
+    },
+    120_000,
+  );
+
+  it('are told apart by their contents in a storage whose tags are no checksums, such as one that encrypts', async () => {
+    const changing = new ChangingService('token', randomOf(3));
+    service.outputs = (question) => ({ outputs: changing.list(['a', 'b', 'c'], question) });
+    service.file = (name, response, query) => {
+      const found = changing.find(name, query)?.name ?? '';
+      const content = Buffer.from(contentOf(found));
+      if (found === 'b' && service.questions === 1) response.writeHead(500).end();
+      else
+        response
+          .writeHead(200, { etag: `"${sha256(found).slice(32)}"`, 'content-length': content.length })
+          .end(content);
+    };
+    await failureOf(archive.attempt());
+    expect((await contentsOf(await archive.attempt({}, 2))).sort()).toEqual(['a', 'b', 'c'].map(contentOf));
+  });
 
   it('are told apart by a name in the query, and fetched once', async () => {
     const changing = new ChangingService('fileName', randomOf(3));

@@ -48,13 +48,13 @@ describe('what is known of a task', () => {
     known.addManifest({
       requestId: 'r-1',
       account: 'studio',
-      createdBy: 'task:a',
+      createdBy: 'task:a/1',
       folder: '',
       problems: [],
       archivedAtMs: nowMs,
     });
     known.addListed('r-1');
-    known.answer('r-1', 'studio', { says: 'gone' });
+    known.answer({ requestId: 'r-1', account: 'studio' }, 'studio', { says: 'gone' });
 
     expect([...known.all()]).toMatchObject([
       {
@@ -107,10 +107,49 @@ describe('what is known of a task', () => {
     known.addRecord(record());
     known.addRecord(record({ workflowId: 'task:b' }));
     const manifest = { requestId: 'r-1', account: null, folder: '', problems: [], archivedAtMs: null };
-    known.addManifest({ ...manifest, createdBy: 'task:a' });
+    known.addManifest({ ...manifest, createdBy: 'task:a/1' });
     expect([...known.all()]).toMatchObject([{ workflowId: 'task:b', archived: null }]);
-    known.addManifest({ ...manifest, createdBy: 'task:b' });
+    known.addManifest({ ...manifest, createdBy: 'task:b/1' });
     expect([...known.all()]).toMatchObject([{ archived: { problems: [] } }]);
+  });
+
+  it('is not safe by the whole archive of another task that the service gave the same id', () => {
+    const manifest = { requestId: 'r-1', account: 'studio', folder: '', problems: [], archivedAtMs: null };
+    const other = { ...manifest, createdBy: 'task:b/1', problems: ['outputs are missing'] };
+    for (const creates of [
+      [{ workflowId: 'task:a' }, { workflowId: 'task:b' }],
+      // The record of the first is older than what is compared.
+      [{ workflowId: 'task:b' }],
+    ]) {
+      const known = open();
+      for (const create of creates) known.addRecord(record({ ...create, account: 'studio' }));
+      known.addManifest(other);
+      known.addManifest({ ...manifest, createdBy: 'task:a/1' });
+      expect([...known.all()]).toMatchObject([{ workflowId: 'task:b', archived: { problems: other.problems } }]);
+    }
+    const retried = open();
+    for (const createNumber of [1, 2]) retried.addRecord(record({ createNumber }));
+    retried.addManifest({ ...manifest, createdBy: 'task:a/1' });
+    expect([...retried.all()]).toMatchObject([{ workflowId: 'task:a', archived: null }]);
+  });
+
+  it('is not safe by an archive from before it was created, whose id the service gave again', () => {
+    const known = open({ sinceMs: nowMs - 7_200_000 });
+    known.addOldManifest('r-1', 'old');
+    known.addRecord(record());
+    expect([...known.all()]).toMatchObject([{ archived: null }]);
+  });
+
+  it('is another one in another account, whatever its id', () => {
+    const known = open();
+    known.addWorkflow(workflow({ isOver: false }));
+    known.addRecord(record({ account: 'studio' }));
+    known.addRecord(record({ account: 'night', workflowId: 'task:b' }));
+    known.answer({ requestId: 'r-1', account: 'night' }, 'night', { says: 'gone' });
+    expect([...known.all()]).toMatchObject([
+      { account: 'studio', follower: { workflowId: 'task:a' }, atService: null },
+      { account: 'night', workflowId: 'task:b', follower: null, atService: { says: 'gone' } },
+    ]);
   });
 
   it('leaves out what began or was archived before it matters, but not who follows it', () => {
@@ -157,7 +196,7 @@ describe('what is known of a task', () => {
       const known = open();
       known.addWorkflow(workflow({ ...adoption, ...more }));
       name(known);
-      known.answer('r-1', 'studio', { says: 'unknown' });
+      known.answer({ requestId: 'r-1', account: 'studio' }, 'studio', { says: 'unknown' });
       return [...known.all()];
     };
     const manifest = {
@@ -229,7 +268,7 @@ describe('a create record without a request id', () => {
     known.addWorkflow(workflow({ requestId: 'mistyped', status: 'Failed' }));
     known.addRecord(record({ requestId: null }));
     expect([...known.all()]).toMatchObject([{ requestId: 'mistyped' }]);
-    known.answer('mistyped', 'studio', { says: 'unknown' });
+    known.answer({ requestId: 'mistyped', account: 'studio' }, 'studio', { says: 'unknown' });
 
     expect([...known.uncertainCreates()]).toMatchObject([{ workflowId: 'task:a', openStatus: null }]);
     expect([...known.all()]).toEqual([]);
@@ -239,7 +278,7 @@ describe('a create record without a request id', () => {
     const known = open();
     known.addWorkflow(workflow({ status: 'Failed' }));
     known.addRecord(record());
-    known.answer('r-1', 'studio', { says: 'unknown' });
+    known.answer({ requestId: 'r-1', account: 'studio' }, 'studio', { says: 'unknown' });
 
     expect([...known.all()]).toMatchObject([{ requestId: 'r-1' }]);
     expect([...known.uncertainCreates()]).toEqual([]);

@@ -113,6 +113,22 @@ describe('an answer of a storage that does not end', () => {
   });
 });
 
+describe('a list of a bucket', () => {
+  it('has nothing of another prefix, even where the storage was not told of any', async () => {
+    const contents = ['other/r/0.png', 'site/r/0.png'].map(
+      (key) => `<Contents><Key>${key}</Key><Size>3</Size></Contents>`,
+    );
+    answer = (_request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/xml' })
+        .end(`<ListBucketResult><Name>b</Name><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`);
+    const archive = new S3Archive({ client: client(), bucket: 'b', prefix: 'site', spoolFolder: folder.path });
+    const names: string[] = [];
+    for await (const { name } of archive.list('')) names.push(name);
+    expect(names).toEqual(['r/0.png']);
+  });
+});
+
 describe('an object of an archive', () => {
   it('may be longer than any other answer', async () => {
     const content = Buffer.alloc(30 * 1024 * kibibyte, 'x');
