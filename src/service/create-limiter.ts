@@ -153,7 +153,10 @@ export class CreateLimiter {
     app.seenMs = this.#now();
     // What was learned before a rest says nothing about now.
     if (this.#unanswered === 0 && this.#now() - this.#answeredMs > restMs) this.#atOnce = firstAtOnce;
-    const isSoon = this.#rate.untilMs(this.#waiting.size + 1) <= this.#patienceMs;
+    // One of each app always has a place: the crowd of another app would take every one that becomes free.
+    const isSoon =
+      this.#rate.untilMs(this.#waiting.size + 1) <= this.#patienceMs ||
+      (this.#apps.size > 1 && ![...this.#waiting].some((waiting) => waiting.app === app));
     const mayWait = this.#closing(app) === undefined || this.#hasRoom(app);
     if (!mayWait || !isSoon || this.#waiting.size >= this.#mostWaiting) return this.heldBack(webAppId);
     const heldBack = await this.#turn(app);
