@@ -44,7 +44,7 @@ const kinds: Readonly<Record<string, readonly RegExp[]>> = {
   ...ofAll('pdf', [/255044462d/]),
 };
 /** Texts, some without a word, whose media type does not say so. */
-const texts = ['srt', 'ass', 'ssa', 'lrc', 'sbv', 'jsonl', 'ndjson', 'json5', 'toml', 'sql', 'sh', 'php'];
+const texts = ['srt', 'ass', 'ssa', 'lrc', 'sbv', 'jsonl', 'ndjson', 'json5', 'toml', 'sql', 'sh'];
 
 function ofAll(extensions: string, signatures: readonly RegExp[]): Record<string, readonly RegExp[]> {
   return Object.fromEntries(extensions.split(' ').map((ext) => [ext, signatures]));
