@@ -145,7 +145,7 @@ describe('the limiter of an account’s creates', () => {
   });
 
   it('stays open when the service rejects a create for good, for that is about the one task', async () => {
-    await create({ ...queueFull, retryable: false, httpStatus: 400, message: 'no such parameter' });
+    await create(refusedCreate(400, 'no such parameter'));
     expect(await acquire()).toBeUndefined();
     expect(changes).toEqual([]);
   });
