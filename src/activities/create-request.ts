@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput, CreateTaskInput } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
@@ -11,6 +12,7 @@ import {
   type CreateTaskRequest,
   ServiceApiError,
   ServiceArgumentError,
+  ServiceError,
   type ServiceClient,
 } from '../service';
 import { isOfAccount, type Refusal } from '../service/create-gate';
@@ -123,19 +125,43 @@ export async function sendCreate(
 const checkTimeoutMs = 5_000;
 /** Refusals of such a request that say nothing against a create. */
 const harmless: readonly string[] = ['API_ERROR', 'INVALID_REQUEST', 'NOT_FOUND', 'PERMISSION_DENIED'];
+/** Failures of such a request after which no other one tells more. */
+const unanswering: readonly string[] = [
+  ...['API_KEY_UNAVAILABLE', 'CLOSED', 'UNREACHABLE', 'TIMEOUT'],
+  ...['RATE_LIMITED', 'QUEUE_FULL', 'INSUFFICIENT_BALANCE', 'ACCOUNT_SUSPENDED'],
+];
 
-/** Asks for the account's metadata, which creates nothing: what it comes to, if that speaks against a create. */
+/**
+ * Asks for the account's metadata, which creates nothing: what it comes to, if that speaks against a create. Where it is
+ * answered, but not as it should be, this key may have no right to it, or the service no such thing: then a task is asked
+ * about, or creates would be held back for ever.
+ */
 export async function checkService(service: ServiceClient, key: AccountKey): Promise<Refusal | undefined> {
   try {
     await service.getUserMetadata({ timeoutMs: checkTimeoutMs });
     return undefined;
   } catch (error) {
     if (error instanceof ServiceApiError && harmless.includes(error.code)) return undefined;
-    const words = requestProblem(error, key, withoutUrls(errorMessage(error)));
-    const retryAfterMs = (error instanceof ServiceApiError ? error.retryAfterMs : undefined) ?? 0;
-    const cause = isAccountRefusal(error) ? 'account' : 'service';
-    return { cause, reason: `no create is sent, since a request that creates nothing fails: ${words}`, retryAfterMs };
+    if (error instanceof ServiceError && unanswering.includes(error.code)) return refusalOf(error, key);
+    return (await answersAboutTasks(service)) ? undefined : refusalOf(error, key);
   }
+}
+
+/** Whether the service answers for this key where its tasks are. */
+async function answersAboutTasks(service: ServiceClient): Promise<boolean> {
+  try {
+    await service.getTask(randomUUID(), { timeoutMs: checkTimeoutMs });
+    return true;
+  } catch (error) {
+    return error instanceof ServiceApiError && error.code === 'TASK_NOT_FOUND';
+  }
+}
+
+function refusalOf(error: unknown, key: AccountKey): Refusal {
+  const words = requestProblem(error, key, withoutUrls(errorMessage(error)));
+  const retryAfterMs = (error instanceof ServiceApiError ? error.retryAfterMs : undefined) ?? 0;
+  const cause = isAccountRefusal(error) ? 'account' : 'service';
+  return { cause, reason: `no create is sent, since a request that creates nothing fails: ${words}`, retryAfterMs };
 }
 
 /** So many inputs are named. */

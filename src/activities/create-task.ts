@@ -3,11 +3,11 @@ import { activityInfo, Context, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
 import { failureTypes, waitsForTurn } from '../contract/failure-types';
-import type { CreateOutcome } from '../domain/create-outcome';
+import type { CreateOutcome, CreateRejected } from '../domain/create-outcome';
 import { formatDuration } from '../domain/time';
 import { errorMessage } from '../domain/text';
 import type { CreateTaskAsyncOptions, CreateTaskRequest, ServiceClient } from '../service';
-import { isOfAccount } from '../service/create-gate';
+import { isOfAccount, isOfWay } from '../service/create-gate';
 import type { CreateLimiter } from '../service/create-limiter';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { type AccountKey, accountKey, type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
@@ -22,6 +22,8 @@ import { notNow, ownWorkflowId, refusedForNow, toApplicationFailure } from './to
 const marginMs = 3_000;
 /** Creates that wait, too, come before the one that was refused last. */
 const othersFirstMs = 500;
+/** So often what is on the way may refuse a create while others are taken: longer than a minute where none is. */
+const mostOfWay = 8;
 /** How long Temporal may take to confirm a heartbeat. */
 const confirmWithinMs = 5_000;
 
@@ -277,9 +279,15 @@ class CreateAttempt {
     }
     await keep('release', () => this.#record.release());
     await this.#reservation.release({ isProven: true });
-    if (outcome.outcome === 'rejected' && !outcome.retryable && !isOfAccount(outcome)) return { ...outcome, sent };
+    if (outcome.outcome === 'rejected' && this.#isFinal(outcome, limiter)) return { ...outcome, sent };
     this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
     throw refusedForNow(outcome, limiter.heldBack(webAppId).waitMs + othersFirstMs);
+  }
+
+  /** Whether it is this create that is refused. The way to the service is to blame unless others come through again and again. */
+  #isFinal(outcome: CreateRejected, limiter: CreateLimiter): boolean {
+    if (outcome.retryable || isOfAccount(outcome)) return false;
+    return !isOfWay(outcome) || (this.#refused >= mostOfWay && limiter.takes(this.#input.webAppId));
   }
 
   get #key(): AccountKey {

@@ -170,9 +170,14 @@ function toRejected({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { c
     ...(code !== undefined && { code }),
     message,
     meaning,
-    scope: isRedirect(httpStatus) ? 'way' : refusalScopes[meaning],
+    scope: isOfWay(httpStatus, code) ? 'way' : refusalScopes[meaning],
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
+}
+
+/** Without a code of the service it is the word of what stands where the service should be: no such address, method or proxy. */
+function isOfWay(httpStatus: number, code: number | undefined): boolean {
+  return isRedirect(httpStatus) || (code === undefined && [404, 405, 407, 421, 426].includes(httpStatus));
 }
 
 function isRedirect(httpStatus: number): boolean {

@@ -36,7 +36,7 @@ export const refusalScopes: Readonly<Record<RefusalMeaning, RefusalScope>> = {
   PERMISSION_DENIED: 'account',
   TASK_NOT_FOUND: 'request',
   APP_NOT_FOUND: 'app',
-  NOT_FOUND: 'way',
+  NOT_FOUND: 'request',
   OUTPUT_GONE: 'request',
   QUEUE_FULL: 'account',
   RATE_LIMITED: 'account',

@@ -1,7 +1,10 @@
 const signatureName =
   /(?:^|-)(?:signature|credential|security-token|sig|(?:oss|aws)accesskeyid|googleaccessid|(?:auth_|access_)?token|auth_key|(?:api|access)_?key)$/i;
-/** Names of what is long and random in links that open nothing, too: ids, versions, hashes of content. */
-const contentName = /(?:id|^v|^ver|version|^rev|revision|^ref|etag|hash|md5|sha\d*|checksum|digest|commit)$/i;
+/** Names of what is long and random in links that open nothing, too: ids, versions, hashes and names of content, its processing. */
+const contentName =
+  /(?:id|^v|^ver|version|^rev|revision|^ref|etag|hash|md5|sha\d*|checksum|digest|commit|file|image|photo|picture|asset|process)$/i;
+/** A link or a path to a file in a value; what stands behind `?` and `#` of it is looked at, too, as a parameter of its own. */
+const placeInValue = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/[^?#&;]*|[^?#&;]*\.[a-z0-9]{1,5}(?=[?#]))/i;
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 const fileName = /\.[a-z0-9]{1,5}$/i;
 const hexOfHash = /(?:^|[^0-9a-z])(?=\d*[a-f])[0-9a-f]{32,}(?![0-9a-z])/i;
@@ -18,7 +21,7 @@ const minChangesOfKind = 0.2;
 export function isSignature(name: string, value: string, hasExpiry = false): boolean {
   if (signatureName.test(name)) return true;
   if (fileName.test(value) || (contentName.test(name) && !hasExpiry)) return false;
-  const text = value.replace(uuid, '');
+  const text = value.replace(placeInValue, '').replace(uuid, '');
   return (
     hexOfHash.test(text) || jwt.test(text) || (text.match(base64Run) ?? []).some((run) => isBase64(run, hasExpiry))
   );

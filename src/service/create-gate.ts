@@ -117,6 +117,7 @@ export function refusalIn(outcome: CreateOutcome): Refusal | undefined {
         const waits = 'what waits goes on by itself once that is settled with the service';
         return { cause: 'account', reason: `${reason}; ${waits}`, retryAfterMs };
       }
+      if (isOfWay(outcome)) return { cause: 'service', reason, retryAfterMs };
       return retryable ? { cause: 'service', reason, isForNow: true, retryAfterMs } : undefined;
     }
     case 'notSent':
@@ -133,4 +134,9 @@ export function isOfAccount(outcome: CreateOutcome): boolean {
   return (
     outcome.outcome === 'rejected' && !outcome.retryable && (outcome.scope === 'account' || outcome.scope === 'key')
   );
+}
+
+/** What is on the way refuses it, and would any other: the address is wrong, or a gateway does not lead to the service now. */
+export function isOfWay(outcome: CreateOutcome): boolean {
+  return outcome.outcome === 'rejected' && !outcome.retryable && outcome.scope === 'way';
 }

@@ -72,6 +72,8 @@ interface App {
   lastTurn: number;
   /** When one of its creates last came. */
   seenMs: number;
+  /** When one of its creates was last taken. */
+  takenMs: number;
   /** When its create that was held back last tries again. */
   lastReturnMs: number;
   /** When the last of all that were held back tries again, also of those from before the last refusal. */
@@ -94,6 +96,8 @@ const missingAfterMs = 30_000;
 const farMs = 30_000;
 /** An app that asks to wait for longer may be alone with it, so another one is tried by then. */
 const longestForOthersMs = 60_000;
+/** So long after a create of an app was taken, the way to the service is not to blame for what refuses another one again and again. */
+const takenForMs = 60_000;
 /** How much later than those of other apps creates of the app that was refused last come again. */
 const yieldMs = 1_000;
 
@@ -153,7 +157,10 @@ export class CreateLimiter {
     app.seenMs = this.#now();
     // What was learned before a rest says nothing about now.
     if (this.#unanswered === 0 && this.#now() - this.#answeredMs > restMs) this.#atOnce = firstAtOnce;
-    const isSoon = this.#rate.untilMs(this.#waiting.size + 1) <= this.#patienceMs;
+    // One of each app always has a place: the crowd of another app would take every one that becomes free.
+    const isSoon =
+      this.#rate.untilMs(this.#waiting.size + 1) <= this.#patienceMs ||
+      (this.#apps.size > 1 && ![...this.#waiting].some((waiting) => waiting.app === app));
     const mayWait = this.#closing(app) === undefined || this.#hasRoom(app);
     if (!mayWait || !isSoon || this.#waiting.size >= this.#mostWaiting) return this.heldBack(webAppId);
     const heldBack = await this.#turn(app);
@@ -197,10 +204,16 @@ export class CreateLimiter {
   report(webAppId: number, outcome: CreateOutcome): void {
     const app = this.#app(webAppId);
     this.#end(app);
+    if (outcome.outcome === 'accepted') app.takenMs = this.#now();
     const refusal = refusalIn(outcome);
     if (refusal === undefined) this.#answered(app);
     else this.#refused(app, refusal);
     this.#serve();
+  }
+
+  /** Whether the service has taken a create of the app in the last minute. */
+  takes(webAppId: number): boolean {
+    return this.#now() < this.#app(webAppId).takenMs + takenForMs;
   }
 
   /** A create whose turn it was is not sent after all. */
@@ -257,7 +270,7 @@ export class CreateLimiter {
       if (!isSeen && app.gate.state !== 'closed' && !this.#isAnyLate(app)) this.#apps.delete(app.id);
     }
     const gate = this.#newGate();
-    const counts = { unanswered: 0, lastTurn: 0, seenMs: 0, lastReturnMs: 0, heldBackUntilMs: 0 };
+    const counts = { unanswered: 0, lastTurn: 0, seenMs: 0, takenMs: 0, lastReturnMs: 0, heldBackUntilMs: 0 };
     const app = { id, gate, isAlone: false, ...counts };
     this.#apps.set(id, app);
     return app;

@@ -3,36 +3,52 @@ import { lookup } from 'mime-types';
 /** So many first bytes tell what a content is. */
 export const headBytes = 512;
 
-/** How contents of the usual types begin, in hex; a picture under the name of another type is still a picture. */
-const pictures = [
-  /^89504e470d0a1a0a/, // PNG
-  /^ffd8ff/, // JPEG
+/**
+ * How contents of the usual types begin, in hex; a picture under the name of another type is still a picture. What moves may
+ * be called either.
+ */
+const moving = [
   /^47494638(37|39)61/, // GIF
   /^52494646.{8}57454250/, // WebP
+  /^.{8}66747970/, // MP4, AVIF and HEIC
+  /^1a45dfa3/, // WebM and Matroska
+];
+const pictures = [
+  ...moving,
+  /^89504e470d0a1a0a/, // PNG
+  /^ffd8ff/, // JPEG
   /^424d/, // BMP
   /^(49492a00|4d4d002a|49492b00|4d4d002b)/, // TIFF
-  /^.{8}66747970/, // AVIF and HEIC
   /^(ff0a|0000000c4a584c20)/, // JPEG XL
 ];
 const recordings = [
-  /^.{8}(66747970|6d6f6f76|6d646174|77696465|66726565|736b6970)/, // MP4 and QuickTime
-  /^1a45dfa3/, // WebM and Matroska
-  /^(52494646|52463634).{8}(41564920|57415645)/, // AVI and WAV
+  ...moving,
+  /^.{8}(7374797|6d6f6f|6d646174|77696465|66726565|736b6970|706e6f74|75756964|73696478)/, // further boxes of MP4 and QuickTime
+  /^(47.{374}47|000001b[a3])/, // MPEG
+  /^(52494646|52494658|52463634|42573634).{8}(41564920|57415645)/, // AVI and WAV
+  /^726966662e91cf11/, // WAV of 64 bits
+  /^464f524d.{8}414946/, // AIFF
   /^4f676753/, // Ogg
   /^664c6143/, // FLAC
-  /^494433/, // ID3, before MP3 and others
+  /^(494433|4150455441474558)/, // ID3 and APE, before MP3 and others
   /^(00)*ff[ef][0-5a-d89]/, // frames of MP3 and AAC
+  /^41444946/, // AAC
 ];
 const kinds: Readonly<Record<string, readonly RegExp[]>> = {
-  ...Object.fromEntries(
-    ['png', 'jpg', 'jpeg', 'gif', 'webp', 'bmp', 'tif', 'tiff', 'avif', 'heic', 'heif'].map((ext) => [ext, pictures]),
-  ),
-  ...Object.fromEntries(
-    ['mp4', 'm4v', 'm4a', 'mov', 'webm', 'mkv', 'avi', 'wav', 'ogg', 'oga', 'ogv', 'opus', 'flac', 'mp3', 'aac'].map(
-      (ext) => [ext, recordings],
-    ),
-  ),
+  ...ofAll('png apng jpg jpeg jpe jfif gif webp bmp tif tiff avif heic heif jxl', pictures),
+  ...ofAll('mp4 m4v m4a mov webm weba mkv avi wav ogg oga ogv opus flac mp3 aac', recordings),
+  ...ofAll('zip', [/^(504b|4d5a)/]),
+  ...ofAll('glb vrm', [/^676c5446/]),
+  ...ofAll('psd psb', [/^38425053/]),
+  // It may begin a little later.
+  ...ofAll('pdf', [/255044462d/]),
 };
+/** Texts, some without a word, whose media type does not say so. */
+const texts = ['srt', 'ass', 'ssa', 'lrc', 'sbv', 'jsonl', 'ndjson', 'json5', 'toml', 'sql', 'sh'];
+
+function ofAll(extensions: string, signatures: readonly RegExp[]): Record<string, readonly RegExp[]> {
+  return Object.fromEntries(extensions.split(' ').map((ext) => [ext, signatures]));
+}
 
 /** What came under a name. */
 export interface ContentHead {
@@ -53,13 +69,14 @@ export interface ContentHead {
 export function describeMismatch({ name, head, mediaType = '', contentEncoding }: ContentHead): string | undefined {
   const ext = /\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   const expected = lookup(ext) || '';
-  const isText = /^text\/|[/+](json|xml|javascript)$/.test(expected);
+  const isText = /^text\/|[/+](json|xml|javascript)$/.test(expected) || texts.includes(ext);
   if (head.length === 0) return isText ? undefined : 'it has no byte';
   const said = mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
   const isPageByHeader = /^text\/html$|[/+](json|xml)$/.test(said);
   const bytes = Buffer.from(head);
   const begin = bytes.toString('utf8').replace(/^\uFEFF?\s*/, '');
-  const isPage = /^(<!doctype html|<html|<head|<\?xml)/i.test(begin) || (isPageByHeader && /^[<{[]/.test(begin));
+  const isPage =
+    /^(<!doctype html|<!--|<html|<head|<body|<\?xml|<error>)/i.test(begin) || (isPageByHeader && /^[<{[]/.test(begin));
   const signatures = kinds[ext];
   let isOther = isPage && expected !== '' && !isText;
   if (contentEncoding !== undefined) isOther = isPageByHeader && signatures !== undefined;
@@ -74,7 +91,9 @@ export function hasOwnEnd(head: Buffer, tail: Buffer, sizeBytes: number): boolea
   const hex = head.toString('hex', 0, 12);
   if (hex.startsWith('89504e47')) return tail.includes('IEND');
   if (hex.startsWith('ffd8ff')) return tail.includes(Buffer.from([0xff, 0xd9]));
-  if (hex.startsWith('474946')) return tail.at(-1) === 0x3b;
-  if (hex.startsWith('52494646')) return head.readUInt32LE(4) + 8 <= sizeBytes;
-  return undefined;
+  if (hex.startsWith('474946')) return /3b(00)*$/.test(tail.toString('hex'));
+  if (!hex.startsWith('52494646') || head.length < 8) return undefined;
+  const bytes = head.readUInt32LE(4);
+  // Who writes it while it comes into being does not know its length.
+  return bytes === 0 || bytes === 0xffff_ffff ? undefined : bytes + 8 <= sizeBytes;
 }

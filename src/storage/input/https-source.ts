@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import type { Dispatcher } from 'undici';
@@ -6,6 +5,8 @@ import { safeText } from '../../domain/text';
 import { redactUrl, signatureParameterOf } from '../../domain/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
 import { connectionFault, openAgent } from '../connections';
+import { headBytes, hasOwnEnd } from '../content-check';
+import { type BodySum, readSum } from '../download-proof';
 import { SourceError } from '../errors';
 import { hashOpenFile } from '../hash';
 import { readRange } from '../local-file';
@@ -97,22 +98,33 @@ async function fetchLink(source: string, fetch: Fetch, onProgress: OnProgress): 
       link: { askedName: pathName(asked), mediaType: getHeader(response, 'content-type') ?? '' },
       ...{ rules, signal, onProgress, fail },
     });
-    const hash = getHeader(response, 'content-md5');
-    if (hash !== undefined) await requireMd5(opened, hash, fetch);
+    const isEqual = await compareSum(opened, readSum(response.headers), fetch);
     const isChunked = /\bchunked\b/i.test(getHeader(response, 'transfer-encoding') ?? '');
-    return { opened, isProven: length !== undefined || isChunked || hash !== undefined };
+    const isProven = isEqual || length !== undefined || (isChunked && (await mayBeWhole(opened)));
+    return { opened, isProven };
   } catch (error) {
     signal?.throwIfAborted();
     throw error instanceof SourceError ? error : fromNetwork(error, fail);
   }
 }
 
-async function requireMd5(opened: OpenedSource, expected: string, { fail }: Fetch): Promise<void> {
-  const md5 = createHash('md5');
-  for await (const chunk of readRange(opened.file, 0, opened.sizeBytes)) md5.update(chunk);
-  if (md5.digest('base64') === expected.trim()) return;
+/** Whether it has the checksum that its reply gives; a tag that is another one may be of another kind. */
+async function compareSum(opened: OpenedSource, sum: BodySum | undefined, { fail }: Fetch): Promise<boolean> {
+  if (sum === undefined) return false;
+  for await (const chunk of readRange(opened.file, 0, opened.sizeBytes)) sum.hash.update(chunk);
+  const isEqual = sum.digest() === sum.expected;
+  if (isEqual || sum.header === 'etag') return isEqual;
   await opened.release();
-  throw fail('FETCH_FAILED', 'brought another content than its Content-MD5 says', 'check what gives the file');
+  throw fail('FETCH_FAILED', `brought another content than its ${sum.header} says`, 'check what gives the file');
+}
+
+/** Unless the end that its format needs is missing: a gateway that got half a file may pass it on in chunks to the last. */
+async function mayBeWhole({ file, sizeBytes }: OpenedSource): Promise<boolean> {
+  const read = async (start: number): Promise<Buffer> => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, start);
+    return buffer.subarray(0, bytesRead);
+  };
+  return hasOwnEnd(await read(0), await read(Math.max(0, sizeBytes - headBytes)), sizeBytes) !== false;
 }
 
 interface Fetch {

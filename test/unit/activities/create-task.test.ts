@@ -346,3 +346,45 @@ describe('createTask', () => {
     expect(accepted.limiter.atOnce).toBe(2);
   });
 });
+
+describe('createTask, where what is on the way refuses', () => {
+  it.each([
+    [404, '<html>default backend</html>'],
+    [405, ''],
+    [308, ''],
+  ])('waits until the service is there again: HTTP %i', async (status, page) => {
+    let isThere = false;
+    const server = await startHttpServer((_request, response) => {
+      if (isThere) replyJson(response, 202, { requestId: 'r-1' });
+      else response.writeHead(status, { location: 'https://h/maintenance' }).end(page);
+    });
+    const first = await create(server.url);
+    isThere = true;
+    const second = await create(server.url, {}, { heartbeatDetails: first.heartbeats.at(-1) });
+    await server.close();
+
+    expect(first.failure).toMatchObject({ type: 'ServiceUnavailable', nonRetryable: false });
+    expect(first.limiter).toMatchObject({ state: 'closed', cause: 'service' });
+    expect(second.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1', sent: 2 });
+  });
+
+  it('is rejected once it was refused again and again while others were taken', async () => {
+    const server = await startHttpServer(({ body }, response) => {
+      if (body.includes('odd')) response.writeHead(404).end();
+      else replyJson(response, 202, { requestId: 'r-1' });
+    });
+    const service = new ServiceClient({ baseUrl: server.url, apiKey: 'key' });
+    const worker = workerAt(service);
+    const odd = { createNumber: 2, inputs: { '2:A.b': 'odd' } };
+    const { id: archiveId } = await readArchiveIdentity(archive);
+    const heartbeatDetails = { archiveId, isReleased: true, maker: 'm', refused: 8 };
+    const alone = await create(server.url, odd, { heartbeatDetails });
+    await create(server.url, {}, { worker });
+    const last = await create(server.url, odd, { heartbeatDetails, worker });
+    await service.close();
+    await server.close();
+
+    expect(alone.failure).toMatchObject({ type: 'ServiceUnavailable' });
+    expect(last.outcome).toMatchObject({ outcome: 'rejected', httpStatus: 404, sent: 9 });
+  });
+});

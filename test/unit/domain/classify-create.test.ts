@@ -131,6 +131,10 @@ describe('classifyCreate', () => {
     [403, undefined, 'UNAUTHORIZED', 'key'],
     [404, { ...clear, code: 20224 }, 'APP_NOT_FOUND', 'app'],
     [404, undefined, 'NOT_FOUND', 'way'],
+    [404, { ...refused, code: 1 }, 'NOT_FOUND', 'request'],
+    [405, { detail: 'Method Not Allowed' }, 'INVALID_REQUEST', 'way'],
+    [407, undefined, 'INVALID_REQUEST', 'way'],
+    [413, undefined, 'INVALID_REQUEST', 'request'],
     [307, undefined, 'API_ERROR', 'way'],
     [400, refused, 'INVALID_REQUEST', 'request'],
   ])('says what HTTP %i with %j refused', (status, body, meaning, scope) => {

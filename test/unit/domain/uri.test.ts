@@ -89,6 +89,11 @@ describe('signatureParameterOf', () => {
     ['https://h/k#access_token=1', 'access_token'],
     ['A photo like this one? See https://h/k?sig=2 please', 'sig'],
     ['https://h/a https://h/b?sig=2', 'sig'],
+    ['https://h/view?file=5d41402abc4b2a76b9719d911017c592&until=1700000000', 'file'],
+    [
+      'https://h/r?url=https%3A%2F%2Fh%2Fk%3Fu%3Dhttps%253A%252F%252Fi%252Fk%253Fs%253D5d41402abc4b2a76b9719d911017c592',
+      'url',
+    ],
   ])('finds in %s the parameter %s', (text, parameter) => {
     expect(signatureParameterOf(text)).toBe(parameter);
   });
@@ -97,6 +102,10 @@ describe('signatureParameterOf', () => {
     'https://h/photo.jpg',
     'https://h/photo.jpg?width=5&design=round',
     'https://h/photo.jpg?mysig=1',
+    'https://h/_next/image?url=https%3A%2F%2Fcdn%2F5d41402abc4b2a76b9719d911017c592-900x600.png%3Fw%3D800&w=64&q=75',
+    'https://h/image?url=%2Fmedia%2Fcat.5d41402abc4b2a76b9719d911017c592.jpg%3Fw%3D800&w=64',
+    'https://b.oss-cn-x.aliyuncs.com/k.png?x-oss-process=image/watermark,text_SGVsbG8gV29ybGQgMTIzNDU2Nzg5MA,t_90',
+    'https://h/view?file=5d41402abc4b2a76b9719d911017c592',
     'photo.jpg',
     'folder/what?sig.jpg',
     'Whose is it?token=lost, said the prompt',

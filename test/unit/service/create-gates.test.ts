@@ -155,3 +155,32 @@ describe('a crowd of creates', () => {
     expect(account.limiter.view().waiting).toBe(0);
   });
 });
+
+describe('an app with few creates beside one with a crowd', () => {
+  it('has its turn soon, however many creates of the other one come back', async () => {
+    jest.useFakeTimers({ now: account.nowMs });
+    try {
+      const limiter = new CreateLimiter({ perSecond: 1, now: Date.now });
+      const send = async (id: number): Promise<void> => {
+        for (;;) {
+          const answer = await limiter.acquire(id, () => Promise.resolve(undefined));
+          if (answer === undefined) break;
+          await new Promise((resolve) => setTimeout(resolve, answer.waitMs));
+        }
+        limiter.report(id, accepted);
+      };
+      for (let count = 0; count < 1_000; count += 1) void send(app);
+      await jest.advanceTimersByTimeAsync(60_000);
+      const sentMs: number[] = [];
+      for (let round = 0; round < 10; round += 1) {
+        const beganMs = Date.now();
+        void send(otherApp).then(() => sentMs.push(Date.now() - beganMs));
+        await jest.advanceTimersByTimeAsync(30_370);
+      }
+      expect(sentMs).toHaveLength(10);
+      expect(Math.max(...sentMs)).toBeLessThanOrEqual(2_000);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});

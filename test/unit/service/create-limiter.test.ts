@@ -1,3 +1,4 @@
+import { refusedCreate } from '../../support/refused-create';
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
 import { CreateLimiter } from '../../../src/service/create-limiter';
 import { accepted, app, queueFull, tooMany, LimiterUnderTest } from './limiter-under-test';
@@ -69,7 +70,7 @@ describe('the limiter of an account’s creates', () => {
   });
 
   it('stays open when the service rejects a create for good, for that is about the one task', async () => {
-    await account.create({ ...queueFull, retryable: false, httpStatus: 400, message: 'no such parameter' });
+    await account.create(refusedCreate(400, 'no such parameter'));
     expect(await account.acquire()).toBeUndefined();
     expect(account.changes).toEqual([]);
   });

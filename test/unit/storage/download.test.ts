@@ -158,6 +158,17 @@ describe('download', () => {
     await expect(fetchWhole()).rejects.toMatchObject({ code: 'DOWNLOAD_CUT_SHORT' });
   });
 
+  it('in chunks to the last, and yet without the end of its format, is fetched again and compared', async () => {
+    answer = (_path, response) => {
+      response.write(Buffer.from('89504e470d0a1a0a', 'hex'));
+      response.end(Buffer.alloc(2_000));
+    };
+    const failure: unknown = await fetchWhole().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UnprovenEndError);
+    const { came: earlier } = failure as UnprovenEndError;
+    expect(await fetchWhole({ earlier })).toHaveLength(2_008);
+  });
+
   it('ends with an error when the storage falls silent', async () => {
     const impatient = createDownloadAgent(loopbackRule, { connectMs: 1_000, idleMs: 300 });
     answer = (_path, response) => response.writeHead(200, { 'content-length': 9 }).write('x');

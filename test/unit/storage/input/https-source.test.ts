@@ -265,6 +265,31 @@ describe('openSource of a URL', () => {
     });
   });
 
+  it.each<[string, Record<string, string>]>([
+    ['a Content-MD5 that is none', { 'content-md5': createHash('md5').update('GIF89a;').digest('hex') }],
+    ['a tag of another kind', { etag: '"0123456789abcdef0123456789abcdef"' }],
+  ])('takes what comes with %s', async (_what, headers) => {
+    answer = (_request, response) => response.writeHead(200, { ...headers, 'content-length': 7 }).end('GIF89a;');
+    const opened = await open(`${server.url}/x.png`);
+    expect(await contentOf(opened)).toBe('GIF89a;');
+    await opened.release();
+  });
+
+  it('compares what comes with the checksum of the storage', async () => {
+    const headers = { 'x-oss-hash-crc64ecma': '1', 'content-length': 7 };
+    answer = (_request, response) => response.writeHead(200, headers).end('GIF89a;');
+    expect(await refusalOf(`${server.url}/x.png`)).toMatchObject({ code: 'FETCH_FAILED', isRetryable: true });
+    expect(spooledFiles()).toEqual([]);
+  });
+
+  it('fetches half a file again that comes in chunks to the last', async () => {
+    const bodies = ['GIF89a', 'GIF89a;whole;', 'GIF89a;whole;'];
+    answer = (_request, response) => response.writeHead(200).end(bodies.shift());
+    const opened = await open(`${server.url}/x.png`);
+    expect(await contentOf(opened)).toBe('GIF89a;whole;');
+    await opened.release();
+  });
+
   it('rejects with the reason of the signal when the caller aborts amid the body', async () => {
     const abort = new AbortController();
     const reason = new Error('stop');
