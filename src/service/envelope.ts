@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isRequestId } from '../domain/create-outcome';
 import { isRecord, parseExactJson } from '../domain/json';
 import type { EnvelopeRules } from '../domain/service-dialect';
 import { safeText } from '../domain/text';
@@ -6,7 +7,7 @@ import { toApiError } from './service-codes';
 import type { Answer } from './endpoints';
 import { type ServiceApiError, ServiceResponseInvalidError } from './errors';
 import type { HttpReply } from './exchange';
-import { numberLike, readWord } from './wire-values';
+import { numberLike } from './wire-values';
 
 const envelope = z.object({
   code: numberLike,
@@ -64,13 +65,13 @@ function readAccepted(
 
 /**
  * Refuses `data` that names another task than the one that was asked about, as a cache that ignores the query answers.
- * The fields of the envelope are not looked at: an id there is that of a trace.
+ * The fields of the envelope are not looked at: an id there is that of a trace. What can be no id names no task.
  *
  * @throws ServiceResponseInvalidError
  */
 export function requireTask(requestId: string, data: unknown, answer: Answer): void {
   if (!isRecord(data)) return;
-  const named = [data['request_id'], data['requestId']].flatMap((id) => readWord(id, 200) ?? []);
+  const named = [data['request_id'], data['requestId']].filter(isRequestId);
   const isAsked = (id: string): boolean => id.toLowerCase() === requestId.toLowerCase();
   if (named.length === 0 || named.some(isAsked)) return;
   throw invalidResponse(answer, `is about the task ${named.join(', ')}, and ${requestId} was asked about`);

@@ -240,6 +240,6 @@ describe('an output that its storage sends compressed without being asked to', (
       expect(a).toMatchObject({ bytes: bytes.length, contentEncoding: 'gzip' });
       expect(b).not.toHaveProperty('contentEncoding');
     }
-    expect(asked).toEqual(['identity', 'identity']);
+    expect(new Set(asked)).toEqual(new Set(['identity']));
   });
 });

@@ -35,7 +35,7 @@ describe('a reply of the service', () => {
   });
 
   it.each<[string, number, string, string]>([
-    ['HTML', 200, '<html>Sign in</html>', 'query task status: the reply (HTTP 200) is a web page'],
+    ['HTML', 200, '<html>Sign in</html>', 'query task status: the reply (HTTP 200) is no JSON'],
     ['nothing', 200, '', 'query task status: the reply (HTTP 200) is no JSON'],
     [
       'a redirect',

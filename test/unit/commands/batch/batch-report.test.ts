@@ -126,7 +126,7 @@ describe('the table at the end of a batch', () => {
       expect.any(String),
     ]);
     const refused = batchReport(resultOf({ failed: 2, failures: { TaskRejected: 2 } }), null, 160);
-    expect(refused).not.toContain('batch retry');
+    expect(refused).not.toContain('  again ');
     expect(refused).not.toContain('--allow-changed');
   });
 
