@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { finished } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
 import type { ArchiveOutputsInput, TransferProgress } from '../contract/activities';
@@ -23,8 +24,8 @@ const spareLinkRefreshes = 4;
 const vagueOutputAttempts = 8;
 /** Outputs are placed by their contents this often in one attempt: links may end meanwhile. */
 const maxPlacings = 3;
-/** What has come is written down after so long. */
-const rememberEveryMs = 10_000;
+/** What has come is written down after so long, while others are on their way. */
+const rememberAfterMs = 1_000;
 
 /** What an {@link OutputFetch} works with. */
 export interface OutputFetchOptions {
@@ -51,7 +52,8 @@ export class OutputFetch {
   readonly #problems: unknown[] = [];
   readonly #again: Output[] = [];
   #next = 0;
-  #rememberedMs = performance.now();
+  readonly #end = new AbortController();
+  #remembering: Promise<void> | undefined;
   #bytes = 0;
   #fetched = 0;
   #refreshes = 0;
@@ -87,6 +89,15 @@ export class OutputFetch {
    * reports it as failed. Throws only the signal's reason, when nothing is on its way any more.
    */
   async fetchAll(): Promise<void> {
+    try {
+      await this.#fetchAndPlace();
+    } finally {
+      this.#end.abort();
+      await this.#remembering;
+    }
+  }
+
+  async #fetchAndPlace(): Promise<void> {
     await this.#fetchEach();
     for (let placings = 0; this.#list.unplaced > 0 && placings < maxPlacings; placings += 1) {
       await this.#placeByContent();
@@ -174,7 +185,7 @@ export class OutputFetch {
       const file = found ?? (await this.#fetch(output));
       this.#allowance.add(file);
       output.file = file;
-      if (found === undefined) await this.#rememberSometimes();
+      if (found === undefined) this.#rememberSoon();
     } catch (error) {
       this.#options.signal.throwIfAborted();
       if (!isToldAsFailed(output.item, error, this.#options.status)) output.problem = error;
@@ -183,10 +194,13 @@ export class OutputFetch {
     }
   }
 
-  async #rememberSometimes(): Promise<void> {
-    if (performance.now() - this.#rememberedMs < rememberEveryMs) return;
-    this.#rememberedMs = performance.now();
-    await this.#options.remember();
+  #rememberSoon(): void {
+    this.#remembering ??= delay(rememberAfterMs, undefined, { signal: this.#end.signal })
+      .then(() => this.#options.remember())
+      .catch(() => undefined)
+      .finally(() => {
+        this.#remembering = undefined;
+      });
   }
 
   async #fetch(output: Output): Promise<ArchivedFile> {

@@ -80,10 +80,25 @@ export function describeMismatch({ name, head, mediaType = '', contentEncoding }
   const signatures = kinds[ext];
   let isOther = isPage && expected !== '' && !isText;
   if (contentEncoding !== undefined) isOther = isPageByHeader && signatures !== undefined;
-  else if (signatures !== undefined) isOther = !signatures.some((one) => one.test(bytes.toString('hex')));
+  else if (signatures !== undefined) isOther = !isOneOf(signatures, bytes) && (isWords(bytes) || isOneOf(known, bytes));
   return isOther
     ? `it is ${isPage ? 'a page or a message' : 'something else'} (${said || 'of no type'}), and no .${ext}`
     : undefined;
+}
+
+/** Those of all types. What is bytes and none of them may be a form of its type that is not known here: it was paid for. */
+const known = [...pictures, ...recordings, /^504b0304/, /^676c5446/, /^38425053/];
+
+function isOneOf(signatures: readonly RegExp[], bytes: Buffer): boolean {
+  const hex = bytes.toString('hex');
+  return signatures.some((one) => one.test(hex));
+}
+
+/** Text has no control characters but those of lines, tabs and escapes; in UTF-16 it begins with a mark. */
+function isWords(bytes: Buffer): boolean {
+  return (
+    /^(fffe|feff)/.test(bytes.toString('hex', 0, 2)) || bytes.every((byte) => byte > 26 || (byte > 8 && byte < 14))
+  );
 }
 
 /** Whether a content has the end that its own format needs; undefined where the format does not tell. */

@@ -157,6 +157,9 @@ describe('an archive in a bucket', () => {
       ...checkOften,
       what: 'the first output',
     });
+    // Until it is written down there, nothing proves which output the file is.
+    const manifest = `drafts/${requestId}/manifest.json`;
+    await eventually(async () => String(await archive.read(manifest)).includes('"0.png"'), checkOften);
     const before = writtenAt(first);
     process.kill(worker.pid, 'SIGKILL');
     await worker.ended;

@@ -79,7 +79,7 @@ async function start(name: string): Promise<RunningTask> {
       {
         webAppId: 1,
         inputs: { '1:LoadImage.image': { file, as: 'url' } },
-        tuning: { ...fastTuning, archiveGraceMs: 5_000 },
+        tuning: { ...fastTuning, archiveGraceMs: 60_000 },
         deadlines: { total: '280 s' },
         // What cannot be known is given up, so that every task ends.
         onUncertain: 'fail',

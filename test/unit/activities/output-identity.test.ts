@@ -146,18 +146,19 @@ describe('outputs over lists that change', () => {
           if (found === undefined || (!isCalm && random() < 0.4)) response.writeHead(500).end();
           else response.end(contentOf(found.name));
         };
-        const ends: string[] = [];
+        const ends: (readonly string[] | null)[] = [];
         for (let attempt = 1; attempt <= 6; attempt += 1) {
           isCalm = attempt === 6;
           const isComplete = await archive.attempt({}, attempt).then(
             () => true,
             () => false,
           );
-          ends.push(isComplete ? (await archivedContents()).join() : '');
+          ends.push(isComplete ? [...new Set(await archivedContents())] : null);
         }
-        const whole = names.map(contentOf).sort().join();
-        expect(ends.filter((end) => end !== '' && end !== whole)).toEqual([]);
-        expect(ends.at(-1)).toBe(whole);
+        // One whose link comes and goes may be kept twice; none is missing, and none is another's.
+        const whole = names.map(contentOf).sort();
+        expect(ends.filter((end) => end !== null && end.join() !== whole.join())).toEqual([]);
+        expect(ends.at(-1)).toEqual(whole);
       });
       await fc.assert(property, { numRuns: 25, seed: 27, endOnFailure: true });
     },

@@ -36,6 +36,7 @@ describe('a content', () => {
     ['a moving WebP under a video’s name', '.mp4', hex('52494646 00000010 57454250'), 'image/webp'],
     ['a GIF under a video’s name', '.mp4', Buffer.from('GIF89a...'), 'image/gif'],
     ['a transport stream', '.mp4', Buffer.concat([hex('47400010'), Buffer.alloc(184), hex('47')]), 'video/mp4'],
+    ['a form of its type that nobody knows here', '.mp4', hex('00112233 44556677 8899aabb'), 'video/mp4'],
     ['subtitles without a word', '.srt', Buffer.alloc(0), 'text/plain'],
     ['subtitles of another kind without a word', '.ass', Buffer.alloc(0), 'text/plain'],
     ['JSON of another kind', '.json5', Buffer.from('{a:1}'), 'application/json'],
