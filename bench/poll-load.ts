@@ -105,6 +105,7 @@ function inputOf(index: number, everyMs: number): WatchTaskInput {
       notFoundSinceMs: null,
       polls: 0,
       failedPolls: 0,
+      unknownInARow: 0,
       problem: null,
     },
     poll: { minMs: everyMs, maxMs: everyMs },
@@ -123,8 +124,9 @@ async function watchRound(url: string, tasks: number, every: number, seconds: nu
     polls += 1;
     return service.getTask(requestId, options);
   };
+  const getOutputs: ServiceClient['getOutputs'] = (requestId, options) => service.getOutputs(requestId, options);
   const parts = {
-    services: new Map([['default', { getTask }]]),
+    services: new Map([['default', { getTask, getOutputs }]]),
     limits: new Map([['default', { polls: new PollLimiter({ perSecond: 10_000 }) }]]),
   };
   const logger = new DefaultLogger('ERROR');

@@ -89,7 +89,7 @@ async function main(): Promise<void> {
   const rows = [];
   for (const [name, endpoint, data] of cases) {
     const body = JSON.stringify({ code: 20000, message: 'Ok', status: true, data });
-    const answer = { endpoint: endpoints[endpoint], reply: { httpStatus: 200, text: body } };
+    const answer = { endpoint: endpoints[endpoint], reply: { httpStatus: 200, text: body }, refusesKey: false };
     const schema: z.ZodType = endpoint === 'detail' ? taskDetailSchema : taskOutputsSchema;
     const plain: z.ZodType = endpoint === 'detail' ? plainDetail : plainOutputs;
     const times = name.includes('200') ? replies / 20 : replies;
