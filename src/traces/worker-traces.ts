@@ -83,8 +83,9 @@ function traceRequests(account: string): TraceRequest {
     const span = isPoll ? undefined : startRequest(`${method} ${path}`, { method, path, host, account });
     const at = span === undefined ? context.active() : trace.setSpan(context.active(), span);
     const place = activeTrace(at);
+    const headers: Record<string, string> = place === undefined ? {} : { traceparent: formatTraceparent(place) };
     return {
-      headers: place === undefined ? {} : { traceparent: formatTraceparent(place) },
+      headers,
       end: ({ status, requestId, fault }) => {
         if (span === undefined) return;
         if (requestId !== undefined) span.setAttribute('longhaul.request_id', requestId);

@@ -111,7 +111,12 @@ export const section4List: readonly Clause[] = [
       check: async ({ http, uploads }) => {
         const { objectKey } = await uploads.uploaded('audio');
         const totals: unknown[] = [];
-        for (const filter of [{ ext: '.wav' }, { ext: '.wav', current: 2 }, { ext: '.png' }]) {
+        const filters: Record<string, string | number>[] = [
+          { ext: '.wav' },
+          { ext: '.wav', current: 2 },
+          { ext: '.png' },
+        ];
+        for (const filter of filters) {
           const data = dataOf(await http.ask('list', { query: { object_key: objectKey, page_size: 1, ...filter } }));
           totals.push(data['total']);
         }

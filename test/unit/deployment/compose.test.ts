@@ -59,7 +59,8 @@ describe('the services of the compose file', () => {
 
   const versioned = services.filter(([name]) => name !== 'reference-service');
   it.each(versioned)('%s runs an image of one exact version', (_, { image }) => {
-    const tag = image === 'longhaul:${LONGHAUL_NEXT_TAG:-next}' ? { LONGHAUL_NEXT_TAG: '0.2.0' } : {};
+    const tag: Record<string, string> =
+      image === 'longhaul:${LONGHAUL_NEXT_TAG:-next}' ? { LONGHAUL_NEXT_TAG: '0.2.0' } : {};
     expect(interpolated(image, tag)).toMatch(/^[a-z/-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?$/);
   });
 

@@ -103,7 +103,13 @@ describe('the cost of a task', () => {
 
   it('is not known without the cost time that it is for, or with one that is no duration', () => {
     const price = priceOf('0.02', '0.000003');
-    for (const costTimes of [{}, { inference_cost_time: 5 }, { total_cost_time: -1 }, { total_cost_time: 0.5 }]) {
+    const unusable: Record<string, number>[] = [
+      {},
+      { inference_cost_time: 5 },
+      { total_cost_time: -1 },
+      { total_cost_time: 0.5 },
+    ];
+    for (const costTimes of unusable) {
       expect(taskCost(price, costTimes)).toBeUndefined();
     }
     expect(taskCost({ ...price, time: null }, {})).toEqual({ currency: 'EUR', micros: 20_000 });
