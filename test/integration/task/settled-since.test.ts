@@ -35,19 +35,17 @@ const workerEnv = (): NodeJS.ProcessEnv => ({
   LONGHAUL_ARCHIVE: stack.archive,
 });
 
+/** With `--force`: the uncertain creates of the other tests were sent within the same seconds. */
 async function settle(answer: string): Promise<void> {
-  const args = ['reconcile', '--task-queue', stack.taskQueue, '--settle', answer];
+  const args = ['reconcile', '--task-queue', stack.taskQueue, '--settle', answer, '--force'];
   expect((await run(args, workerEnv())).exitCode).not.toBe(2);
 }
-
-/** An app of its own for each task: uncertain creates of one app within 5 s of each other cannot be told apart. */
-let webAppId = 100;
 
 /** The key of a task that was terminated while it was uncertain whether its create made the given task. */
 async function terminatedUncertain(): Promise<{ readonly key: string; readonly requestId: string }> {
   const key = randomUUID();
   stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
-  const task = await longhaul.start({ key, webAppId: (webAppId += 1), inputs: {}, tuning: fastTuning });
+  const task = await longhaul.start({ key, webAppId: 5, inputs: {}, tuning: fastTuning });
   await eventually(async () => (await task.status()).status === 'CreateUncertain');
   const requestId = stack.service.ledger.entries({ endpoint: 'create' }).at(-1)?.requestId ?? '';
   await stack.client.workflow.getHandle(task.workflowId).terminate('by hand');
@@ -114,7 +112,7 @@ describe('the status of a task', () => {
     async () => {
       const key = randomUUID();
       const inputs = { '2:Wait.seconds': 1 };
-      const task = await longhaul.start({ key, webAppId: (webAppId += 1), inputs, tuning: fastTuning });
+      const task = await longhaul.start({ key, webAppId: 5, inputs, tuning: fastTuning });
       const requestId = await eventually(async () => (await task.status()).requestId ?? undefined);
       expect((await status(key)).exitCode).toBe(0);
       await stack.client.workflow.getHandle(task.workflowId).terminate('by hand');
@@ -138,7 +136,7 @@ describe('the status of a task', () => {
   it('that waits for a decision needs a person', async () => {
     const key = randomUUID();
     stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
-    const task = await longhaul.start({ key, webAppId: (webAppId += 1), inputs: {}, tuning: fastTuning });
+    const task = await longhaul.start({ key, webAppId: 5, inputs: {}, tuning: fastTuning });
     await eventually(async () => (await task.status()).status === 'CreateUncertain');
     expect(await run(['status', key])).toMatchObject({ exitCode: 5 });
     await task.abandon();
