@@ -7,6 +7,7 @@ import {
   type RefusalScope,
   refusalScopes,
 } from './service-dialect';
+import { parseServiceStatus } from './task-state';
 
 /**
  * What became of the one attempt to create a task: the four values of the design, as plain data that may enter a
@@ -130,7 +131,10 @@ function readSigns(body: unknown, { successCodes }: EnvelopeRules): Signs {
   const isSuccessCode = code !== undefined && successCodes.includes(code);
   const isOtherCode = code !== undefined && !isSuccessCode;
   const isUnreadCode = code === undefined && !isMissing(field(body, 'code'));
-  const isUnreadStatus = typeof status !== 'boolean' && !isMissing(status);
+  // A word such as `Queuing` is the state of the task that was made; one of a failure may be that of the request.
+  const state = typeof status === 'string' ? parseServiceStatus(status) : undefined;
+  const isGoodState = state !== undefined && state !== 'Failed' && state !== 'Canceled';
+  const isUnreadStatus = typeof status !== 'boolean' && !isMissing(status) && !isGoodState;
   const success = field(body, 'success');
   return {
     requestId,

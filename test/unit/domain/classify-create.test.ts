@@ -119,6 +119,7 @@ describe('classifyCreate', () => {
     ['an id and a code of text', reply(200, { requestId: 'r-1', code: 'QUOTA' }), 'uncertain'],
     ['an id and a status of text', reply(202, { requestId: 'r-1', status: 'error' }), 'uncertain'],
     ['status true and a code of text', reply(200, { requestId: 'r-1', status: true, code: 'QUOTA' }), 'uncertain'],
+    ['an id and the state of the task', reply(202, { requestId: 'r-1', status: 'Queuing' }), 'accepted'],
     ['an id, success true and null signs', reply(200, { requestId: 'r-1', success: true, code: null }), 'accepted'],
     ['status false and the code of success', reply(200, { ...clear, code: 20000 }), 'uncertain'],
     ['a 400 that is an acceptance otherwise', reply(400, { requestId: 'r-1' }), 'uncertain'],
