@@ -23,6 +23,7 @@ import { formatMoney } from '../domain/money';
 import { errorMessage, markdownText, showValue } from '../domain/text';
 import { formatMoment } from '../domain/time';
 import { taskFailure } from './failures';
+import { isHistoryLong } from './history-length';
 import { readStartArgument } from './start-argument';
 
 /** A day is kept so long after its end: tasks that were created on it are settled late. */
@@ -72,7 +73,7 @@ export async function accountDay(argument: AccountDayRunInput): Promise<DayView>
   show();
   while (Date.now() < endMs + keepMs) {
     const summary = 'until costs of this day are no longer taken in';
-    if (!(await condition(isLong, endMs + keepMs - Date.now(), { summary }))) break;
+    if (!(await condition(() => isHistoryLong(maxEvents), endMs + keepMs - Date.now(), { summary }))) break;
     await condition(allHandlersFinished);
     await makeContinueAsNewFunc<typeof accountDay>({ workflowTaskTimeout })({
       ...input,
@@ -87,11 +88,6 @@ setWorkflowOptions(() => {
   const { deploymentName = '' } = workflowInfo().currentDeploymentVersion ?? {};
   return deploymentName === '' ? {} : { versioningBehavior: 'AUTO_UPGRADE' };
 }, accountDay);
-
-function isLong(): boolean {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= maxEvents;
-}
 
 /** The day that this workflow is of. Any client may start it with anything: what is not its own day fails at once. */
 function openDay(argument: unknown): { readonly input: AccountDayInput; readonly state: DayState | undefined } {

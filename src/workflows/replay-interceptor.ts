@@ -1,13 +1,22 @@
 import { proxySinks, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
 import { type ReplaySinks, slowReplayMs } from '../contract/replays';
+import { noteHistoryLength } from './history-length';
 
 const sinks = proxySinks<ReplaySinks>();
 
-/** For `workflowInterceptorModules`: tells the worker of a replay that took long, once the workflow takes a new step. */
+/** For `workflowInterceptorModules`: notes the length of the history, and tells the worker of a replay that took long, once the workflow takes a new step. */
 export function interceptors(): WorkflowInterceptors {
   const { isReplaying, now } = workflowInfo().unsafe;
   let replay = isReplaying ? { begunMs: now(), lastMs: now() } : undefined;
   return {
+    inbound: [
+      {
+        handleUpdate: async (input, next) => {
+          noteHistoryLength();
+          return await next(input);
+        },
+      },
+    ],
     internals: [
       {
         activate: (input, next) => {
@@ -20,6 +29,10 @@ export function interceptors(): WorkflowInterceptors {
             if (replay === undefined && lastMs - begunMs > slowReplayMs) sinks.longhaulReplays.slow(lastMs - begunMs);
           }
           next(input);
+          const mayLeaveEvents = input.activation.jobs?.some(
+            (job) => job.doUpdate == null && job.queryWorkflow == null,
+          );
+          if (mayLeaveEvents === true) noteHistoryLength();
         },
       },
     ],

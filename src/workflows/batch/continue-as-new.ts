@@ -1,11 +1,11 @@
-import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, makeContinueAsNewFunc } from '@temporalio/workflow';
 import { workflowTaskTimeout } from '../../domain/workflow-tasks';
+import { isHistoryLong } from '../history-length';
 import type { BatchRun } from './batch-run';
 
 /** Whether the history of this run is long enough for a fresh run. */
 export function canContinue({ plan }: BatchRun): boolean {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= plan.tuning.continueAsNewAfterEvents;
+  return isHistoryLong(plan.tuning.continueAsNewAfterEvents);
 }
 
 /** Hands over to a fresh run when the history is long, whatever the batch waits for; before, the ends of its rows are recorded. */

@@ -1,6 +1,7 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { TaskResult } from '../../contract/task-result';
 import { longHistoryEvents, workflowTaskTimeout } from '../../domain/workflow-tasks';
+import { isHistoryLong } from '../history-length';
 import type { TaskRun, TaskRunInput } from './task-run';
 
 /**
@@ -9,9 +10,7 @@ import type { TaskRun, TaskRunInput } from './task-run';
  * task is over and a person may take any time to decide about its archive.
  */
 function canContinue(run: TaskRun): boolean {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  const { continueAsNewAfterEvents } = run.plan.tuning;
-  const isLong = continueAsNewSuggested || historyLength >= Math.min(longHistoryEvents, continueAsNewAfterEvents);
+  const isLong = isHistoryLong(Math.min(longHistoryEvents, run.plan.tuning.continueAsNewAfterEvents));
   const endsSoon = run.isCancellationRequested && run.state.incomplete === undefined;
   return isLong && !endsSoon && !run.decisions.hasDecision;
 }
