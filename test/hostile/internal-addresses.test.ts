@@ -144,7 +144,7 @@ describe('a service that leads the worker to addresses which are not public', ()
     const configured = await TaskStack.open({ env });
     try {
       const task = await adopt(`http://0.0.0.0:${internalPort}/`, configured);
-      expect(await task.result()).toMatchObject({ status: 'Success', outputs: [{ bytes: 8 }, { bytes: 8 }] });
+      expect(await task.result()).toMatchObject({ status: 'Success', outputs: [{ bytes: 16 }, { bytes: 16 }] });
     } finally {
       await configured.close();
     }
