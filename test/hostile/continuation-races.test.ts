@@ -8,7 +8,7 @@ import {
   recreateUpdate,
 } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
-import { activitiesOf, FakeService, seen } from '../support/fake-activities';
+import { activitiesOf, FakeService, noObjection, seen } from '../support/fake-activities';
 import { runChainOf } from '../support/run-chain';
 import {
   executionOf,
@@ -26,7 +26,7 @@ const questions = Array.from({ length: 12 }, (_one, index) => index + 1);
 
 const environment = TaskEnvironment.forSuite();
 
-/** A service that asks nobody to wait, and runs this inside the n-th question: a part of a workflow task. */
+/** A service that sends this as its n-th question is answered: it arrives beside the answer, in the workflow task that may continue as new. */
 function uncertainService(question: number, send: () => Promise<unknown>): FakeService {
   const service = new FakeService({
     createOutcomes: [uncertain],
@@ -34,17 +34,14 @@ function uncertainService(question: number, send: () => Promise<unknown>): FakeS
     script: [seen('Running')],
   });
   let asked = 0;
-  const { pollTask } = service.activities;
-  const activities = {
-    ...service.activities,
-    pollTask: async (task: Parameters<typeof pollTask>[0]) => {
-      if (task.requestId !== 'unanswered') return await pollTask(task);
-      asked += 1;
-      if (asked === question) await send();
-      return { seen: 'nothing', problem: 'HTTP 500' } as const;
-    },
+  const { onCheckAdoption } = service;
+  service.onCheckAdoption = (requestId) => {
+    if (requestId !== 'unanswered') return onCheckAdoption(requestId);
+    asked += 1;
+    if (asked === question) sending.push(send());
+    return Promise.resolve({ ...noObjection, poll: { seen: 'nothing', problem: 'HTTP 500' } });
   };
-  return Object.assign(service, { activities });
+  return service;
 }
 
 /** Runs a task for each question, sends this inside it, and checks how the task ends. */
@@ -81,15 +78,14 @@ async function inEachQuestion(
   expect(runs).toBeGreaterThan(questions.length);
 }
 
-/** Updates on their way, and whether the tasks that they are for are over. */
+/** Messages on their way, and whether the tasks that they are for are over. */
 let sending: Promise<unknown>[] = [];
 let areTasksOver = false;
 
-/** Sends an update without waiting for it inside a workflow task; sent again when a continuation came between. */
-function update(send: () => Promise<unknown>): Promise<void> {
+/** Sends an update, again when a continuation came between. */
+async function update(send: () => Promise<unknown>): Promise<void> {
   const sent = async (): Promise<boolean> => areTasksOver || (await send(), true);
-  sending.push(eventually(sent, { withinMs: 60_000 }).catch(() => undefined));
-  return Promise.resolve();
+  await eventually(sent, { withinMs: 60_000 }).catch(() => undefined);
 }
 
 describe('messages that arrive in the moment in which an uncertain create continues as new', () => {
