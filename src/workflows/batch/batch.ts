@@ -1,10 +1,4 @@
-import {
-  ActivityFailure,
-  CancellationScope,
-  CancelledFailure,
-  condition,
-  ContinueAsNew,
-} from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, CancelledFailure, condition, ContinueAsNew } from '@temporalio/workflow';
 import type { OpenBatchResult, ReportBatchResult, RowsUnderOtherKeys } from '../../contract/batch/batch-activities';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { noUploads } from '../../contract/batch/batch-rows';
