@@ -28,7 +28,6 @@ export type {
   TaskOutput,
 } from './client/task/task-files';
 export type { TaskView } from './client/task/task-view';
-export type { UndeliveredWebhook } from './client/task/task-webhooks';
 export type { HeldUp, RetryingActivity } from './client/task/pending-work';
 export type { StuckWorkflow } from './client/workflow-info';
 export type { ListBatchesOptions, ListedBatch } from './client/batch/list-batches';

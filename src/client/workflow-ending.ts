@@ -2,6 +2,7 @@ import type { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
 import { type FailureType, failureTypes } from '../contract/failure-types';
+import { unfollowedTask } from '../contract/task-advice';
 import { readCanceledMemo, type TaskResult } from '../contract/task-result';
 import { redact, redactJson } from '../domain/redact';
 import { NoWorkerError, TaskFailedError, type UntypedEnding } from './errors';
@@ -26,10 +27,6 @@ export function canceledResultOrThrow(error: WorkflowFailedError, { memo, ...tas
   }
   throw new TaskFailedError({ ...task, ...describeFailure(cause, unfollowedTask) }, { cause: error });
 }
-
-/** What it means that a task's workflow was cut off, and the remedies. */
-export const unfollowedTask =
-  'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key, input and retry to take it over, or adopt its request id.';
 
 /**
  * How a workflow ended that neither completed nor was stopped; `cutOffWords` complete the message of one that was

@@ -58,7 +58,7 @@ export function archiveOptions(tuning: Tuning, withinMs: number, priorityKey: 1 
   return {
     ...transferOptions(tuning, 'Archive the outputs', withinMs),
     taskQueue: archiveTaskQueue(workflowInfo().taskQueue),
-    ...(priorityKey !== undefined && { priority: { priorityKey } }),
+    priority: priorityKey && { priorityKey },
   };
 }
 

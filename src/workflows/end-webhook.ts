@@ -44,15 +44,21 @@ type EventOfRun = Pick<TaskEventData, 'workflowId' | 'runId' | 'failure' | 'key'
 export async function sendTaskWebhook(run: TaskRun, end: End<TaskResult>): Promise<void> {
   const { webhook, account, webAppId, batch } = run.plan;
   if (webhook === null || !isEnd(end)) return;
-  const { requestId, cost = null } = run.state;
+  const { requestId, cost } = run.state;
   const { outputCount = 0, outputBytes = 0, failedOutputCount = 0, manifest = null } = end.result ?? partOf(end.error);
-  const status = end.result?.status ?? (isCancellation(end.error) ? 'Canceled' : 'Failed');
-  const batchId = batch?.id ?? null;
-  const archived = { outputCount, outputBytes, failedOutputCount, manifest };
-  await startWebhook(
-    webhook,
-    taskEvent({ batchId, requestId, status, account, webAppId, cost, ...archived }, end.error, batch?.key),
-  );
+  const event: EndOfTask = {
+    batchId: batch?.id ?? null,
+    requestId,
+    status: end.result?.status ?? (isCancellation(end.error) ? 'Canceled' : 'Failed'),
+    account,
+    webAppId,
+    cost,
+    outputCount,
+    outputBytes,
+    failedOutputCount,
+    manifest,
+  };
+  await startWebhook(webhook, taskEvent(event, end.error, batch?.key));
 }
 
 /** Starts the webhook of a batch that ends so, where its input asks for one. */
@@ -72,23 +78,36 @@ export async function sendBatchWebhook(run: BatchRun, end: End<BatchResult>): Pr
 export async function sendRefusalWebhook(kind: 'task' | 'batch', argument: unknown, error: unknown): Promise<void> {
   const webhook = isRecord(argument) ? argument['webhook'] : undefined;
   if (!isWebhookName(webhook) || !isEnd({ error })) return;
-  const { workflowId } = workflowInfo();
-  const none = { success: 0, failed: 0, canceled: 0, notStarted: 0 };
-  const event =
-    kind === 'task'
-      ? taskEvent({ ...unknownTask, status: 'Failed' }, error)
-      : batchEvent(
-          { batchId: batchIdOf(workflowId) ?? '', ending: 'failed', rows: 0, ...none, costs: [], results: null },
-          error,
-        );
-  await startWebhook(webhook, event);
+  const end = kind === 'task' ? taskEvent(unknownTask, error) : batchEvent(unknownBatch(), error);
+  await startWebhook(webhook, end);
 }
 
-/** What is known of a task whose input was refused. */
-const unknownTask = {
-  ...{ batchId: null, requestId: null, account: 'default', webAppId: null, cost: null },
-  ...{ outputCount: 0, outputBytes: 0, failedOutputCount: 0, manifest: null },
+const unknownTask: EndOfTask = {
+  batchId: null,
+  requestId: null,
+  status: 'Failed',
+  account: 'default',
+  webAppId: null,
+  cost: null,
+  outputCount: 0,
+  outputBytes: 0,
+  failedOutputCount: 0,
+  manifest: null,
 };
+
+function unknownBatch(): EndOfBatch {
+  return {
+    batchId: batchIdOf(workflowInfo().workflowId) ?? '',
+    ending: 'failed',
+    rows: 0,
+    success: 0,
+    failed: 0,
+    canceled: 0,
+    notStarted: 0,
+    costs: [],
+    results: null,
+  };
+}
 
 /** Anything else goes on: as a new run, or as the same step once a bug is repaired. */
 function isEnd({ error }: { readonly error?: unknown }): boolean {

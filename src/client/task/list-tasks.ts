@@ -7,7 +7,6 @@ import { isClosed } from '../existing-run';
 import { listPages } from '../list-workflows';
 import { askTemporal, callTimeoutMs, listError, type TemporalAccess } from '../temporal-access';
 import type { StuckWorkflow, WorkflowInfo } from '../workflow-info';
-import { findReplacedRuns } from './later-runs';
 import { checkedQuery, type ListTasksOptions, visibilityQuery } from './task-filter';
 
 /** A task in a list: what Temporal's visibility knows of it, seconds old at most. */
@@ -19,8 +18,6 @@ export interface ListedTask {
   readonly status: LonghaulStatus | (string & {});
   readonly isOver: boolean;
   readonly execution: WorkflowExecutionStatusName;
-  /** Of a run that was terminated or timed out: whether a later one follows the task, as after a reset in the Web UI. */
-  readonly isReplaced: boolean;
   readonly requestId: string | null;
   readonly app: string | null;
   readonly account: string | null;
@@ -47,16 +44,14 @@ export async function countTasks(access: TemporalAccess, options: Omit<ListTasks
 
 /** Lists tasks, as Temporal orders them: those that run, the latest start first, then those that ended last; fetches further pages as they are read. */
 export async function* listTasks(access: TemporalAccess, options: ListTasksOptions = {}): AsyncGenerator<ListedTask> {
-  const { client } = access;
   const query = checkedQuery(options);
   const limit = options.limit ?? Infinity;
   if (limit <= 0) return;
   let listed = 0;
   try {
-    for await (const page of listPages(client, query, Math.min(limit, 200), callTimeoutMs)) {
+    for await (const page of listPages(access.client, query, Math.min(limit, 200), callTimeoutMs)) {
       const shown = page.slice(0, limit - listed);
-      const replaced = await client.withDeadline(Date.now() + callTimeoutMs, () => findReplacedRuns(client, shown));
-      for (const workflow of shown) yield listedTask(workflow, replaced.has(workflow.runId));
+      for (const workflow of shown) yield listedTask(workflow);
       listed += shown.length;
       if (listed >= limit) return;
     }
@@ -75,7 +70,7 @@ function failureOf({ execution, attributes }: WorkflowInfo): string | null {
   return attributes.get(searchAttributes.failure.name) ?? state ?? null;
 }
 
-function listedTask(workflow: WorkflowInfo, isReplaced: boolean): ListedTask {
+function listedTask(workflow: WorkflowInfo): ListedTask {
   const { workflowId, runId, execution, attributes, taskQueue, startedAt, closedAt, stuck, paused, undecodable } =
     workflow;
   return {
@@ -84,7 +79,6 @@ function listedTask(workflow: WorkflowInfo, isReplaced: boolean): ListedTask {
     status: attributes.get(searchAttributes.status.name) ?? 'PreparingInputs',
     isOver: isClosed(execution),
     execution,
-    isReplaced,
     requestId: attributes.get(searchAttributes.requestId.name) ?? null,
     app: attributes.get(searchAttributes.app.name) ?? null,
     account: attributes.get(searchAttributes.account.name) ?? null,

@@ -247,7 +247,7 @@ function withFiles<Input>(input: Input | ContentTaskInput, files: ReadonlyMap<st
     const file = files.get(key);
     if (file === undefined) return [key, value] as const;
     const { as } = value as ContentInput;
-    return [key, { file, ...(as !== undefined && { as }) }] as const;
+    return [key, { file, as }] as const;
   });
   return { ...(input as ContentTaskInput), inputs: Object.fromEntries(named) } as Input;
 }

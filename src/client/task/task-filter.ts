@@ -82,13 +82,21 @@ const app: OptionRule = {
 };
 const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 const listRules: OptionRules<ListTasksOptions> = {
-  ...{ status: plainText, app, account: plainText, batch: plainText, failure: plainText },
+  status: plainText,
+  app,
+  account: plainText,
+  batch: plainText,
+  failure: plainText,
   tags: { is: isFilledList, remedy: 'a list of one or more texts, such as ["customer:42"]' },
   keyPrefix: checkedElsewhere,
   since: moment,
   until: moment,
   requestIds: { is: isFilledList, remedy: 'a list of one or more request ids' },
-  ...{ needsPerson: onlyTrue, stuck: onlyTrue, paused: onlyTrue, running: onlyTrue, limit: count },
+  needsPerson: onlyTrue,
+  stuck: onlyTrue,
+  paused: onlyTrue,
+  running: onlyTrue,
+  limit: count,
 };
 
 /**

@@ -23,7 +23,6 @@ import { findAdopter } from './adopter';
 import { inputInHistory, type TaskOrigin } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
-import { undeliveredWebhooks } from './task-webhooks';
 import { findOtherUncertain } from './uncertain-creates';
 import { type HeldUp, pendingWork, readHeldUp } from './pending-work';
 import { knownRequestId, type TaskView, taskView } from './task-view';
@@ -61,14 +60,13 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
   async #readStatus(): Promise<TaskView> {
     const description = await this.describe();
     const { client } = this.#access;
-    const [reported, pending, webhooks, otherUncertain] = await Promise.all([
+    const [reported, pending, otherUncertain] = await Promise.all([
       this.#reportedStatus(),
       pendingWork(client, description.pendingActivities),
-      undeliveredWebhooks(client, description),
       findOtherUncertain(this.#access, description),
     ]);
     const adoptedBy = await findAdopter(this.#access, description, knownRequestId(description, reported));
-    return taskView({ description, reported, pending, webhooks, adoptedBy, otherUncertain, url: this.url });
+    return taskView({ description, reported, pending, adoptedBy, otherUncertain, url: this.url });
   }
 
   /**

@@ -1,18 +1,16 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { TransferProgress } from '../../contract/activities';
 import { searchAttributes } from '../../contract/search-attributes';
+import { afterAdoption, afterCutOff, cutOffMeaning, type CutOffTask } from '../../contract/task-advice';
+import { isOpenRequest } from '../../contract/task-facts';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
-import { adoptionKey, batchOfRow, taskKeyOf, taskWorkflowId } from '../../contract/workflow-ids';
 import type { UncertainCreate } from '../../domain/adoption';
-import { shellWord } from '../../domain/shell-word';
 import type { LonghaulStatus, ServiceStatus } from '../../domain/task-state';
 import { formatMoment } from '../../domain/time';
 import { noWorkerRemedy } from '../errors';
 import { isClosed } from '../existing-run';
-import { unfollowedTask } from '../workflow-ending';
 import { type DescribedWorkflow, overloadWords, type StuckWorkflow } from '../workflow-info';
 import type { PendingWork, RetryingActivity } from './pending-work';
-import type { UndeliveredWebhook } from './task-webhooks';
 
 /**
  * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What is not known is null. This
@@ -61,8 +59,6 @@ export interface TaskView {
   readonly retrying: readonly RetryingActivity[];
   /** In `CreateUncertain`, the other tasks of the app that are, too, and when their creates were sent, the latest first. */
   readonly otherUncertain: readonly { readonly workflowId: string; readonly sentAt: string }[];
-  /** Of a task that is over, the webhooks that their receiver has not taken, newest first; null where it cannot be told. */
-  readonly webhooks: readonly UndeliveredWebhook[] | null;
   /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
   /** A remark about this view itself, such as that no worker answered. */
@@ -75,8 +71,6 @@ export interface TaskViewSources {
   /** The workflow's own answer; undefined when no worker gave one. */
   readonly reported: TaskStatus | undefined;
   readonly pending: PendingWork;
-  /** @default none */
-  readonly webhooks?: readonly UndeliveredWebhook[] | null;
   /** @default none */
   readonly adoptedBy?: string | null;
   /** @default none */
@@ -94,7 +88,7 @@ export function knownRequestId(
 
 /** Merges the parts. Pure. */
 export function taskView(sources: TaskViewSources): TaskView {
-  const { description, reported, pending, webhooks = [], adoptedBy = null, otherUncertain = [], url } = sources;
+  const { description, reported, pending, adoptedBy = null, otherUncertain = [], url } = sources;
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
   const { transfers, retrying, watched, refusedCreates, earlierCreateUntil = null } = pending;
@@ -102,6 +96,8 @@ export function taskView(sources: TaskViewSources): TaskView {
   const known = watched ?? reported;
   const requestId = knownRequestId(description, reported);
   const status = reported?.status ?? attributes.get(searchAttributes.status.name) ?? 'PreparingInputs';
+  const cutOff = isCutOff(execution) ? { workflowId, status, requestId, adoptedBy } : null;
+  const isLeft = !isOver || execution === 'FAILED';
   return {
     workflowId,
     url,
@@ -124,19 +120,24 @@ export function taskView(sources: TaskViewSources): TaskView {
     failedPolls: known?.failedPolls ?? null,
     createRequests: reported === undefined ? null : reported.createRequests + refusedCreates,
     waitingFor: isOver ? null : (waitForEarlierCreate(earlierCreateUntil) ?? reported?.waitingFor ?? null),
-    nextStep: nextStep(description, reported, { status, requestId, adoptedBy }),
+    nextStep: nextStep(cutOff, adoptedBy) ?? (isLeft ? (reported?.nextStep ?? null) : null),
     problem: known?.problem ?? null,
-    stopRequests: stopRequests(execution, reported),
+    stopRequests: stopRequests(reported?.stopRequests ?? [], cutOff !== null),
     transfers,
     retrying,
     otherUncertain: otherUncertain.map((other) => ({
       workflowId: other.workflowId,
       sentAt: new Date(other.sentAtMs).toISOString(),
     })),
-    webhooks,
     stuck,
-    note: note(description, isOver, { status, requestId, adoptedBy, isAnswered: reported !== undefined }),
+    note: cutOff === null ? note(description, reported) : `${cutOffWords(execution)}, ${cutOffMeaning(cutOff)}`,
   };
+}
+
+/** Of one that was cut off or adopted: its workflow did not know. */
+function nextStep(cutOff: CutOffTask | null, adoptedBy: string | null): string | null {
+  if (adoptedBy !== null) return afterAdoption(adoptedBy);
+  return cutOff && afterCutOff(cutOff);
 }
 
 /** The attempt that waits for it knows it, and the workflow does not. */
@@ -145,44 +146,17 @@ function waitForEarlierCreate(until: string | null): string | null {
   return `the answer to an earlier create of this task, which may still be on its way: until ${formatMoment(until)} at the latest; without an answer it is not known whether that made a task, and nothing more is created before that is decided (CreateUncertain)`;
 }
 
-/** Of a task that failed, what is left to do for a person; of one that was cut off, its workflow did not know. */
-function nextStep(
-  { workflowId, execution }: DescribedWorkflow,
-  reported: TaskStatus | undefined,
-  { status, requestId, adoptedBy }: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'>,
-): string | null {
-  if (adoptedBy !== null) return `longhaul status ${taskKeyOf(adoptedBy) ?? adoptedBy} tells how its task goes on`;
-  if (!isCutOff(execution)) return isClosed(execution) && execution !== 'FAILED' ? null : (reported?.nextStep ?? null);
-  if (requestId !== null && workflowId === taskWorkflowId(adoptionKey(requestId)))
-    return `longhaul adopt ${shellWord(requestId)} follows and archives it again; nothing is created`;
-  const batch = batchOfRow(workflowId);
-  const again =
-    batch === undefined
-      ? `longhaul run with --key ${taskKeyOf(workflowId) ?? 'KEY'} --retry and the same input`
-      : `longhaul batch retry ${batch}, which pays anew for other rows that were not successful,`;
-  const takesOver = `${again} takes over what was created, without paying for it twice`;
-  if (status === 'CreateUncertain' && requestId === null) {
-    return `longhaul reconcile tells whether it is settled by now what was created, in the create record, and if not, how to settle it; then ${takesOver}`;
-  }
-  if (requestId === null) return `${takesOver}; longhaul reconcile tells what is known of it`;
-  return `longhaul adopt ${shellWord(requestId)} follows and archives what was created, at no cost; or ${takesOver}`;
-}
-
 /** A workflow that was cut off can tell no more what became of those that were open. */
-function stopRequests(
-  execution: WorkflowExecutionStatusName,
-  reported: TaskStatus | undefined,
-): readonly StopRequestView[] {
-  const requests = reported?.stopRequests ?? [];
-  if (!isCutOff(execution)) return requests;
+function stopRequests(requests: readonly StopRequestView[], wasCutOff: boolean): readonly StopRequestView[] {
   return requests.map((request) =>
-    request.outcome === 'waiting' || request.outcome === 'sent'
+    wasCutOff && isOpenRequest(request)
       ? { ...request, outcome: 'unconfirmed', words: 'Its workflow was cut off, so nothing follows it any more.' }
       : request,
   );
 }
 
-function isCutOff(execution: WorkflowExecutionStatusName): boolean {
+/** Whether a task's workflow ended without its own doing, so that nothing follows the task. */
+export function isCutOff(execution: WorkflowExecutionStatusName): boolean {
   return execution === 'TERMINATED' || execution === 'TIMED_OUT';
 }
 
@@ -192,14 +166,11 @@ function toIso(ms: number | undefined): string | null {
 
 function note(
   { execution, stuck, isOverloaded, taskQueue, isCancelRequested, encryptionKey }: DescribedWorkflow,
-  isOver: boolean,
-  known: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'> & { readonly isAnswered: boolean },
+  reported: TaskStatus | undefined,
 ): string | null {
-  if (isCutOff(execution)) return `${cutOffWords(execution)}, ${afterCutOff(known)}`;
   if (isOverloaded) return overloadWords;
-  if (known.isAnswered || stuck !== null) return null;
   // Of a task that is over, Temporal has all that matters.
-  if (isOver) return null;
+  if (reported !== undefined || stuck !== null || isClosed(execution)) return null;
   const stop = isCancelRequested ? ' It was asked to stop, which a worker does as soon as one is there.' : '';
   return `No worker answered in time, and without one the task makes no progress; this is what Temporal itself knows.${stop} ${noWorkerRemedy(taskQueue, encryptionKey)}`;
 }
@@ -207,11 +178,4 @@ function note(
 /** The begin of a sentence about a workflow that was cut off. */
 export function cutOffWords(execution: WorkflowExecutionStatusName): string {
   return `The workflow was ${execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal'}`;
-}
-
-/** Temporal does not know what the create record says: a person may have settled it since. */
-function afterCutOff({ status, requestId, adoptedBy }: Pick<TaskView, 'status' | 'requestId' | 'adoptedBy'>): string {
-  if (adoptedBy !== null) return `and ${adoptedBy} took its task over.`;
-  if (status !== 'CreateUncertain' || requestId !== null) return unfollowedTask;
-  return 'and it was not known whether it had created a task: its create record says whether that was settled since, which Temporal does not know.';
 }

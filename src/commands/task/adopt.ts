@@ -40,16 +40,17 @@ export function addAdoptCommand(program: Command, context: CommandContext): void
     .addHelpText('after', help)
     .action(async (requestId: string, { key, app, account, archive, tag, webhook, ...options }: AdoptOptions) => {
       const how: AdoptTaskOptions = {
-        ...(key !== undefined && { key }),
-        ...(app !== undefined && { webAppId: readApp(app) }),
-        ...(account !== undefined && { account }),
-        ...(archive !== undefined && { archive }),
-        ...(tag !== undefined && { tags: tag }),
-        ...(webhook !== undefined && { webhook }),
+        webAppId: app === undefined ? undefined : readApp(app),
+        account,
+        archive,
+        tags: tag,
+        webhook,
       };
-      checkedAdoption(requestId, how);
+      // A key that is there must be one.
+      const keyed = key === undefined ? how : { ...how, key };
+      checkedAdoption(requestId, keyed);
       await withLonghaul(context, options, async (longhaul) => {
-        await startAndFollow(context, () => longhaul.adopt(requestId, how), options);
+        await startAndFollow(context, () => longhaul.adopt(requestId, keyed), options);
       });
     });
 }

@@ -2,9 +2,9 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { TaskFailedError, UnknownTaskError } from '../../client/errors';
 import type { TaskHandle } from '../../client/task/task-handle';
-import { batchIdOf, taskKeyOf } from '../../contract/workflow-ids';
+import { taskCommands } from '../../contract/task-advice';
+import { batchIdOf } from '../../contract/workflow-ids';
 import { isRecord } from '../../domain/json';
-import { shellWord } from '../../domain/shell-word';
 import { formatBytes, formatCountOf, printableLine } from '../../domain/text';
 import type { ArchivedTask, FileProgress } from '../../results/archived-task';
 import type { KeptFile } from '../../results/destination';
@@ -54,7 +54,7 @@ async function download(context: CommandContext, id: string, options: DownloadOp
   const { Destination } = await import('../../results/destination.js');
   await withArchive(context, async (archive) => {
     const { task, failure } = await findTask(context, archive, { id, manifest, partial });
-    const again = `longhaul adopt ${shellWord(task.manifest.requestId)}`;
+    const again = taskCommands.adopt(task.manifest.requestId);
     if (!partial)
       requireComplete(task, `Fetch what is there with --partial, or have it archived again first: ${again}`);
     const destination = new Destination(path.resolve(context.cwd, output));
@@ -125,17 +125,16 @@ interface TaskEnd {
 
 async function readEnd(task: TaskHandle, archive: Archive, partial: boolean): Promise<TaskEnd> {
   const { workflowId } = task;
-  const id = taskKeyOf(workflowId) ?? workflowId;
   try {
     const view = await task.status();
     if (!view.isOver) {
       const { requestId } = view;
       if (view.status !== 'ArchiveIncomplete') {
-        const words = `The task ${workflowId} still runs (${view.status}), so its outputs are not archived yet. Follow it: longhaul status ${id} --follow`;
+        const words = `The task ${workflowId} still runs (${view.status}), so its outputs are not archived yet. Follow it: ${taskCommands.follow(workflowId)}`;
         throw new ResultsError('notYet', words);
       }
       if (partial) return { requestId, manifest: null, failure: null };
-      const words = `The archive of ${workflowId} is incomplete, and its worker goes on trying: ${view.problem ?? 'outputs are missing'} Fetch what is there with --partial, or have it tried at once: longhaul rearchive ${id}`;
+      const words = `The archive of ${workflowId} is incomplete, and its worker goes on trying: ${view.problem ?? 'outputs are missing'} Fetch what is there with --partial, or have it tried at once: ${taskCommands.rearchive(workflowId)}`;
       throw new ResultsError('incomplete', words);
     }
     const { requestId, manifest, status } = await task.result();

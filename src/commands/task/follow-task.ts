@@ -3,10 +3,11 @@ import { eachView } from '../../client/task/task-events';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import type { TaskResult } from '../../contract/task-result';
-import { taskKeyOf } from '../../contract/workflow-ids';
+import { taskCommands } from '../../contract/task-advice';
+import { statesThatWait } from '../../domain/task-state';
 import { type CommandContext, type ConnectionOptions, type Output, printJson, untilStarted } from '../command-context';
 import { exitCodes } from '../exit-code';
-import { formatDetails, formatState, resultText, statusLine, statusText, transferLine } from './task-text';
+import { choiceLines, formatDetails, formatState, resultText, statusLine, statusText, transferLine } from './task-text';
 import { fit, type ShownLine, TerminalLines } from '../terminal';
 import { warnOfMissingWorkers } from '../worker-warning';
 
@@ -71,32 +72,21 @@ function tellDetached(context: CommandContext, { workflowId }: TaskHandle, json:
 }
 
 function detachedText(workflowId: string): string {
-  const id = taskKeyOf(workflowId) ?? workflowId;
   return [
     `Detached: the task ${workflowId} goes on without this command.`,
-    `  follow it: longhaul status ${id} --follow`,
-    `  stop it:   longhaul stop ${id}`,
+    `  follow it: ${taskCommands.follow(workflowId)}`,
+    `  stop it:   ${taskCommands.end(workflowId, 'stop')}`,
     '',
   ].join('\n');
 }
 
 function parkedText({ workflowId, status, stuck }: TaskView): string {
   if (stuck !== null) return `The task ${workflowId} is stuck. ${stuck.message}\n`;
-  const id = taskKeyOf(workflowId) ?? workflowId;
-  const choices =
+  const what =
     status === 'CreateUncertain'
-      ? [
-          'It is uncertain whether the service created the task, and Longhaul does not risk paying twice. Decide:',
-          `  it exists:            longhaul resolve ${id} --adopt REQUEST_ID`,
-          `  create it once more:  longhaul resolve ${id} --recreate   # may be paid twice`,
-          `  give it up:           longhaul resolve ${id} --abandon`,
-        ]
-      : [
-          'The task succeeded, but not every output could be archived. Decide while the service still has them:',
-          `  fetch them again:     longhaul rearchive ${id}`,
-          `  give them up:         longhaul resolve ${id} --abandon`,
-        ];
-  return [...choices, 'The task waits for that.', ''].join('\n');
+      ? 'It is uncertain whether the service created the task, and Longhaul does not risk paying twice. Decide:'
+      : 'The task succeeded, but not every output could be archived. Decide while the service still has them:';
+  return [what, ...choiceLines(status, workflowId), 'The task waits for that.', ''].join('\n');
 }
 
 /** How following a task ended. */
@@ -109,7 +99,6 @@ export type Followed =
 
 /** A policy or a callback may resolve an uncertain create; one that stays uncertain longer waits for a person. */
 const parkedAfterMs = 5_000;
-const parkedStatuses: readonly string[] = ['CreateUncertain', 'ArchiveIncomplete'];
 
 /**
  * Follows a task to its end and shows its progress meanwhile. A task that fails is thrown, as `result` throws it. A
@@ -142,7 +131,7 @@ async function showUntilParked(task: TaskHandle, progress: Progress, signal: Abo
   try {
     for await (const view of eachView(task, { signal, quietEveryMs: 0 })) {
       progress.show(view);
-      const isParked = view.stuck !== null || parkedStatuses.includes(view.status);
+      const isParked = view.stuck !== null || statesThatWait.some((state) => state === view.status);
       parkedSinceMs = !view.isOver && isParked ? (parkedSinceMs ?? Date.now()) : undefined;
       if (parkedSinceMs !== undefined && Date.now() - parkedSinceMs >= parkedAfterMs) return { kind: 'parked', view };
     }

@@ -171,8 +171,7 @@ function ownProblemLines({ workflowId, stuck, paused, undecodable }: ListedTask)
 const pausedRemedy = 'paused by an operator: not tried before Unpause, in the Web UI’s Pending Activities';
 
 /** The status of a workflow that was terminated, timed out or is stuck is the last that it reported. */
-function shownState({ status, execution, isReplaced, stuck, paused, heldUp }: ShownTask): string {
-  if (isReplaced) return `${status} (older run)`;
+function shownState({ status, execution, stuck, paused, heldUp }: ShownTask): string {
   if (stuck !== null) return `${status} (stuck)`;
   if (paused.length > 0) return `${status} (paused)`;
   if (heldUp !== undefined) return `${status} (held up)`;

@@ -3,7 +3,8 @@ import { InputInvalidError } from '../../client/errors';
 import { checkedTaskId } from '../../client/start-check';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
-import { taskKeyOf } from '../../contract/workflow-ids';
+import { taskCommands } from '../../contract/task-advice';
+import { workflowIdOf } from '../../contract/workflow-ids';
 import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { idArgument } from '../shared-options';
@@ -87,7 +88,7 @@ function askedBefore(view: TaskView | undefined): readonly string[] {
 }
 
 function askedText(verbs: readonly string[], id: string): string {
-  return `It was asked to ${verbs.join(' and to ')} before, which is kept and applies from now on: longhaul status ${taskKeyOf(id) ?? id}\n`;
+  return `It was asked to ${verbs.join(' and to ')} before, which is kept and applies from now on: ${taskCommands.status(workflowIdOf(id))}\n`;
 }
 
 function toOne(options: ResolveOptions): (task: TaskHandle) => Promise<string> {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { checkedStart, type StartTaskInput } from '../../client/start-check';
-import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../../contract/task-input';
+import type { NewTaskInput, UncertainPolicy, WatchWay } from '../../contract/task-input';
 import { safeText, showValue } from '../../domain/text';
 import { looksLikeMediaFile, numberRemedy } from '../../rows';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from '../command-context';
@@ -75,7 +75,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .addHelpText('after', help)
     .action(async (app: string, options: RunOptions) => {
       const named = startInput(app, options, context.cwd);
-      const how = { retry: options.retry ?? false, ...(options.tag !== undefined && { tags: options.tag }) };
+      const how = { retry: options.retry ?? false, tags: options.tag };
       checkedStart(named, how);
       for (const note of unintendedTexts(options.input ?? [])) context.stderr.write(note);
       const input = { ...named, inputs: await stageForWorkers(context, named.inputs) };
@@ -101,21 +101,19 @@ function unintendedTexts(given: readonly string[]): string[] {
 /** The task's input, unchecked. */
 function startInput(app: string, options: RunOptions, cwd: string): Extract<StartTaskInput, NewTaskInput> {
   const { key, account, archive, watch, onUncertain, suppressPreviewOutput, webhook } = options;
-  const deadlines: Deadlines = {
-    ...(options.deadlineQueue !== undefined && { queue: options.deadlineQueue }),
-    ...(options.deadlineRun !== undefined && { run: options.deadlineRun }),
-    ...(options.deadlineTotal !== undefined && { total: options.deadlineTotal }),
-  };
-  return {
+  const { deadlineQueue: queue, deadlineRun: run, deadlineTotal: total } = options;
+  const hasDeadlines = queue !== undefined || run !== undefined || total !== undefined;
+  const input = {
     webAppId: readApp(app),
     inputs: readInputs(options, cwd),
-    ...(Object.keys(deadlines).length > 0 && { deadlines }),
-    ...(key !== undefined && { key }),
-    ...(account !== undefined && { account }),
-    ...(archive !== undefined && { archive }),
-    ...(watch !== undefined && { watch }),
-    ...(onUncertain !== undefined && { onUncertain }),
-    ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
-    ...(webhook !== undefined && { webhook }),
+    deadlines: hasDeadlines ? { queue, run, total } : undefined,
+    account,
+    archive,
+    watch,
+    onUncertain,
+    suppressPreviewOutput,
+    webhook,
   };
+  // A key that is there must be one.
+  return key === undefined ? input : { ...input, key };
 }

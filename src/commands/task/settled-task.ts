@@ -1,8 +1,7 @@
 import type { Longhaul } from '../../client/longhaul';
 import type { TaskView } from '../../client/task/task-view';
 import { parseTaskInput } from '../../contract/parse-task-input';
-import { taskKeyOf } from '../../contract/workflow-ids';
-import { shellWord } from '../../domain/shell-word';
+import { afterAdoption, taskCommands } from '../../contract/task-advice';
 import { errorMessage } from '../../domain/text';
 import type { Archive } from '../../storage/archive/archive';
 import type { CommandContext } from '../command-context';
@@ -76,10 +75,8 @@ async function readSettlement(archive: Archive, longhaul: Longhaul, view: TaskVi
   const made = isByRecord ? ` By its create record, it made the task ${requestId}.` : '';
   const adoptedBy = isByRecord ? await followerOf(longhaul, workflowId, requestId) : null;
   if (adoptedBy !== null) {
-    const id = taskKeyOf(adoptedBy) ?? adoptedBy;
-    const nextStep = `longhaul status ${shellWord(id)} tells how its task goes on`;
     const note = `${cut}, and ${adoptedBy} took its task over.${made}`;
-    return { isSettled: true, requestId, adoptedBy, note, nextStep };
+    return { isSettled: true, requestId, adoptedBy, note, nextStep: afterAdoption(adoptedBy) };
   }
   const manifest = await findManifest(archive, longhaul, workflowId, requestId);
   if (manifest !== undefined) {
@@ -87,7 +84,7 @@ async function readSettlement(archive: Archive, longhaul: Longhaul, view: TaskVi
     return { isSettled: true, requestId, note, nextStep: null };
   }
   if (!isByRecord) return { isSettled: false };
-  const nextStep = `longhaul adopt ${shellWord(requestId)} follows and archives it, at no cost`;
+  const nextStep = `${taskCommands.adopt(requestId)} follows and archives it, at no cost`;
   return { isSettled: false, requestId, note: `${cut}, so nothing follows the task.${made}`, nextStep };
 }
 

@@ -1,8 +1,11 @@
-import { type Command, Option } from 'commander';
-import { InputInvalidError, ReplyInvalidError } from '../../client/errors';
+import type { Command } from 'commander';
+import { InputInvalidError, ReplyInvalidError, TaskFailedError } from '../../client/errors';
+import { isTaskResult } from '../../client/replies';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import { batchIdOf } from '../../contract/workflow-ids';
+import { isRecord } from '../../domain/json';
+import { redact } from '../../domain/redact';
 import { statesThatWait } from '../../domain/task-state';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
@@ -10,13 +13,10 @@ import { isForPerson } from '../explained-failure';
 import { followToTheEnd } from './follow-task';
 import { idArgument } from '../shared-options';
 import { withSettlement } from './settled-task';
-import { readOutcome, type TaskOutcome, writeStatusPage } from './task-page';
-import { outcomeLines, statusText } from './task-text';
+import { outcomeLines, statusText, type TaskOutcome } from './task-text';
 
 interface StatusOptions {
   readonly follow?: true;
-  readonly html?: string;
-  readonly embed?: true;
   readonly json?: boolean;
 }
 
@@ -27,24 +27,10 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     .description('Shows what a task is doing, what it waits for, and what became of each request to end it.')
     .addArgument(idArgument())
     .option('--follow', 'stay until it ends and print its result, as "run" does')
-    .addOption(
-      new Option(
-        '--html <file>',
-        'write it as a page for browsers, with its files; LONGHAUL_ARCHIVE names the archive',
-      ).conflicts('follow'),
-    )
-    .option('--embed', 'with --html: small pictures inside the page, so that it can be mailed')
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul status order-17 --follow\n')
-    .action(async (id: string, { follow, html, embed, json = false }: StatusOptions) => {
+    .action(async (id: string, { follow, json = false }: StatusOptions) => {
       refuseBatch(id);
-      if (html === undefined && embed) {
-        throw new InputInvalidError(['--embed puts pictures into a page; give --html FILE, too.'], 'arguments');
-      }
-      if (html !== undefined) {
-        await writeStatusPage(context, id, { html, embed: embed ?? false, json });
-        return;
-      }
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
         if (follow === true) {
@@ -52,25 +38,30 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
           return;
         }
         const { view, isSettled } = await withSettlement(context, longhaul, await task.status());
-        const outcome = view.isOver ? afterCutOff(view, await readOutcomeIfAny(task)) : null;
-        if (json) printJson(context, { ...view, ...(outcome && { result: outcome.result, failure: outcome.failure }) });
+        const outcome = view.isOver ? afterCutOff(view, await readOutcome(task)) : null;
+        if (json) printJson(context, { ...view, ...outcome });
         else {
           // The failure says it, with its type.
           const shown = outcome?.failure == null ? view : { ...view, problem: null, note: null };
-          context.stdout.write(`${[statusText(shown, Date.now()), ...outcomeLines(outcome)].join('\n')}\n`);
+          context.stdout.write(
+            `${[statusText(shown, Date.now()), ...(outcome === null ? [] : outcomeLines(outcome))].join('\n')}\n`,
+          );
         }
         if (!isSettled && isLeftToPerson(view, outcome)) context.exitWith(exitCodes.needsPerson);
       });
     });
 }
 
-/** The state of a task that another program ended is printed all the same. */
-async function readOutcomeIfAny(task: TaskHandle): Promise<TaskOutcome | null> {
+/** Null for a task that another program ended: its state is printed all the same. */
+async function readOutcome(task: TaskHandle): Promise<TaskOutcome | null> {
   try {
-    return await readOutcome(task);
+    return { result: await task.result(), failure: null };
   } catch (error) {
     if (error instanceof ReplyInvalidError) return null;
-    throw error;
+    if (!(error instanceof TaskFailedError)) throw error;
+    const { details, failureType: type, message, requestId } = error;
+    const found: unknown = isRecord(details) ? details['result'] : undefined;
+    return { result: isTaskResult(found) ? found : { requestId }, failure: { type, message: redact(message) } };
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { TaskHandle } from '../../client/task/task-handle';
-import type { TaskView } from '../../client/task/task-view';
-import { operatorChoices } from '../../contract/operator-choices';
-import { taskKeyOf } from '../../contract/workflow-ids';
+import { isCutOff, type TaskView } from '../../client/task/task-view';
+import { taskCommands } from '../../contract/task-advice';
+import { adoptionKey, taskWorkflowId } from '../../contract/workflow-ids';
 import { shellWord } from '../../domain/shell-word';
 import { isTerminal, parseServiceStatus } from '../../domain/task-state';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { followToTheEnd } from './follow-task';
-import { cutOffText } from './task-text';
+import { choiceLines, cutOffText } from './task-text';
 import { detachedAnyway, idArgument } from '../shared-options';
 
 /** One way to end a task. */
@@ -30,7 +30,7 @@ async function obstacle(task: TaskHandle, verb: StopVerbCommand['verb']): Promis
   if (view.isOver) return '';
   if (view.stuck !== null) return `${view.stuck.message}\n`;
   if (verb === 'stop' || view.status !== 'CreateUncertain') return view.note === null ? '' : `${view.note}\n`;
-  return `It is not known whether the service created the task, so the request waits until that is decided:\n${choiceLines(view)}It cannot be withdrawn. To keep a task that exists: decide --abandon, and then the status says how to follow it.\n`;
+  return `It is not known whether the service created the task, so the request waits until that is decided:\n${choiceLines(view.status, view.workflowId).join('\n')}\nIt cannot be withdrawn. To keep a task that exists: decide --abandon, and then the status says how to follow it.\n`;
 }
 
 /**
@@ -48,16 +48,23 @@ async function undecided(task: TaskHandle, { verb }: StopVerbCommand): Promise<T
 
 /** Its workflow was cut off, so that it takes no request, while its task may run at the service. */
 function isUnfollowed({ execution, requestId, serviceStatus }: TaskView): boolean {
-  const isCutOff = execution === 'TERMINATED' || execution === 'TIMED_OUT';
-  return isCutOff && requestId !== null && !(serviceStatus !== null && isTerminal(parseServiceStatus(serviceStatus)));
+  return (
+    isCutOff(execution) &&
+    requestId !== null &&
+    !(serviceStatus !== null && isTerminal(parseServiceStatus(serviceStatus)))
+  );
 }
 
-function unfollowedText({ workflowId, execution, adoptedBy, account, requestId }: TaskView, verb: string): string {
+function unfollowedText(
+  { workflowId, execution, adoptedBy, account, requestId }: TaskView,
+  verb: StopVerbCommand['verb'],
+): string {
   const over = `Not asked to ${verb}: the workflow ${workflowId} is over${cutOffText(execution)}, and its task may run on at the service, and be paid.`;
-  if (adoptedBy !== null) return `${over} It is followed by another workflow:\n  longhaul ${verb} ${adoptedBy}\n`;
-  const id = shellWord(requestId ?? '');
+  if (adoptedBy !== null)
+    return `${over} It is followed by another workflow:\n  ${taskCommands.end(adoptedBy, verb)}\n`;
+  const follower = taskWorkflowId(adoptionKey(requestId ?? ''));
   const option = account === null || account === 'default' ? '' : ` --account ${shellWord(account)}`;
-  return `${over} Follow it, then ${verb} that:\n  longhaul adopt ${id}${option} --detach\n  longhaul ${verb} adopt-${id} --wait\n`;
+  return `${over} Follow it, then ${verb} that:\n  ${taskCommands.adopt(requestId)}${option} --detach\n  ${taskCommands.end(follower, verb)} --wait\n`;
 }
 
 function undecidedText(view: TaskView, { verb }: StopVerbCommand): string {
@@ -68,19 +75,9 @@ function undecidedText(view: TaskView, { verb }: StopVerbCommand): string {
       : 'Decide first: it is not known whether the service created the task, so a stop cannot be confirmed.';
   const force =
     verb === 'stop' && view.status === 'CreateUncertain'
-      ? `Or end it undecided: longhaul stop ${keyOf(view)} --force (it fails as StopUnconfirmed; a task that exists runs on and is paid)\n`
+      ? `Or end it undecided: ${taskCommands.end(view.workflowId, 'stop')} --force (it fails as StopUnconfirmed; a task that exists runs on and is paid)\n`
       : '';
-  return `Not asked to ${verb}. ${why}\n${choiceLines(view)}${force}`;
-}
-
-function choiceLines({ status, workflowId }: TaskView): string {
-  return operatorChoices(status, workflowId)
-    .map(({ command, meaning }) => `  ${command}   # ${meaning}\n`)
-    .join('');
-}
-
-function keyOf({ workflowId }: Pick<TaskHandle, 'workflowId'>): string {
-  return taskKeyOf(workflowId) ?? workflowId;
+  return `Not asked to ${verb}. ${why}\n${choiceLines(view.status, view.workflowId).join('\n')}\n${force}`;
 }
 
 interface StopOptions {
@@ -112,7 +109,9 @@ function addStopVerb(program: Command, context: CommandContext, command: StopVer
         }
         await command.ask(task);
         const { workflowId } = task;
-        context.stderr.write(`Asked ${workflowId} to ${verb}. What becomes of it: longhaul status ${keyOf(task)}\n`);
+        context.stderr.write(
+          `Asked ${workflowId} to ${verb}. What becomes of it: ${taskCommands.status(workflowId)}\n`,
+        );
         if (wait !== true) context.stderr.write(await obstacle(task, verb));
         if (wait === true) await followToTheEnd(context, task, json);
         else if (json) printJson(context, { workflowId, asked: verb });

@@ -1,11 +1,9 @@
 import type { RetryingActivity } from '../../client/task/pending-work';
 import type { TaskView } from '../../client/task/task-view';
-import type { UndeliveredWebhook } from '../../client/task/task-webhooks';
 import type { TransferProgress } from '../../contract/activities';
-import { operatorChoices } from '../../contract/operator-choices';
+import { operatorChoices } from '../../contract/task-advice';
+import { type Fact, taskFacts } from '../../contract/task-facts';
 import type { TaskResult, Timestamps } from '../../contract/task-result';
-import { shellWord } from '../../domain/shell-word';
-import { isTerminal } from '../../domain/task-state';
 import { formatBytes, printableLine } from '../../domain/text';
 import { formatMoment, wallClock } from '../../domain/time';
 import { formatBar, formatClock, shorten } from '../terminal';
@@ -66,23 +64,6 @@ export function formatRetry(
   return `${activity}, attempt ${attempt}${waitMs > 0 ? ` in ${formatClock(waitMs)}` : ''}${why}`;
 }
 
-/**
- * A webhook that is not delivered.
- *
- * @param nowMs - tells in how long it is tried again. @default it is not told
- */
-export function formatWebhook(
-  { workflowId, isGivenUp, lastFailure, nextAttemptAt }: UndeliveredWebhook,
-  nowMs?: number,
-): string {
-  if (isGivenUp) {
-    return `given up: ${lastFailure ?? ''}; to send it again: temporal workflow reset --workflow-id ${shellWord(workflowId)} --type FirstWorkflowTask --reason 'send it again'`;
-  }
-  if (lastFailure === null) return 'being sent';
-  const waitMs = nextAttemptAt === null || nowMs === undefined ? 0 : Date.parse(nextAttemptAt) - nowMs;
-  return `not delivered, tried again${waitMs > 0 ? ` in ${formatClock(waitMs)}` : ''}: ${lastFailure}`;
-}
-
 /** A transfer in one line, with a bar where the length is known. */
 export function transferLine({ transfer, name, bytes, totalBytes }: TransferProgress): string {
   const verb = transfer === 'upload' ? 'uploading' : 'archiving';
@@ -95,45 +76,43 @@ function baseName(file: string): string {
   return file.split(/[/\\]/).at(-1) ?? file;
 }
 
-/** A task's status as text, with every known field. */
+/** A task's status as text, with every known fact. */
 export function statusText(view: TaskView, nowMs: number): string {
-  const rows: (readonly [string, string | null])[] = [
+  const ago = (iso: string): string => `as of ${formatClock(Math.max(0, nowMs - Date.parse(iso)))} ago`;
+  const choices = view.isOver ? [] : operatorChoices(view.status, view.workflowId);
+  const facts: readonly Fact[] = [
     ['state', stateLine(view, nowMs)],
     ['app', view.app],
     ['account', view.account],
-    ['request id', view.requestId],
+    ...taskFacts(view, (iso) => (view.isOver ? `as of ${wallClock(iso)} UTC` : ago(iso))),
     ['adopted by', view.adoptedBy],
     ['tags', view.tags.join(', ')],
-    ['service', serviceLine(view, nowMs)],
-    ['waiting for', view.waitingFor],
-    ['next', view.nextStep],
-    ['asked', requestCounts(view)],
     ['problem', view.problem],
-    ...choiceRows(view),
+    ...choices.map(({ command, meaning }): Fact => ['to decide', `${command}  # ${meaning}`]),
     ['others', othersText(view)],
     ['stuck', view.stuck?.message ?? null],
-    ...view.retrying.map((retry): [string, string] => [
-      retry.waitsForTurn ? 'its turn' : 'retrying',
-      formatRetry(retry, nowMs),
-    ]),
-    ...view.stopRequests.map(({ verb, outcome, words }): [string, string] => [verb, `${outcome}: ${words}`]),
-    ...(view.webhooks ?? []).map((webhook): [string, string] => ['webhook', formatWebhook(webhook, nowMs)]),
+    ...view.retrying.map((retry): Fact => [retry.waitsForTurn ? 'its turn' : 'retrying', formatRetry(retry, nowMs)]),
+    ...view.stopRequests.map(({ verb, outcome, words }): Fact => [verb, `${outcome}: ${words}`]),
     ['note', view.note],
     ['page', view.url],
   ];
   return [
     printableLine(view.workflowId),
-    ...rows.flatMap(([name, value]) =>
-      value === null || value === '' ? [] : [`  ${name.padEnd(13)}${printableLine(value)}`],
-    ),
+    ...factLines(facts),
     ...view.transfers.map((transfer) => printableLine(transferLine(transfer))),
   ].join('\n');
 }
 
-/** The commands that answer what it waits for. */
-function choiceRows({ status, workflowId, isOver }: TaskView): (readonly [string, string])[] {
-  if (isOver) return [];
-  return operatorChoices(status, workflowId).map(({ command, meaning }) => ['to decide', `${command}  # ${meaning}`]);
+/** A line for each fact that is known. */
+function factLines(facts: readonly Fact[]): string[] {
+  return facts.flatMap(([name, value]) =>
+    value === null || value === '' ? [] : [`  ${name.padEnd(13)}${printableLine(value)}`],
+  );
+}
+
+/** The commands that decide what a task waits for, a line each. */
+export function choiceLines(status: string, workflowId: string): string[] {
+  return operatorChoices(status, workflowId).map(({ command, meaning }) => `  ${command}   # ${meaning}`);
 }
 
 const maxOthers = 5;
@@ -160,20 +139,6 @@ function stateLine(view: TaskView, nowMs: number): string {
   return `${formatState(view)}${here}, started ${formatClock(nowMs - started)} ago`;
 }
 
-function serviceLine({ serviceStatus, serviceStatusAt, isOver }: TaskView, nowMs: number): string | null {
-  if (serviceStatus === null || serviceStatusAt === null) return serviceStatus;
-  // Its end is final; of any other state it is not known what became of it.
-  if (isOver)
-    return isTerminal(serviceStatus) ? serviceStatus : `${serviceStatus}, as of ${wallClock(serviceStatusAt)} UTC`;
-  return `${serviceStatus}, as of ${formatClock(Math.max(0, nowMs - Date.parse(serviceStatusAt)))} ago`;
-}
-
-function requestCounts({ createRequests, polls, failedPolls }: TaskView): string | null {
-  if (createRequests === null || polls === null) return null;
-  const failed = failedPolls === null || failedPolls === 0 ? '' : ` (${failedPolls} failed)`;
-  return `to create ${createRequests} x, for its state ${polls} x${failed}`;
-}
-
 const shortHashLength = 16;
 /** The timestamps that are shown; the others are about the service's record. */
 const milestones: readonly string[] = ['createdAt', 'executedAt', 'runningAt', 'endedAt'];
@@ -181,55 +146,43 @@ const milestones: readonly string[] = ['createdAt', 'executedAt', 'runningAt', '
 /** A task's result for a person: what it is, where the outputs are, and how long each step took. */
 export function resultText(result: TaskResult): string {
   const { workflowId, requestId, status, timestamps } = result;
-  const rows: (readonly [string, string])[] = [
+  const facts: readonly Fact[] = [
     ['request id', requestId ?? 'none: nothing was created, nothing is paid'],
     ...outputRows(result),
-    ...(timeLine(timestamps) === '' ? [] : [['time line', timeLine(timestamps)] as const]),
+    ['time line', timeLine(timestamps)],
   ];
-  return [`${status}  ${printableLine(workflowId)}`, ...rows.map(([name, value]) => resultLine(name, value))].join(
-    '\n',
-  );
+  return [`${status}  ${printableLine(workflowId)}`, ...factLines(facts)].join('\n');
 }
 
 /** What a task that is over left, and why it failed. */
-export function outcomeLines(
-  outcome: {
-    readonly result: Partial<TaskResult> | null;
-    readonly failure: { readonly type: string; readonly message: string } | null;
-  } | null,
-): string[] {
-  const { result = null, failure = null } = outcome ?? {};
-  const rows = [
-    ...(failure === null ? [] : [['failure', `${failure.type}: ${failure.message}`] as const]),
-    ...outputRows(result ?? {}),
-  ];
-  return rows.map(([name, value]) => `  ${name.padEnd(13)}${printableLine(value)}`);
+export function outcomeLines({ result, failure }: TaskOutcome): string[] {
+  return factLines([['failure', failure && `${failure.type}: ${failure.message}`], ...outputRows(result ?? {})]);
 }
 
-function resultLine(name: string, value: string): string {
-  return `  ${name.padEnd(11)}${printableLine(value)}`;
+/** What became of a task that is over. */
+export interface TaskOutcome {
+  readonly result: Partial<TaskResult> | null;
+  readonly failure: { readonly type: string; readonly message: string } | null;
 }
 
-function outputRows(result: Partial<TaskResult>): (readonly [string, string])[] {
-  // Results of earlier versions have not all of it.
-  const { outputs = [], manifest = null, failedOutputs = [], failedOutputCount = 0 } = result;
-  const { outputCount = outputs.length } = result;
+function outputRows(result: Partial<TaskResult>): readonly Fact[] {
+  const { outputs = [], outputCount = 0, manifest = null, failedOutputs = [], failedOutputCount = 0 } = result;
   return [
-    ...outputs.map(({ path, bytes, sha256, errorType, index }, position): readonly [string, string] => {
-      const errorSuffix = errorType === 'NOT_ERROR' ? '' : `, ${errorType}`;
-      const facts = `${formatBytes(bytes)}, sha256 ${sha256.slice(0, shortHashLength)}${errorSuffix}`;
-      return [`output ${index ?? position}`, `${path}  (${facts})`];
+    ...outputs.map(({ path, bytes, sha256, errorType, index }, position): Fact => {
+      const error = errorType === 'NOT_ERROR' ? '' : `, ${errorType}`;
+      const size = `${formatBytes(bytes)}, sha256 ${sha256.slice(0, shortHashLength)}${error}`;
+      return [`output ${index ?? position}`, `${path}  (${size})`];
     }),
     ...moreRow(outputCount - outputs.length, 'outputs'),
-    ...failedOutputs.map(({ index, errorType, message }): readonly [string, string] => {
+    ...failedOutputs.map(({ index, errorType, message }): Fact => {
       return [`failed ${index}`, `at the service: ${[errorType, message].filter(Boolean).join(', ')}`];
     }),
     ...moreRow(failedOutputCount - failedOutputs.length, 'failed outputs'),
-    ...(manifest === null ? [] : [['manifest', manifest] as const]),
+    ['manifest', manifest],
   ];
 }
 
-function moreRow(count: number, what: string): readonly (readonly [string, string])[] {
+function moreRow(count: number, what: string): readonly Fact[] {
   return count > 0 ? [['and more', `${count} ${what}; the manifest has all`]] : [];
 }
 

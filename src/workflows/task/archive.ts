@@ -4,11 +4,10 @@ import { failureTypes } from '../../contract/failure-types';
 import { formatMoment } from '../../domain/time';
 import { archivePriority } from '../../domain/priority';
 import { activities, archiveOptions } from '../activity-proxies';
-import { incompleteDecisions } from './decisions';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';
-import type { TaskEnd } from './continue-as-new-state';
-import type { TaskRun } from './task-run';
+import { show } from './display';
+import { awaitDecision, createdId, endDecision, incompleteDecisions, type TaskEnd, type TaskRun } from './task-run';
 
 /** Longest pause between two attempts of a parked archive. */
 const maxPauseMs = 6 * 3_600_000;
@@ -17,9 +16,6 @@ const triesOfParked = 3;
 
 /** A task that is over and left something. */
 type Ended = TaskEnd & { readonly status: ArchiveOutputsInput['status'] };
-
-/** What an archive is made of. */
-type Archived = Pick<TaskRun, 'plan' | 'state' | 'requestId'>;
 
 /**
  * Step 4: archives what the task left, and does not let go before it is whole, a person gives up, or it is gone at the
@@ -34,7 +30,7 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
     if (archived !== 'again') return archived;
   }
   for (;;) {
-    run.display.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
+    show(run, 'Archiving', 'every output to be whole in the archive', `finish as ${status}`);
     const archived = await archiveOrPark(run, ended);
     if (archived !== 'again') return archived;
   }
@@ -42,13 +38,13 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
 
 /** Archives with retries; a decision ends them at any moment, also between two attempts. */
 async function archiveOrPark(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | 'again'> {
-  run.decisions.open(incompleteDecisions);
+  awaitDecision(run, incompleteDecisions);
   let failure: unknown;
   const archived = await archiveUntilDecided(run, end).catch((error: unknown) => {
     failure = error;
     return undefined;
   });
-  const decision = run.decisions.close();
+  const decision = endDecision(run);
   if (archived !== undefined) {
     run.state.problem = null;
     return archived;
@@ -59,24 +55,24 @@ async function archiveOrPark(run: TaskRun, end: Ended): Promise<ArchiveOutputsRe
 }
 
 /** @param maximumAttempts - absent: until the time for an archive is over. */
-async function archive(run: Archived, end: Ended, maximumAttempts?: number): Promise<ArchiveOutputsResult> {
+async function archive(run: TaskRun, end: Ended, maximumAttempts?: number): Promise<ArchiveOutputsResult> {
   // An expiry that is named is a reason to hurry, never to give up: it may be wrong, and so may a clock.
   const priority = archivePriority(timeLeftMs(end));
   const options = archiveOptions(run.plan.tuning, run.plan.tuning.archiveGraceMs, priority);
-  const retry = { ...options.retry, ...(maximumAttempts !== undefined && { maximumAttempts }) };
+  const retry = maximumAttempts === undefined ? options.retry : { ...options.retry, maximumAttempts };
   return await activities.archiveOutputs.executeWithOptions({ ...options, retry }, [archiveInput(run, end)]);
 }
 
-function archiveInput({ plan, state, requestId }: Archived, end: Ended): ArchiveOutputsInput {
+function archiveInput(run: TaskRun, end: Ended): ArchiveOutputsInput {
+  const { plan, state } = run;
   const { batch } = plan;
-  const names = batch?.names;
   return {
     account: plan.account,
-    requestId,
+    requestId: createdId(run),
     folder: plan.archiveFolder,
-    ...(names !== undefined && batch !== null && { naming: { batch: batch.id, key: batch.key, ...names } }),
+    naming: batch?.names && { batch: batch.id, key: batch.key, ...batch.names },
     status: end.status,
-    ...(plan.adoptRequestId === null && { createNumber: state.createNumber }),
+    createNumber: plan.adoptRequestId === null ? state.createNumber : undefined,
     webAppId: plan.webAppId,
     inputs: state.inputs,
     values: plan.values,
@@ -98,12 +94,13 @@ function timeLeftMs(end: TaskEnd): number | undefined {
  * Ends the task when there is nothing left to fetch: the service says so, or its expiry has passed and fresh links lead
  * nowhere, again and again. An expiry alone is no proof, and neither are dead links before it.
  */
-function throwWhenLost({ requestId }: Archived, end: TaskEnd, error: unknown): void {
+function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
   const final = getFinalFailure(error);
   if (final?.type === failureTypes.SuccessNoOutputs || final?.type === failureTypes.ResultLost) throw error;
   const [missing] = (final?.details ?? []) as readonly Partial<MissingOutputs>[];
   const leftMs = timeLeftMs(end);
   if (missing?.linksAreDead !== true || leftMs === undefined || leftMs > 0) return;
+  const requestId = createdId(run);
   throw taskFailure(
     failureTypes.ResultLost,
     `The results of ${requestId} expired before they were archived. ${failureMessage(error)}`,
@@ -117,9 +114,9 @@ function throwWhenLost({ requestId }: Archived, end: TaskEnd, error: unknown): v
  */
 async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Promise<ArchiveOutputsResult | 'again'> {
   let pauseMs = run.state.incomplete?.pauseMs ?? run.plan.tuning.archivePauseMs;
-  if (run.state.incomplete === undefined) run.decisions.open(incompleteDecisions);
+  if (run.state.incomplete === undefined) awaitDecision(run, incompleteDecisions);
   run.state.problem = missing;
-  const decided = (): boolean => run.decisions.hasDecision;
+  const decided = (): boolean => run.decision !== undefined;
   while (!decided()) {
     run.state.incomplete = { end, missing: run.state.problem, pauseMs };
     showIncomplete(run, `, or the next attempt at ${formatMoment(new Date(Date.now() + pauseMs).toISOString())}`);
@@ -137,25 +134,27 @@ async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Pr
   }
   const { problem } = run.state;
   delete run.state.incomplete;
-  if (run.decisions.close()?.kind !== 'abandon') return 'again';
+  if (endDecision(run)?.kind !== 'abandon') return 'again';
   throw abandoned(run, problem);
 }
 
-function abandoned({ requestId }: Archived, problem: string | null): ApplicationFailure {
+function abandoned(run: TaskRun, problem: string | null): ApplicationFailure {
+  const requestId = createdId(run);
   return taskFailure('ArchiveIncomplete', `The archive of ${requestId} was abandoned. ${problem}`, { requestId });
 }
 
-function closeWith(run: Pick<TaskRun, 'state' | 'decisions'>, archived: ArchiveOutputsResult): ArchiveOutputsResult {
+function closeWith(run: TaskRun, archived: ArchiveOutputsResult): ArchiveOutputsResult {
   delete run.state.incomplete;
-  run.decisions.close();
+  endDecision(run);
   run.state.problem = null;
   return archived;
 }
 
-function showIncomplete({ display, state }: Pick<TaskRun, 'display' | 'state'>, or: string): void {
-  const expiry = state.incomplete?.end.timestamps['expiredAt']?.iso;
+function showIncomplete(run: TaskRun, or: string): void {
+  const expiry = run.state.incomplete?.end.timestamps['expiredAt']?.iso;
   const kept = expiry == null ? '' : `, by its own word until ${formatMoment(expiry)}`;
-  display.show(
+  show(
+    run,
     'ArchiveIncomplete',
     `your decision: rearchive or abandon${or}`,
     `fetch what is missing while the service still has it${kept}; it is paid`,
@@ -163,10 +162,7 @@ function showIncomplete({ display, state }: Pick<TaskRun, 'display' | 'state'>, 
 }
 
 /** One more attempt of a parked archive; undefined when it failed, or when a decision came first, which ends it. */
-async function archiveUnlessDecided(
-  run: Archived & Pick<TaskRun, 'decisions'>,
-  end: Ended,
-): Promise<ArchiveOutputsResult | undefined> {
+async function archiveUnlessDecided(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | undefined> {
   try {
     return await archiveUntilDecided(run, end, triesOfParked);
   } catch (error) {
@@ -179,14 +175,14 @@ async function archiveUnlessDecided(
 
 /** Archives as {@link archive} does; undefined when a decision came first, which ends it. */
 async function archiveUntilDecided(
-  run: Archived & Pick<TaskRun, 'decisions'>,
+  run: TaskRun,
   end: Ended,
   maximumAttempts?: number,
 ): Promise<ArchiveOutputsResult | undefined> {
   const scope = new CancellationScope({ cancellable: true });
   try {
     return await scope.run(() => {
-      const decided = condition(() => run.decisions.hasDecision).then(() => undefined);
+      const decided = condition(() => run.decision !== undefined).then(() => undefined);
       return Promise.race([archive(run, end, maximumAttempts), decided]);
     });
   } finally {

@@ -9,15 +9,27 @@ import type { TaskRun, TaskRunInput } from './task-run';
  * out; and not after a cancellation request, since a run continued then can no longer end as canceled: only where the
  * task is over and a person may take any time to decide about its archive.
  */
-function canContinue(run: TaskRun): boolean {
-  const isLong = isHistoryLong(Math.min(longHistoryEvents, run.plan.tuning.continueAsNewAfterEvents));
-  const endsSoon = run.isCancellationRequested && run.state.incomplete === undefined;
-  return isLong && !endsSoon && !run.decisions.hasDecision;
+function canContinue({ plan, state, decision }: TaskRun): boolean {
+  const isLong = isHistoryLong(Math.min(longHistoryEvents, plan.tuning.continueAsNewAfterEvents));
+  const endsSoon = state.isCancellationRequested && state.incomplete === undefined;
+  return isLong && !endsSoon && decision === undefined;
 }
 
 /** Between two steps of a wait: hands over to a fresh run when the history is long. */
 export async function continueWhenLong(run: TaskRun): Promise<void> {
-  if (canContinue(run)) await continueAsNew(run);
+  if (!canContinue(run)) return;
+  await condition(allHandlersFinished);
+  // What came in meanwhile may be a decision or a cancellation.
+  if (!canContinue(run)) return;
+  const { memo = {} } = workflowInfo();
+  // By itself a new run gets the memo of the start, without what was put in since: the number of the last create.
+  const goOn = makeContinueAsNewFunc<(input: TaskRunInput) => Promise<TaskResult>>({
+    memo,
+    workflowTaskTimeout,
+    // A new run can begin on a new version: its state crosses over as one object, whose form only grows.
+    initialVersioningBehavior: 'AUTO_UPGRADE',
+  });
+  await goOn({ ...run.input, continueAsNewState: run.state });
 }
 
 /**
@@ -33,19 +45,4 @@ export async function waitBounded(
   if (within !== undefined) return await condition(isOver, within.ms, { summary: within.summary });
   await condition(isOver);
   return true;
-}
-
-async function continueAsNew(run: TaskRun): Promise<void> {
-  await condition(allHandlersFinished);
-  // What came in meanwhile may be a decision or a cancellation.
-  if (!canContinue(run)) return;
-  const { memo = {} } = workflowInfo();
-  // By itself a new run gets the memo of the start, without what was put in since: the number of the last create.
-  const goOn = makeContinueAsNewFunc<(input: TaskRunInput) => Promise<TaskResult>>({
-    memo,
-    workflowTaskTimeout,
-    // A new run can begin on a new version: its state crosses over as one object, whose form only grows.
-    initialVersioningBehavior: 'AUTO_UPGRADE',
-  });
-  await goOn({ ...run.input, continueAsNewState: run.handOver() });
 }

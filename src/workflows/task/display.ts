@@ -1,100 +1,199 @@
 import { log, metricMeter, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { type FailureType, mayExistUnfollowed } from '../../contract/failure-types';
 import { metrics, record } from '../../contract/metrics';
-import type { TaskPlan } from '../../contract/task-plan';
-import { taskSearchAttributes } from '../../contract/search-attributes';
+import { rowsOfBatch, taskSearchAttributes } from '../../contract/search-attributes';
+import { operatorChoices } from '../../contract/task-advice';
+import { isOpenRequest, taskFacts } from '../../contract/task-facts';
 import type { TaskStatus } from '../../contract/task-messages';
+import { formatMoney } from '../../domain/money';
 import { afterEnd } from '../../domain/stop-request';
 import type { LonghaulStatus } from '../../domain/task-state';
-import type { ContinueAsNewState } from './continue-as-new-state';
-import { type ArchivedPart, taskDetails } from './details';
+import { formatBytes, markdownText } from '../../domain/text';
+import { formatMoment } from '../../domain/time';
+import type { TaskRun } from './task-run';
 
-/** What operators see of a task: its search attributes, its live details and the answer of the `status` query. */
-export class TaskDisplay {
-  readonly #workflowId = workflowInfo().workflowId;
-  readonly #plan: TaskPlan;
-  readonly #state: ContinueAsNewState;
-  #archived: ArchivedPart | null = null;
-  #isOver = false;
-  /** Whether it ended without being over at the service, as far as is known. */
-  #mayRun = false;
-
-  constructor(plan: TaskPlan, state: ContinueAsNewState) {
-    this.#plan = plan;
-    this.#state = state;
-  }
-
-  /**
-   * Shows a status: one merged upsert and one log line when it changed, live details always.
-   *
-   * @param failure - the type of the failure that the task ends with.
-   */
-  show(status: LonghaulStatus, waitingFor: string, nextStep: string, failure?: FailureType): void {
-    const isFirst = this.#state.waitingFor === '';
-    const isNew = isFirst || status !== this.#state.status;
-    Object.assign(this.#state, { waitingFor, nextStep });
-    if (isNew) {
-      const nowMs = Date.now();
-      const { status: before, sinceMs } = this.#state;
-      if (!isFirst) record(metricMeter, metrics.taskState, { state: before }, (nowMs - sinceMs) / 1_000);
-      // It has wanted the first step since its start, whenever a worker took it up.
-      Object.assign(this.#state, { status, ...(!isFirst && { sinceMs: nowMs }) });
-      this.#upsert(failure);
-      log.info('state', { status, requestId: this.#state.requestId, waitingFor });
+/**
+ * Shows a status: one merged upsert and one log line when it changed, live details always.
+ *
+ * @param failure - the type of the failure that the task ends with.
+ */
+export function show(
+  run: TaskRun,
+  status: LonghaulStatus,
+  waitingFor: string,
+  nextStep: string,
+  failure?: FailureType,
+): void {
+  const { state, plan } = run;
+  const isFirst = state.waitingFor === '';
+  const isNew = isFirst || status !== state.status;
+  state.waitingFor = waitingFor;
+  state.nextStep = nextStep;
+  if (isNew) {
+    const { status: before, sinceMs, requestId } = state;
+    // It has wanted the first step since its start, whenever a worker took it up.
+    if (!isFirst) {
+      state.sinceMs = Date.now();
+      record(metricMeter, metrics.taskState, { state: before }, (state.sinceMs - sinceMs) / 1_000);
     }
-    this.refresh();
-  }
-
-  /**
-   * Shows how the task ended.
-   *
-   * @param nextStep - what is left to do for a person.
-   */
-  end(status: LonghaulStatus, nextStep: string, failure?: FailureType): void {
-    this.#isOver = true;
-    this.#mayRun = mayExistUnfollowed.some((type) => type === failure);
-    this.show(status, 'nothing', nextStep, failure);
-  }
-
-  /** Shows what else changed in the live details. */
-  refresh(): void {
-    const { inputs, cost = null } = this.#state;
-    const { watch, batch } = this.#plan;
-    const page = { watch, inputs, cost, archived: this.#archived, batchId: batch?.id ?? null, isOver: this.#isOver };
-    setCurrentDetails(taskDetails(this.view(), page));
-  }
-
-  /** Its outputs are archived; shown with the next status. */
-  setArchived(archived: ArchivedPart): void {
-    this.#archived = archived;
-  }
-
-  /** Answer of the `status` query. */
-  view(): TaskStatus {
-    const { status, sinceMs, startedAtMs, requestedAtMs = startedAtMs, requestId } = this.#state;
-    const { serviceStatus, serviceStatusAtMs, queuePosition, polls, failedPolls } = this.#state;
-    const { createRequests, waitingFor, nextStep, problem, stopRequests } = this.#state;
-    return {
-      workflowId: this.#workflowId,
-      status,
-      since: new Date(sinceMs).toISOString(),
-      startedAt: new Date(requestedAtMs).toISOString(),
-      ...(serviceStatusAtMs !== undefined && { serviceStatusAt: new Date(serviceStatusAtMs).toISOString() }),
-      ...{ requestId, serviceStatus, queuePosition, polls, failedPolls, createRequests, waitingFor, nextStep, problem },
-      stopRequests: stopRequests.map((request) => {
-        const { verb, askedAtMs, outcome, words } = this.#isOver ? afterEnd(request, this.#mayRun) : request;
-        return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words };
-      }),
-    };
-  }
-
-  #upsert(failure: FailureType | undefined): void {
-    const { status, requestId } = this.#state;
+    state.status = status;
     const { typedSearchAttributes: upserted } = workflowInfo();
-    const changed = taskSearchAttributes({ ...this.#plan, status, requestId, failure }).filter(
-      ({ key, value }) => upserted.get(key) !== value,
-    );
+    const attributes = taskSearchAttributes({ ...plan, status, requestId, failure });
+    const changed = attributes.filter(({ key, value }) => upserted.get(key) !== value);
     // An upsert is an event and a billable action; the start may have set them.
     if (changed.length > 0) upsertSearchAttributes(changed);
+    log.info('state', { status, requestId, waitingFor });
+  }
+  refreshDetails(run);
+}
+
+/**
+ * Shows how the task ended.
+ *
+ * @param nextStep - what is left to do for a person.
+ */
+export function showEnd(run: TaskRun, status: LonghaulStatus, nextStep: string, failure?: FailureType): void {
+  run.isOver = true;
+  run.mayRun = mayExistUnfollowed.some((type) => type === failure);
+  show(run, status, 'nothing', nextStep, failure);
+}
+
+/** Shows what else changed in the live details. */
+export function refreshDetails(run: TaskRun): void {
+  setCurrentDetails(taskDetails(run));
+}
+
+/** Answer of the `status` query. */
+export function taskStatus({ workflowId, state, isOver, mayRun }: TaskRun): TaskStatus {
+  const { serviceStatusAtMs } = state;
+  return {
+    workflowId,
+    status: state.status,
+    since: new Date(state.sinceMs).toISOString(),
+    startedAt: new Date(state.requestedAtMs).toISOString(),
+    serviceStatusAt: serviceStatusAtMs === undefined ? undefined : new Date(serviceStatusAtMs).toISOString(),
+    requestId: state.requestId,
+    serviceStatus: state.serviceStatus,
+    queuePosition: state.queuePosition,
+    polls: state.polls,
+    failedPolls: state.failedPolls,
+    createRequests: state.createRequests,
+    waitingFor: state.waitingFor,
+    nextStep: state.nextStep,
+    problem: state.problem,
+    stopRequests: state.stopRequests.map((request) => {
+      const { verb, askedAtMs, outcome, words } = isOver ? afterEnd(request, mayRun) : request;
+      return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words };
+    }),
+  };
+}
+
+/** States in which an activity may watch. */
+const watchedStates: readonly string[] = ['Queuing', 'Preparing', 'Running', 'Watching'];
+/** So many inputs and outputs are named, each by so many characters. */
+const maxInputs = 5;
+const maxNameLength = 100;
+const maxOutputs = 5;
+const maxPathLength = 300;
+
+/**
+ * The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. It is Markdown;
+ * the service's words in it are not.
+ *
+ * @internal exported for tests
+ */
+export function taskDetails(run: TaskRun): string {
+  const { plan, state, isOver, archived } = run;
+  const { batch } = plan;
+  const status = taskStatus(run);
+  // An activity that watches or creates counts for itself, until it comes back.
+  const isWatchedByActivity = plan.watch === 'activity' && !isOver && watchedStates.includes(status.status);
+  const known = {
+    ...status,
+    polls: isWatchedByActivity ? null : status.polls,
+    createRequests: status.status === 'Creating' ? null : status.createRequests,
+  };
+  const facts = [
+    ...taskFacts(known, (iso) => `as of ${formatMoment(iso)}`),
+    ['queries', isWatchedByActivity ? 'counted by the pending activity watchTask, in its heartbeat' : null],
+    ['cost', costText(run)],
+    ['to stop it', isOver ? null : howToStop(status)],
+    ['row of', batch && `batch:${batch.id}`],
+    ['problem', status.problem],
+  ] as const;
+  const choices = isOver ? [] : operatorChoices(status.status, status.workflowId);
+  const { inputs } = state;
+  const inputBytes = inputs.reduce((sum, { bytes }) => sum + bytes, 0);
+  const outputs = archived?.outputs.slice(0, maxOutputs) ?? [];
+  const manifest = archived?.manifest ?? null;
+  return [
+    `### ${status.status}`,
+    `since ${formatMoment(status.since)}`,
+    ...section(
+      '**For you to decide**, with More Actions, Send an Update; or in a terminal:',
+      choices.map(({ update, argument, command, meaning }) => {
+        return `\`${update}\`${argument === null ? '' : ` with \`${argument}\``}, or \`${command}\`: ${meaning}`;
+      }),
+    ),
+    '',
+    ...facts.flatMap(([name, value]) => {
+      return value === null ? [] : [`- **${name.charAt(0).toUpperCase()}${name.slice(1)}:** ${markdownText(value)}`];
+    }),
+    ...(batch === null ? [] : [`- **Rows of its batch:** list with ${markdownText(rowsOfBatch(batch.id))}`]),
+    ...section(
+      '**Requests to end it**',
+      status.stopRequests.map(({ verb, askedAt, words }) => {
+        return `\`${verb}\` at ${formatMoment(askedAt)}: ${markdownText(words)}`;
+      }),
+    ),
+    ...section(`**Uploaded inputs:** ${inputs.length}, ${formatBytes(inputBytes)}`, [
+      ...inputs.slice(0, maxInputs).map(({ name, bytes }) => {
+        return `${markdownText(name, maxNameLength)}, ${formatBytes(bytes)}`;
+      }),
+      ...moreLine(inputs.length - maxInputs),
+    ]),
+    ...(archived === null
+      ? []
+      : ['', `**Archived outputs:** ${archived.outputCount}, ${formatBytes(archived.outputBytes)}`]),
+    ...section(null, [
+      ...outputs.map(({ path }) => markdownText(path, maxPathLength)),
+      ...moreLine((archived?.outputCount ?? 0) - outputs.length),
+      ...(manifest === null ? [] : [`manifest: ${markdownText(manifest, maxPathLength)}`]),
+    ]),
+  ].join('\n');
+}
+
+/** A list under its title; nothing without an entry. */
+function section(title: string | null, entries: readonly string[]): string[] {
+  if (entries.length === 0) return [];
+  return [...(title === null ? [] : ['', title]), '', ...entries.map((entry) => `- ${entry}`)];
+}
+
+function moreLine(count: number): string[] {
+  return count > 0 ? [`and ${count} more`] : [];
+}
+
+function costText({ state: { cost, requestId }, isOver }: TaskRun): string | null {
+  if (cost !== null) return formatMoney(cost);
+  return isOver && requestId !== null ? 'not known: there is no price for its app' : null;
+}
+
+/** What a stop does in this state, and what Terminate does instead. */
+function howToStop({ status, stopRequests }: TaskStatus): string {
+  switch (status) {
+    case 'PreparingInputs':
+      return 'Request Cancellation; nothing is created yet, so nothing is paid';
+    case 'Creating':
+      return 'Request Cancellation: a create that was not sent yet is not sent, and nothing is paid; after Terminate, one that was sent runs on at the service and is paid';
+    case 'CreateUncertain':
+      return 'decide first; after Request Cancellation this workflow ends as StopUnconfirmed, and a task that exists is paid';
+    case 'Archiving':
+    case 'ArchiveIncomplete':
+      return 'it is over at the service, so a stop changes nothing there; after Terminate its outputs are not archived';
+    default: {
+      const isAsked = stopRequests.some((request) => request.verb === 'stop' && isOpenRequest(request));
+      const how = status === 'Stopping' || isAsked ? 'it is asked already' : 'Request Cancellation';
+      return `${how}; after Terminate it runs on at the service and is paid`;
+    }
   }
 }

@@ -13,21 +13,22 @@ import { requireDecodable, Undecodable } from '../../contract/input-bounds';
 import { isRecord } from '../../domain/json';
 import { isRequestId } from '../../domain/create-outcome';
 import { messageRefused } from '../failures';
-import { requireAdoptable } from './adoption';
-import type { Decision, PendingDecision } from './decisions';
-import type { TaskRun } from './task-run';
+import { taskStatus } from './display';
+import { askToStop, isStoppedBeforeCreate } from './stop';
+import { receiveCallback, requireAwaited, takeDecision, type TaskRun } from './task-run';
+import { requireAdoptable } from './uncertain-create';
 
 /** Registers every handler of the `task` workflow; before the first await, so that no message is missed. */
 export function listen(run: TaskRun): void {
   CancellationScope.current().cancelRequested.catch(() => {
-    run.isCancellationRequested = true;
-    run.askToStop('stop');
+    run.state.isCancellationRequested = true;
+    askToStop(run, 'stop');
   });
   setHandler(
     statusQuery,
     (...args: readonly unknown[]) => {
       requireDecodable(args);
-      return run.display.view();
+      return taskStatus(run);
     },
     {
       description: 'What the task is doing, and what became of each request.',
@@ -42,7 +43,7 @@ function listenToVerbs(run: TaskRun): void {
   setHandler(
     cancelSignal,
     () => {
-      run.askToStop('cancel');
+      askToStop(run, 'cancel');
     },
     {
       description: 'Cancel the task at the service: only before it is created and while it queues. Never interrupts.',
@@ -51,7 +52,7 @@ function listenToVerbs(run: TaskRun): void {
   setHandler(
     interruptSignal,
     () => {
-      run.askToStop('interrupt');
+      askToStop(run, 'interrupt');
     },
     {
       description: 'Interrupt the task at the service: while it runs; kept for then when it comes earlier.',
@@ -62,7 +63,7 @@ function listenToVerbs(run: TaskRun): void {
     // Any client may send anything: a signal that throws here would block the task.
     (notice?: unknown) => {
       const { requestId, createNumber } = isRecord(notice) ? notice : {};
-      if (isRequestId(requestId)) run.receiveCallback(requestId, createNumber);
+      if (isRequestId(requestId)) receiveCallback(run, requestId, createNumber);
       else log.warn('callback ignored', { reason: notice instanceof Undecodable ? notice.reason : 'no request id' });
     },
     { description: 'A callback arrived: the task is polled now. Only the service’s answer counts.' },
@@ -70,12 +71,11 @@ function listenToVerbs(run: TaskRun): void {
 }
 
 function listenToAdopt(run: TaskRun): void {
-  const { decisions } = run;
   setHandler(
     adoptUpdate,
     async ({ requestId, force }) => {
       await requireAdoptable(run, requestId, force === true);
-      decisions.take({ kind: 'adopt', requestId });
+      takeDecision(run, { kind: 'adopt', requestId });
       return { words: `The task ${requestId} is followed from now on.` };
     },
     {
@@ -88,27 +88,32 @@ function listenToAdopt(run: TaskRun): void {
             'The argument of "adopt" is { "requestId": "…" }: the service’s id of the task, 1 to 200 printable characters without spaces.',
           );
         }
-        decisions.check('adopt');
+        requireAwaited(run, 'adopt');
       },
     },
   );
 }
 
 function listenToDecisions(run: TaskRun): void {
-  const { decisions } = run;
-  const applies = awaited(decisions);
+  /** Of an update that takes no argument: the decision is awaited. */
+  const applies =
+    (kind: 'abandon' | 'rearchive') =>
+    (...args: readonly unknown[]): void => {
+      requireDecodable(args);
+      requireAwaited(run, kind);
+    };
   setHandler(
     recreateUpdate,
     () => {
-      decisions.take({ kind: 'recreate' });
+      takeDecision(run, { kind: 'recreate' });
       return { words: 'The task is created again. If the first create was accepted, both are paid.' };
     },
     {
       description: 'CreateUncertain: create it again. May be paid twice.',
       validator: (...args: readonly unknown[]) => {
         requireDecodable(args);
-        decisions.check('recreate');
-        if (run.stops.isAskedBeforeCreate)
+        requireAwaited(run, 'recreate');
+        if (isStoppedBeforeCreate(run))
           throw messageRefused('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
       },
     },
@@ -116,7 +121,7 @@ function listenToDecisions(run: TaskRun): void {
   setHandler(
     abandonUpdate,
     () => {
-      decisions.take({ kind: 'abandon' });
+      takeDecision(run, { kind: 'abandon' });
       return { words: 'The task is given up.' };
     },
     {
@@ -127,7 +132,7 @@ function listenToDecisions(run: TaskRun): void {
   setHandler(
     rearchiveUpdate,
     () => {
-      decisions.take({ kind: 'rearchive' });
+      takeDecision(run, { kind: 'rearchive' });
       return { words: 'What is missing is tried again now; the status tells what comes of it.' };
     },
     {
@@ -135,13 +140,4 @@ function listenToDecisions(run: TaskRun): void {
       validator: applies('rearchive'),
     },
   );
-}
-
-/** Makes validators of updates that take no argument: the decision is awaited. */
-function awaited(decisions: PendingDecision): (kind: Decision['kind']) => (...args: readonly unknown[]) => void {
-  return (kind) =>
-    (...args) => {
-      requireDecodable(args);
-      decisions.check(kind);
-    };
 }

@@ -6,17 +6,15 @@ import type { PlannedFile } from '../../contract/task-plan';
 import { markdownText } from '../../domain/text';
 import { isUri, redactUrl } from '../../domain/uri';
 import { activities, callOptions, transferOptions } from '../activity-proxies';
-import { remainingMs } from './deadlines';
 import { getFinalFailure, taskFailure } from '../failures';
+import { show } from './display';
+import { isStoppedBeforeCreate, untilTotalDeadlineMs } from './stop';
 import type { TaskRun } from './task-run';
 
 /** Uploads at the same time within one task. */
 const parallelUploads = 4;
 /** Temporal takes a summary of 400 bytes. */
 const maxSummaryNameLength = 80;
-
-/** What uploads are made of; their results become part of the state. */
-type Uploaded = Pick<TaskRun, 'plan' | 'state' | 'choices'>;
 
 /** The app's input values, with a resource in the place of each file. */
 export type PreparedInputs = CreateTaskInput['inputs'];
@@ -31,27 +29,33 @@ interface Content {
  * Step 1: uploads and commits every input file, the same content once. A stop or a cancel ends it at once; what is
  * uploaded by then costs nothing.
  */
-export async function prepareInputs(run: Uploaded & Pick<TaskRun, 'display' | 'stops'>): Promise<PreparedInputs> {
+export async function prepareInputs(run: TaskRun): Promise<PreparedInputs> {
   const { values, files } = run.plan;
   if (files.length === 0) return values;
-  run.display.show(
+  show(
+    run,
     'PreparingInputs',
     `the upload of ${files.length} input file(s); while one is tried again, the pending activity (storeInput, commitInput) says why, and when it is tried next; nothing is paid until the create`,
     'create the task',
   );
   const uploads = new CancellationScope({ cancellable: true });
-  void condition(() => run.stops.isAskedBeforeCreate).then(() => {
+  void condition(() => isStoppedBeforeCreate(run)).then(() => {
     uploads.cancel();
   });
   try {
     return { ...values, ...(await uploads.run(() => uploadAll(run))) };
   } catch (error) {
-    if (isCancellation(error) && run.stops.isAskedBeforeCreate) return values;
+    if (isCancellation(error) && isStoppedBeforeCreate(run)) return values;
     throw error;
   }
 }
 
-async function uploadAll(run: Uploaded): Promise<PreparedInputs> {
+/** What is left of the task's total deadline; at least a second, so that it can be an activity's timeout. */
+function remainingMs(run: TaskRun): number {
+  return Math.max(1_000, untilTotalDeadlineMs(run));
+}
+
+async function uploadAll(run: TaskRun): Promise<PreparedInputs> {
   const contents = await groupByContent(run);
   const manifest: ManifestInput[] = [];
   const resources: Record<string, PreparedInputs[string]> = {};
@@ -69,7 +73,7 @@ async function uploadAll(run: Uploaded): Promise<PreparedInputs> {
 }
 
 async function upload(
-  run: Uploaded,
+  run: TaskRun,
   { file, wantedBy }: Content,
 ): Promise<{ resource: CommittedInput; described: ManifestInput }> {
   const { account } = run.plan;
@@ -81,7 +85,7 @@ async function upload(
   );
   const stored = await activities.storeInput
     .executeWithOptions(options, [
-      { account, file, ...(isShareable(run, wantedBy) && { isShared: true }), ...run.choices },
+      { account, file, isShared: isShareable(run, wantedBy) || undefined, choices: run.choices },
     ])
     .catch((error: unknown) => {
       throw aboutInputs(error, wantedBy);
@@ -114,12 +118,12 @@ function uploadName(file: string): string {
  * Rows share what they upload. Not where an app is given the name: the service may take it for that of another file,
  * the last one of this name, which is surely this task's own only when it has just been uploaded.
  */
-function isShareable({ plan }: Uploaded, wantedBy: readonly PlannedFile[]): boolean {
+function isShareable({ plan }: TaskRun, wantedBy: readonly PlannedFile[]): boolean {
   return plan.batch !== null && wantedBy.every(({ as }) => as !== 'name');
 }
 
 /** Finds files of the same content before anything is uploaded; a single file is not read. */
-async function groupByContent(run: Uploaded): Promise<Content[]> {
+async function groupByContent(run: TaskRun): Promise<Content[]> {
   const byFile = new Map<string, Content>();
   for (const planned of run.plan.files) {
     const content = byFile.get(planned.file) ?? { file: planned.file, wantedBy: [] };

@@ -1,71 +1,111 @@
 import { log } from '@temporalio/workflow';
+import {
+  afterReading,
+  afterVerb,
+  nextVerb,
+  openStopRequest,
+  type StopVerb,
+  type VerbAnswer,
+} from '../../domain/stop-request';
+import { type DeadlineName, getServiceStatus, passedDeadline } from '../../domain/task-state';
 import { formatDuration } from '../../domain/time';
-import type { DeadlineName } from '../../domain/task-state';
-import { afterVerb, nextVerb, type StopRequest, type VerbAnswer, type VerbToSend } from '../../domain/stop-request';
 import { activities, verbOptions } from '../activity-proxies';
-import { formatBreach } from './deadlines';
 import { failureMessage, taskFailure } from '../failures';
-import type { TaskRun } from './task-run';
+import { refreshDetails } from './display';
+import { createdId, type TaskRun } from './task-run';
 
-type StoppedTask = Pick<TaskRun, 'plan' | 'state' | 'requestId' | 'stops' | 'askToStop' | 'serviceStatus'>;
+/** From when the task's deadlines count; time that it waited for a decision does not. */
+export function countedFromMs({ state }: TaskRun): number {
+  return state.startedAtMs + state.parkedMs;
+}
+
+/** How long until the task's total deadline has passed. */
+export function untilTotalDeadlineMs(run: TaskRun): number {
+  return Math.max(0, countedFromMs(run) + run.plan.deadlinesMs.total - Date.now()) + 1;
+}
+
+/** The first deadline that has passed, in words; undefined while all of them hold. */
+export function breachedDeadline(run: TaskRun): string | undefined {
+  const { acceptedAtMs, runningSinceMs } = run.state;
+  const starts = { startedAtMs: countedFromMs(run), acceptedAtMs, runningSinceMs };
+  const deadline = passedDeadline(starts, run.plan.deadlinesMs, Date.now());
+  return deadline && formatBreach(deadline, formatDuration(run.plan.deadlinesMs[deadline]));
+}
+
+function formatBreach(deadline: DeadlineName, duration: string): string {
+  switch (deadline) {
+    case 'total':
+      return `The task was not over ${duration} after its start (deadlines.total).`;
+    case 'run':
+      return `The task ran longer than ${duration} (deadlines.run).`;
+    case 'queue':
+      return `The task did not run within ${duration} after it was accepted (deadlines.queue).`;
+  }
+}
+
+/** Whether the task should not be created any more. `interrupt` is kept for when it runs. */
+export function isStoppedBeforeCreate({ state }: TaskRun): boolean {
+  return state.stopRequests.some(({ verb }) => verb === 'stop' || verb === 'cancel');
+}
+
+/** Records a request to end the task, once for each verb. */
+export function askToStop(run: TaskRun, verb: StopVerb): void {
+  const { state } = run;
+  if (state.stopRequests.some((request) => request.verb === verb)) return;
+  log.info('stop requested', { verb, requestId: state.requestId });
+  const opened = openStopRequest(verb, Date.now());
+  // After the watch nothing reads the task's state again: a later request is marked as too late here.
+  const request = state.requestId === null ? opened : afterReading(opened, getServiceStatus(state));
+  state.stopRequests = [...state.stopRequests, request];
+  state.isWokenUp = true;
+  refreshDetails(run);
+}
 
 /** A stop that is sent only after its time gets so long, at most, for each of so many sends. */
 const lateAnswerMs = 15_000;
 const lateSends = 2;
 
 /** Asks for a stop when a deadline has passed, and gives up on one that the service does not confirm in time. */
-export function superviseStop(run: StoppedTask, deadline: DeadlineName | undefined): void {
+export function superviseStop(run: TaskRun): void {
   const { state, plan } = run;
-  const stop = run.stops.list.find(({ verb }) => verb === 'stop');
+  const stop = state.stopRequests.find(({ verb }) => verb === 'stop');
   if (stop === undefined) {
-    if (deadline === undefined) return;
-    state.breachedDeadline = formatBreach(run, deadline);
-    run.askToStop('stop');
+    const breach = breachedDeadline(run);
+    if (breach === undefined) return;
+    state.breachedDeadline = breach;
+    askToStop(run, 'stop');
     return;
   }
-  if (Date.now() - stop.askedAtMs < plan.tuning.stopGraceMs || isSentLate(run, stop)) return;
-  const waited = formatDuration(plan.tuning.stopGraceMs);
+  const nowMs = Date.now();
+  const { stopGraceMs } = plan.tuning;
+  if (nowMs - stop.askedAtMs < stopGraceMs) return;
+  // While no worker ran, nothing could be sent, and the state that is read first may be the first in which a verb applies.
+  const isDue = stop.sends === 0 && nextVerb([stop], getServiceStatus(state), nowMs) !== undefined;
+  const answerMs = Math.min(lateAnswerMs, stopGraceMs);
+  const isJustSent = stop.sends <= lateSends && stop.lastSentAtMs !== null && nowMs - stop.lastSentAtMs < answerMs;
+  if (isDue || isJustSent) return;
+  const requestId = createdId(run);
+  const still = state.serviceStatus ?? 'not visible';
   throw taskFailure(
     'StopUnconfirmed',
-    `The task ${run.requestId} was asked to stop and is still ${state.serviceStatus ?? 'not visible'} after ${waited}. ` +
-      `${stop.words} It may still run and be paid.`,
-    { requestId: run.requestId, serviceStatus: state.serviceStatus },
+    `The task ${requestId} was asked to stop and is still ${still} after ${formatDuration(stopGraceMs)}. ${stop.words} It may still run and be paid.`,
+    { requestId, serviceStatus: state.serviceStatus },
   );
 }
 
-/**
- * Whether a stop whose time is over is about to be sent for the first time, or was just now: while no worker ran, nothing
- * could be sent, and the state that is read first may be the first in which a verb applies.
- */
-function isSentLate({ plan, serviceStatus }: StoppedTask, stop: StopRequest): boolean {
-  const { sends, lastSentAtMs } = stop;
-  const nowMs = Date.now();
-  const isDue = sends === 0 && nextVerb([stop], serviceStatus, nowMs) !== undefined;
-  const withinMs = Math.min(lateAnswerMs, plan.tuning.stopGraceMs);
-  const isFresh = sends <= lateSends && lastSentAtMs !== null && nowMs - lastSentAtMs < withinMs;
-  return isDue || isFresh;
-}
-
 /** Sends the verb that a request to end the task needs in the state just read; the watch then reads again. */
-export async function sendDueVerb(run: Pick<TaskRun, 'plan' | 'requestId' | 'stops' | 'serviceStatus'>): Promise<void> {
-  const due = nextVerb(run.stops.list, run.serviceStatus, Date.now());
+export async function sendDueVerb(run: TaskRun): Promise<void> {
+  const { state, plan } = run;
+  const due = nextVerb(state.stopRequests, getServiceStatus(state), Date.now());
   if (due === undefined) return;
-  const answer = await send(run, due);
-  log.info('verb sent', { verb: due.verb, taken: answer.taken, requestId: run.requestId });
-  run.stops.replace(due.request, afterVerb(due.request, due.verb, answer, Date.now()));
-}
-
-async function send(
-  { plan, requestId }: Pick<TaskRun, 'plan' | 'requestId'>,
-  { verb }: VerbToSend,
-): Promise<VerbAnswer> {
-  const task = { account: plan.account, requestId };
-  const options = verbOptions(`${verb} the task`);
-  try {
-    return verb === 'cancel'
-      ? await activities.cancelTask.executeWithOptions(options, [task])
-      : await activities.interruptTask.executeWithOptions(options, [task]);
-  } catch (error) {
-    return { taken: false, refused: false, words: failureMessage(error) };
-  }
+  const { verb } = due;
+  const requestId = createdId(run);
+  const send = verb === 'cancel' ? activities.cancelTask : activities.interruptTask;
+  const answer = await send
+    .executeWithOptions(verbOptions(`${verb} the task`), [{ account: plan.account, requestId }])
+    .catch((error: unknown): VerbAnswer => ({ taken: false, refused: false, words: failureMessage(error) }));
+  log.info('verb sent', { verb, taken: answer.taken, requestId });
+  const answered = afterVerb(due.request, verb, answer, Date.now());
+  state.stopRequests = state.stopRequests.map((request) => (request === due.request ? answered : request));
+  refreshDetails(run);
 }

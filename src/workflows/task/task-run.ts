@@ -1,189 +1,312 @@
 import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { PollResult } from '../../contract/activities';
-import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
-import { parseTaskInput } from '../../contract/parse-task-input';
-import type { TaskPlan } from '../../contract/task-plan';
-import { searchAttributes } from '../../contract/search-attributes';
+import type { CreateTaskInput, ManifestInput, PollResult } from '../../contract/activities';
 import { taskPlaceProblems } from '../../contract/archive-folder';
-import type { StopVerb } from '../../domain/stop-request';
-import { afterPoll, type ServiceStatus, getServiceStatus, type WatchedTask } from '../../domain/task-state';
-import { type ContinueAsNewState, newState } from './continue-as-new-state';
-import { TaskDisplay } from './display';
-import { StopRequests } from './stop-requests';
-import { PendingDecision, incompleteDecisions, uncertainDecisions } from './decisions';
-import { taskFailure } from '../failures';
-import { CandidateRequestIds } from './candidate-request-ids';
+import type { RowUploads } from '../../contract/batch/batch-rows';
+import { parseTaskInput } from '../../contract/parse-task-input';
+import { searchAttributes } from '../../contract/search-attributes';
+import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
+import type { TaskPlan } from '../../contract/task-plan';
+import type { CostTimes, TaskResult, Timestamps } from '../../contract/task-result';
+import type { Money } from '../../domain/money';
+import { afterReading, type StopRequest } from '../../domain/stop-request';
+import {
+  afterPoll,
+  getServiceStatus,
+  type LonghaulStatus,
+  type TerminalStatus,
+  type WatchedTask,
+} from '../../domain/task-state';
+import { messageRefused, taskFailure } from '../failures';
 import { isRetriedRun, readStartArgument, refusedFields } from '../start-argument';
 
-/** Input of one run: the task's input, and what a previous run handed over. */
-export type TaskRunInput = TaskInput & { readonly continueAsNewState?: ContinueAsNewState };
+/** How the task ended at the service. */
+export interface TaskEnd {
+  readonly status: TerminalStatus;
+  readonly timestamps: Timestamps;
+  readonly costTimes: CostTimes;
+  readonly cost: Money | null;
+  readonly errorMessage: string | null;
+}
 
-/** A run of the `task` workflow: its plan, its state, and what messages brought. The steps decide what happens. */
-export class TaskRun {
-  readonly workflowId = workflowInfo().workflowId;
-  /** Of what its create sends: what a create record is compared with. Undefined for an adopted task. */
-  readonly createDigest: string | undefined;
-  /** What the create records of earlier versions are compared with. */
-  readonly inputDigest: string | undefined;
-  readonly input: TaskInput;
-  readonly plan: TaskPlan;
-  readonly state: ContinueAsNewState;
-  readonly display: TaskDisplay;
-  readonly stops: StopRequests;
-  readonly decisions = new PendingDecision();
-  readonly candidates: CandidateRequestIds;
+/** A decision about a task that waits for one: by a person, or `adopt` by a callback that the service confirms. */
+export type Decision =
+  | { readonly kind: 'adopt'; readonly requestId: string }
+  | { readonly kind: 'recreate' }
+  | { readonly kind: 'abandon' }
+  | { readonly kind: 'rearchive' };
+
+/** Decisions about a create whose outcome is unknown. */
+export const uncertainDecisions = ['adopt', 'recreate', 'abandon'] as const;
+/** Decisions about an archive that misses outputs. */
+export const incompleteDecisions = ['rearchive', 'abandon'] as const;
+
+/** An uncertain create that waits for a decision. */
+export interface UncertainWait {
+  readonly sinceMs: number;
+  /** When the create was sent, by its create record; where that does not say, it is `notBeforeMs`. */
+  readonly sentAtMs: number;
+  /** No earlier than this it was sent, by Temporal's clock, too: that of its worker may be wrong. */
+  readonly notBeforeMs: number;
+  /** When the policy `onUncertain` decides, if it decides at all. */
+  readonly actAtMs: number;
+  /** How often the service was asked about what callbacks brought. */
+  rounds: number;
+}
+
+/** A request id that a callback brought, and since when. */
+export interface Candidate {
+  readonly requestId: string;
+  readonly sinceMs: number;
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** All there is to know of a task. Plain JSON: each run hands it to the next. */
+export interface TaskState extends Mutable<WatchedTask> {
+  /** When a worker took it up: its deadlines count from then. */
+  readonly startedAtMs: number;
+  /** When it was started, perhaps while no worker ran. */
+  readonly requestedAtMs: number;
+  status: LonghaulStatus;
+  sinceMs: number;
+  waitingFor: string;
+  nextStep: string;
+  requestId: string | null;
+  createNumber: number;
+  createRequests: number;
+  inputs: readonly ManifestInput[];
+  /** Undefined before the first upload. */
+  uploads?: RowUploads;
+  /** How long it waited for a decision about an uncertain create; deadlines do not count it. */
+  parkedMs: number;
+  acceptedAtMs: number | null;
+  /** Once the task is over at the service; null when it is not known. */
+  cost: Money | null;
+  stopRequests: readonly StopRequest[];
+  /** Why a stop was asked for by Longhaul itself. */
+  breachedDeadline: string | null;
+  /** The resource in the place of each file, by input key. Undefined before all of them are there. */
+  resources?: CreateTaskInput['inputs'];
+  /** Why it is not known whether a create was accepted. */
+  uncertaintyReason?: string;
+  /** That create, while it waits for a decision. */
+  uncertain?: UncertainWait;
+  /** Request ids that callbacks of the current create brought, in the order of their arrival; none is believed before the service confirms it. */
+  candidates: readonly Candidate[];
+  /** Temporal asked this run or a previous one to end as canceled. */
+  isCancellationRequested: boolean;
   /** A message came in: the watch polls before its timer ends. */
   isWokenUp: boolean;
-  /** Temporal asked this workflow to end as canceled. */
-  isCancellationRequested: boolean;
-  /** Temporal asked this run, not a previous one: only then does it let the workflow end so. */
+  /** When the watch by activity last reported a state. */
+  toldMs?: number;
+  /** How the task ended, what its archive misses, and the pause before the next attempt, while it waits for a decision. */
+  incomplete?: { readonly end: TaskEnd; readonly missing: string; readonly pauseMs: number };
+}
+
+/** What a result says of the archive. */
+export type ArchivedPart = Pick<TaskResult, 'outputs' | 'outputCount' | 'outputBytes' | 'manifest'>;
+
+/** Input of one run: the task's input, and what a previous run handed over. */
+export type TaskRunInput = TaskInput & { readonly continueAsNewState?: TaskState };
+
+/** A run of the `task` workflow. What the next run needs is in `state`; the rest belongs to this run alone. */
+export interface TaskRun {
+  readonly workflowId: string;
+  readonly input: TaskInput;
+  readonly plan: TaskPlan;
+  /** Of what its create sends: what a create record is compared with. Undefined for an adopted task. */
+  readonly createDigest: string | undefined;
+  readonly inputDigest: string | undefined;
+  /** What the input chose and a worker may refuse. */
+  readonly choices: TaskChoices | undefined;
+  readonly state: TaskState;
+  /** Temporal lets a workflow end as canceled only in the run that it asked. */
   readonly canEndAsCanceled: boolean;
-  #isWarned = false;
+  /** The decisions that it waits for. */
+  awaited: readonly Decision['kind'][];
+  decision: Decision | undefined;
+  /** How many candidates came so far; a new one is checked at once. */
+  candidatesArrived: number;
+  isWarned: boolean;
+  /** Once its outputs are archived. */
+  archived: ArchivedPart | null;
+  isOver: boolean;
+  /** It ended without being over at the service, as far as is known. */
+  mayRun: boolean;
+}
 
-  /** Reads the input; a malformed one fails the workflow with every problem listed. */
-  static open(argument: unknown): TaskRun {
-    const start = readStartArgument(argument);
-    const { input, continueAsNewState } = start;
-    const { plan, problems: inputProblems = [], unknownFields = [] } = parseTaskInput(input);
-    const problems = [
-      ...start.problems,
-      ...inputProblems,
-      ...refusedFields(start, unknownFields),
-      ...(plan === undefined ? [] : placeProblems(plan)),
-    ];
-    if (plan === undefined || problems.length > 0) {
-      upsertSearchAttributes([
-        { key: searchAttributes.status, value: 'Failed' },
-        { key: searchAttributes.failure, value: 'InputInvalid' },
-      ]);
-      throw taskFailure('InputInvalid', problems.join('\n'), { problems });
-    }
-    return new TaskRun(input as TaskInput, plan, { ...newState(plan), ...continueAsNewState });
+/** Reads the input of a run; a malformed one fails the workflow with every problem listed. */
+export function openRun(argument: unknown): TaskRun {
+  const start = readStartArgument(argument);
+  const { plan, problems: inputProblems = [], unknownFields = [] } = parseTaskInput(start.input);
+  const placeProblems = plan === undefined ? [] : placeProblemsNow(plan);
+  const problems = [...start.problems, ...inputProblems, ...refusedFields(start, unknownFields), ...placeProblems];
+  if (plan === undefined || problems.length > 0) {
+    upsertSearchAttributes([
+      { key: searchAttributes.status, value: 'Failed' },
+      { key: searchAttributes.failure, value: 'InputInvalid' },
+    ]);
+    throw taskFailure('InputInvalid', problems.join('\n'), { problems });
   }
-
-  private constructor(input: TaskInput, plan: TaskPlan, state: ContinueAsNewState) {
-    this.input = input;
-    this.plan = plan;
-    const { candidates, isWokenUp = false, isCancellationRequested = false, ...kept } = state;
-    this.state = kept;
-    this.display = new TaskDisplay(plan, kept);
-    this.stops = new StopRequests(kept, this.display);
-    this.candidates = new CandidateRequestIds(candidates);
-    this.isWokenUp = isWokenUp;
-    this.isCancellationRequested = isCancellationRequested;
-    this.canEndAsCanceled = !isCancellationRequested;
-    // Open before the first message is handled: one that came while a previous run handed over is for this one.
-    if (state.uncertain !== undefined) this.decisions.open(uncertainDecisions);
-    if (state.incomplete !== undefined) this.decisions.open(incompleteDecisions);
-    this.createDigest = 'adopt' in input ? undefined : createDigest(input);
+  const input = start.input as TaskInput;
+  const { workflowId, memo } = workflowInfo();
+  const state: TaskState = { ...newState(plan), ...start.continueAsNewState };
+  // Decisions are awaited before the first message is handled: one that came while a previous run handed over is for this one.
+  const whileIncomplete = state.incomplete === undefined ? [] : incompleteDecisions;
+  return {
+    workflowId,
+    input,
+    plan,
+    createDigest: 'adopt' in input ? undefined : createDigest(input),
     // Of a row it is that of the row alone, without what its batch adds, and only the memo has it.
-    this.inputDigest = plan.batch === null ? inputDigest(input) : digestInMemo(workflowInfo().memo);
-  }
-
-  /** What the input chose and a worker may refuse, as a part of an activity's input. */
-  get choices(): { readonly choices?: TaskChoices } {
-    const choices = taskChoices(this.input);
-    return choices === undefined ? {} : { choices };
-  }
-
-  /** What the next run goes on with. */
-  handOver(): ContinueAsNewState {
-    const candidates = this.candidates.list();
-    return {
-      ...this.state,
-      ...(candidates.length > 0 && { candidates }),
-      ...(this.isWokenUp && { isWokenUp: true }),
-      ...(this.isCancellationRequested && { isCancellationRequested: true }),
-    };
-  }
-
-  get isCreated(): boolean {
-    return this.state.requestId !== null;
-  }
-
-  /** The request id; only steps that follow the create ask for it. */
-  get requestId(): string {
-    if (this.state.requestId === null) throw new Error('The task has no request id yet.');
-    return this.state.requestId;
-  }
-
-  get serviceStatus(): ServiceStatus | undefined {
-    return getServiceStatus(this.state);
-  }
-
-  /** Records a request to end the task, once for each verb. */
-  askToStop(verb: StopVerb): void {
-    if (this.stops.ask(verb)) this.isWokenUp = true;
-  }
-
-  /** A callback names a request id: that of this task wakes the watch; while there is none, one that answers the current create is a candidate; any other changes nothing. */
-  receiveCallback(requestId: string, createNumber: unknown): void {
-    if (requestId === this.state.requestId) this.isWokenUp = true;
-    else if (!this.isCreated && createNumber === this.state.createNumber) this.candidates.add(requestId, Date.now());
-    else this.#warnOfCallback(requestId, createNumber);
-  }
-
-  /** Once: thousands of callbacks must not fill the log. */
-  #warnOfCallback(requestId: string, answers: unknown): void {
-    if (this.#isWarned) return;
-    this.#isWarned = true;
-    const { createNumber } = this.state;
-    const about = { requestId: this.state.requestId, createNumber, calledBack: requestId, answers };
-    log.warn('callback about another task', about);
-  }
-
-  /** The task exists under this request id. */
-  accept(requestId: string): void {
-    this.isWokenUp ||= this.candidates.has(requestId);
-    this.state.requestId = requestId;
-    this.state.acceptedAtMs = Date.now();
-    this.state.problem = null;
-    // Nothing asks for these again, and every run that follows would carry them.
-    this.candidates.clear();
-    delete this.state.resources;
-  }
-
-  /** What is known of the task at the service. */
-  get watched(): WatchedTask {
-    const { serviceStatus, serviceStatusSinceMs, serviceStatusAtMs, queuePosition, runningSinceMs } = this.state;
-    const { notFoundSinceMs, polls, failedPolls, failedInARow = 0, unknownInARow, problem } = this.state;
-    return {
-      serviceStatus,
-      serviceStatusSinceMs,
-      ...(serviceStatusAtMs !== undefined && { serviceStatusAtMs }),
-      queuePosition,
-      runningSinceMs,
-      notFoundSinceMs,
-      polls,
-      failedPolls,
-      failedInARow,
-      unknownInARow,
-      problem,
-    };
-  }
-
-  /** Takes in what a poll saw. */
-  observe(poll: PollResult): void {
-    this.apply(afterPoll(this.watched, poll, Date.now()), poll);
-  }
-
-  /** Takes in what became known of the task, with this poll. */
-  apply(known: WatchedTask, poll: PollResult): void {
-    Object.assign(this.state, known);
-    if (poll.seen === 'task') this.stops.read();
-    this.display.refresh();
-  }
+    inputDigest: plan.batch === null ? inputDigest(input) : textIn(memo, 'inputDigest'),
+    choices: taskChoices(input),
+    state,
+    canEndAsCanceled: !state.isCancellationRequested,
+    awaited: state.uncertain === undefined ? whileIncomplete : uncertainDecisions,
+    decision: undefined,
+    candidatesArrived: 0,
+    isWarned: false,
+    archived: null,
+    isOver: false,
+    mayRun: false,
+  };
 }
 
 /** A task that was paid goes on where it is: it has continued as new. */
-function placeProblems(plan: TaskPlan): readonly string[] {
+function placeProblemsNow(plan: TaskPlan): readonly string[] {
   const { workflowId, continuedFromExecutionRunId } = workflowInfo();
-  const problems = taskPlaceProblems(plan, workflowId);
-  if (problems.length === 0 || continuedFromExecutionRunId === undefined) return problems;
-  return isRetriedRun() ? problems : [];
+  const isFirst = continuedFromExecutionRunId === undefined || isRetriedRun();
+  return isFirst ? taskPlaceProblems(plan, workflowId) : [];
 }
 
-function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  const digest = memo?.['inputDigest'];
-  return typeof digest === 'string' ? digest : undefined;
+function textIn(memo: Readonly<Record<string, unknown>> | undefined, name: string): string | undefined {
+  const value = memo?.[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function newState(plan: TaskPlan): TaskState {
+  const nowMs = Date.now();
+  const requestedAtMs = workflowInfo().startTime.getTime();
+  return {
+    startedAtMs: nowMs,
+    requestedAtMs,
+    status: 'PreparingInputs',
+    sinceMs: requestedAtMs,
+    waitingFor: '',
+    nextStep: '',
+    problem: null,
+    requestId: plan.adoptRequestId,
+    createNumber: plan.createNumber,
+    createRequests: 0,
+    inputs: [],
+    parkedMs: 0,
+    acceptedAtMs: plan.adoptRequestId === null ? null : nowMs,
+    cost: null,
+    runningSinceMs: null,
+    notFoundSinceMs: null,
+    serviceStatus: null,
+    serviceStatusSinceMs: nowMs,
+    queuePosition: null,
+    polls: 0,
+    failedPolls: 0,
+    unknownInARow: 0,
+    stopRequests: [],
+    breachedDeadline: null,
+    candidates: [],
+    isCancellationRequested: false,
+    isWokenUp: false,
+  };
+}
+
+/** The request id; only steps that follow the create ask for it. */
+export function createdId({ state }: TaskRun): string {
+  if (state.requestId === null) throw new Error('The task has no request id yet.');
+  return state.requestId;
+}
+
+/** The task exists under this request id. */
+export function acceptTask({ state }: TaskRun, requestId: string): void {
+  state.isWokenUp ||= state.candidates.some((candidate) => candidate.requestId === requestId);
+  state.requestId = requestId;
+  state.acceptedAtMs = Date.now();
+  state.problem = null;
+  // Nothing asks for these again, and every run that follows would carry them.
+  state.candidates = [];
+  delete state.resources;
+}
+
+/** What is known of the task at the service, as activities take it. */
+export function watchedTask({ state }: TaskRun): WatchedTask {
+  return {
+    serviceStatus: state.serviceStatus,
+    serviceStatusSinceMs: state.serviceStatusSinceMs,
+    serviceStatusAtMs: state.serviceStatusAtMs,
+    queuePosition: state.queuePosition,
+    runningSinceMs: state.runningSinceMs,
+    notFoundSinceMs: state.notFoundSinceMs,
+    polls: state.polls,
+    failedPolls: state.failedPolls,
+    failedInARow: state.failedInARow ?? 0,
+    unknownInARow: state.unknownInARow,
+    problem: state.problem,
+  };
+}
+
+/**
+ * Takes in what a poll saw.
+ *
+ * @param known - what is known with that poll, where an activity made it. @default it is worked out here
+ */
+export function applyPoll(run: TaskRun, poll: PollResult, known = afterPoll(watchedTask(run), poll, Date.now())): void {
+  const { state } = run;
+  Object.assign(state, known);
+  if (poll.seen !== 'task') return;
+  state.stopRequests = state.stopRequests.map((request) => afterReading(request, getServiceStatus(state)));
+}
+
+/** The newest so many are kept: a create has one task, and its callbacks repeat one id. */
+const maxCandidates = 50;
+
+/** A callback names a request id: that of this task wakes the watch; while there is none, one that answers the current create is a candidate; any other changes nothing. */
+export function receiveCallback(run: TaskRun, requestId: string, createNumber: unknown): void {
+  const { state } = run;
+  if (requestId === state.requestId) state.isWokenUp = true;
+  else if (state.requestId === null && createNumber === state.createNumber) {
+    if (state.candidates.some((candidate) => candidate.requestId === requestId)) return;
+    state.candidates = [...state.candidates, { requestId, sinceMs: Date.now() }].slice(-maxCandidates);
+    run.candidatesArrived += 1;
+  } else if (!run.isWarned) {
+    // Once: thousands of callbacks must not fill the log.
+    run.isWarned = true;
+    const about = { requestId: state.requestId, createNumber: state.createNumber };
+    log.warn('callback about another task', { ...about, calledBack: requestId, answers: createNumber });
+  }
+}
+
+/** Waits for one of these decisions, and forgets the one before. */
+export function awaitDecision(run: TaskRun, kinds: readonly Decision['kind'][]): void {
+  run.awaited = kinds;
+  run.decision = undefined;
+}
+
+/** Waits for a decision no longer; returns the one that came, if any. */
+export function endDecision(run: TaskRun): Decision | undefined {
+  const { decision } = run;
+  awaitDecision(run, []);
+  return decision;
+}
+
+/** Throws, in words for the person who asked, when this decision is not awaited now. */
+export function requireAwaited({ awaited, decision }: TaskRun, kind: Decision['kind']): void {
+  if (awaited.includes(kind) && decision === undefined) return;
+  const now = awaited.length === 0 ? 'The task waits for no decision now' : `It waits for ${awaited.join(', ')}`;
+  const reason = decision === undefined ? now : 'A decision was taken already';
+  throw messageRefused(`"${kind}" does not apply: ${reason}.`);
+}
+
+/** Takes a decision that is awaited; throws as {@link requireAwaited} does. */
+export function takeDecision(run: TaskRun, decision: Decision): void {
+  requireAwaited(run, decision.kind);
+  run.decision = decision;
 }

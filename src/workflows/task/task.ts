@@ -3,11 +3,10 @@ import type { TaskResult } from '../../contract/task-result';
 import { sendRefusalWebhook, sendTaskWebhook } from '../end-webhook';
 import { archiveTask } from './archive';
 import { createOnce } from './create';
-import { archiveFailure, endingFailure, finishTask, finishUncreated } from './finish';
+import { archiveFailure, countFailure, countResult, endingFailure, finishTask, finishUncreated } from './finish';
 import { listen } from './message-handlers';
-import { countFailure, countResult } from './metrics';
 import { type PreparedInputs, prepareInputs } from './prepare-inputs';
-import { TaskRun, type TaskRunInput } from './task-run';
+import { openRun, type TaskRun, type TaskRunInput } from './task-run';
 import { watchTask } from './watch';
 
 /**
@@ -25,7 +24,7 @@ import { watchTask } from './watch';
 export async function task(input: TaskRunInput): Promise<TaskResult> {
   let run: TaskRun;
   try {
-    run = TaskRun.open(input);
+    run = openRun(input);
   } catch (error) {
     await sendRefusalWebhook('task', input, error);
     throw error;
@@ -49,13 +48,11 @@ export async function task(input: TaskRunInput): Promise<TaskResult> {
 }
 
 async function story(run: TaskRun): Promise<TaskResult> {
-  if (!run.isCreated) {
-    const inputs = await resolveInputs(run);
-    await createOnce(run, inputs);
-  }
-  if (!run.isCreated) return finishUncreated(run);
-  const end = run.state.incomplete?.end ?? (await watchTask(run));
-  run.state.cost = end.cost;
+  const { state } = run;
+  if (state.requestId === null) await createOnce(run, await resolveInputs(run));
+  if (state.requestId === null) return finishUncreated(run);
+  const end = state.incomplete?.end ?? (await watchTask(run));
+  state.cost = end.cost;
   const archived = await archiveTask(run, end).catch((error: unknown) => {
     throw archiveFailure(run, end, error);
   });

@@ -1,15 +1,25 @@
-import { allHandlersFinished, condition, upsertMemo } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, log, upsertMemo } from '@temporalio/workflow';
+import type { CheckAdoptionResult } from '../../contract/activities';
 import { sentAtMemo } from '../../contract/search-attributes';
-import { formatMoment, formatServiceMoment } from '../../domain/time';
+import { isCreatedBefore } from '../../domain/adoption';
 import type { CreateUncertain } from '../../domain/create-outcome';
-import { untilTotalDeadlineMs } from './deadlines';
-import { type Decision, uncertainDecisions } from './decisions';
-import { taskFailure } from '../failures';
-import { checkCandidate } from './adoption';
-import type { Candidate } from './candidate-request-ids';
+import { isCreatedAbout } from '../../domain/reconcile';
+import { formatMoment, formatServiceMoment } from '../../domain/time';
+import { activities, adoptionCheckOptions } from '../activity-proxies';
+import { failureMessage, messageRefused, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';
-import type { UncertainWait } from './continue-as-new-state';
-import type { TaskRun } from './task-run';
+import { show } from './display';
+import { isStoppedBeforeCreate, untilTotalDeadlineMs } from './stop';
+import {
+  acceptTask,
+  awaitDecision,
+  type Candidate,
+  type Decision,
+  endDecision,
+  type TaskRun,
+  uncertainDecisions,
+  type UncertainWait,
+} from './task-run';
 
 /** Request ids of callbacks that the service is asked about side by side. */
 const askedAtOnce = 10;
@@ -19,23 +29,35 @@ const askedAtOnce = 10;
  * service confirms; never by itself.
  */
 export async function resolveUncertain(run: TaskRun, create: CreateUncertain, begunMs: number): Promise<void> {
-  const uncertaintyReason = `It is not known whether the service created the task: ${create.reason}.`;
-  const wait = openWait(run, create, begunMs);
-  Object.assign(run.state, { uncertaintyReason, problem: uncertaintyReason });
-  const atOnce = new UncertainPolicyInForce(run, wait).due();
+  const { state, plan } = run;
+  const { reason, callbackAsked = false, sentAtMs = Infinity } = create;
+  state.uncertaintyReason = `It is not known whether the service created the task: ${reason}.`;
+  state.problem = state.uncertaintyReason;
+  const nowMs = Date.now();
+  const waitMs = plan.uncertainWaitMs ?? (callbackAsked ? untilTotalDeadlineMs(run) : 0);
+  // One that an earlier run sent has a record of before this run began.
+  const notBeforeMs = Math.min(sentAtMs, begunMs);
+  const wait: UncertainWait = {
+    sinceMs: nowMs,
+    sentAtMs: Number.isFinite(sentAtMs) ? sentAtMs : notBeforeMs,
+    notBeforeMs,
+    actAtMs: nowMs + waitMs,
+    rounds: 0,
+  };
+  const atOnce = duePolicy(run, wait);
   if (atOnce !== undefined) {
-    carryOut(run, uncertaintyReason, atOnce);
+    carryOut(run, atOnce);
     return;
   }
-  run.state.uncertain = wait;
+  state.uncertain = wait;
   upsertMemo({ [sentAtMemo]: wait.sentAtMs });
-  run.decisions.open(uncertainDecisions);
+  awaitDecision(run, uncertainDecisions);
   await decideUncertain(run);
 }
 
 /** Waits for the decision about an uncertain create, if there is one that waits; a previous run may have begun it. */
 export async function decideUncertain(run: TaskRun): Promise<void> {
-  const { uncertain: wait, uncertaintyReason = '' } = run.state;
+  const { uncertain: wait } = run.state;
   if (wait === undefined) return;
   const found = await findDecision(run, wait);
   // A request id that a person gave may be on its way to the service: that is known in a moment.
@@ -43,44 +65,37 @@ export async function decideUncertain(run: TaskRun): Promise<void> {
   run.state.parkedMs += Date.now() - wait.sinceMs;
   delete run.state.uncertain;
   // The status says already what will happen.
-  carryOut(run, uncertaintyReason, run.decisions.close() ?? found);
+  carryOut(run, endDecision(run) ?? found);
 }
 
-/** `undefined`: a stop ended the wait. */
-function carryOut(run: TaskRun, uncertaintyReason: string, decision: Decision | undefined): void {
+/** @param decision - undefined: a stop ended the wait. */
+function carryOut(run: TaskRun, decision: Decision | undefined): void {
+  const { state } = run;
   switch (decision?.kind) {
     case 'adopt':
-      run.accept(decision.requestId);
+      acceptTask(run, decision.requestId);
       break;
     case 'recreate':
-      raiseCreateNumber(run);
+      state.createNumber += 1;
+      // They answer the create before.
+      state.candidates = [];
+      // The client reads it here when the task is started again under the same key.
+      upsertMemo({ createNumber: state.createNumber });
       break;
     case undefined:
-      throw stopUnconfirmed(uncertaintyReason);
-    default:
-      throw givenUp(uncertaintyReason, run.state.createNumber);
+      throw stopUnconfirmed(run);
+    default: {
+      const words =
+        'The policy onUncertain or a person chose not to wait. If it exists, follow it with its request id.';
+      throw taskFailure('CreateUncertain', `${state.uncertaintyReason} ${words}`, { createNumber: state.createNumber });
+    }
   }
 }
 
-/** Waits for a decision, exempt from the task's deadlines, and asks the service about what callbacks bring. */
-async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision | undefined> {
-  const { decisions, candidates } = run;
-  const policy = new UncertainPolicyInForce(run, wait);
-  showUncertain(run, wait, policy);
-  for (;;) {
-    const { arrived } = candidates;
-    const requestId = await confirmedCandidate(run, wait);
-    if (requestId !== undefined) return { kind: 'adopt', requestId };
-    const isSettled = (): boolean => decisions.hasDecision || run.isCancellationRequested;
-    if (isSettled()) return undefined;
-    const byPolicy = policy.due();
-    if (byPolicy !== undefined) return byPolicy;
-    showUncertain(run, wait, policy);
-    const isWokenUp = (): boolean => isSettled() || candidates.arrived > arrived;
-    await waitBounded(run, isWokenUp, untilNextRound(run, wait, policy));
-    wait.rounds += 1;
-    await continueWhenLong(run);
-  }
+/** A stop that cannot be confirmed, because there is no request id to stop. */
+export function stopUnconfirmed({ state }: TaskRun): Error {
+  const words = `${state.uncertaintyReason} So the stop cannot be confirmed.`;
+  return taskFailure('StopUnconfirmed', words, { requestId: null });
 }
 
 /** What the first page of the Web UI shows of a task that waits: the summary of its timer. */
@@ -88,138 +103,160 @@ const waitsForYou = 'Waits for you: adopt, recreate or abandon. User Metadata te
 /** A wait without an end has a timer, too, for its summary. */
 const endlessWaitMs = 30 * 86_400_000;
 
+/** Waits for a decision, exempt from the task's deadlines, and asks the service about what callbacks bring. */
+async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision | undefined> {
+  const isSettled = (): boolean => run.decision !== undefined || run.state.isCancellationRequested;
+  showUncertain(run, wait);
+  for (;;) {
+    const arrived = run.candidatesArrived;
+    const requestId = await confirmedCandidate(run, wait, isSettled);
+    if (requestId !== undefined) return { kind: 'adopt', requestId };
+    if (isSettled()) return undefined;
+    const byPolicy = duePolicy(run, wait);
+    if (byPolicy !== undefined) return byPolicy;
+    showUncertain(run, wait);
+    await waitBounded(run, () => isSettled() || run.candidatesArrived > arrived, untilNextRound(run, wait));
+    wait.rounds += 1;
+    await continueWhenLong(run);
+  }
+}
+
 /** Until the service is asked again, the policy decides, or something comes in. */
-function untilNextRound(
-  run: TaskRun,
-  wait: UncertainWait,
-  policy: UncertainPolicyInForce,
-): { readonly ms: number; readonly summary: string } {
-  if (!run.candidates.isEmpty)
-    return { ms: pauseMs(run, wait), summary: `${waitsForYou}; then the service is asked again` };
-  const ms = policy.untilDueMs();
-  if (ms !== undefined) return { ms, summary: `${waitsForYou}; then the policy onUncertain decides` };
-  return { ms: endlessWaitMs, summary: waitsForYou };
+function untilNextRound(run: TaskRun, { rounds, actAtMs }: UncertainWait): { ms: number; summary: string } {
+  const { createRetryMs, createRetryMaxMs } = run.plan.tuning;
+  if (run.state.candidates.length > 0) {
+    const ms = Math.min(createRetryMaxMs, createRetryMs * 2 ** Math.min(rounds, 20));
+    return { ms, summary: `${waitsForYou}; then the service is asked again` };
+  }
+  if (getPolicy(run) === undefined) return { ms: endlessWaitMs, summary: waitsForYou };
+  return {
+    ms: Math.max(1, actAtMs - Date.now()),
+    summary: `${waitsForYou}; then the policy onUncertain decides`,
+  };
+}
+
+function showUncertain(run: TaskRun, { sentAtMs, actAtMs }: UncertainWait): void {
+  const { candidates } = run.state;
+  const policy = getPolicy(run);
+  const confirmation =
+    candidates.length === 0 ? '' : 'the service to confirm the request id that a callback brought, or ';
+  const what = policy?.kind === 'recreate' ? 'sends it again (may be paid twice)' : 'gives the task up';
+  const byPolicy =
+    policy === undefined ? '' : `; without them the policy ${what} at ${new Date(actAtMs).toISOString()}`;
+  show(
+    run,
+    'CreateUncertain',
+    `${confirmation}your decision: adopt, recreate or abandon${byPolicy}`,
+    `find the task in the service’s own list: of app ${run.plan.webAppId ?? ''}, created at ${formatMoment(sentAtMs)} (${formatServiceMoment(sentAtMs)} there) or later: a service that recovers may still create it; nothing is sent automatically`,
+  );
+}
+
+/** What `onUncertain` decides by itself in the end: `recreate` at most once, and not after a request to stop. */
+function getPolicy(run: TaskRun): Decision | undefined {
+  const { plan, state } = run;
+  if (plan.onUncertain === 'fail') return { kind: 'abandon' };
+  const mayRecreate = plan.onUncertain === 'recreate' && state.createNumber === plan.createNumber;
+  return mayRecreate && !isStoppedBeforeCreate(run) ? { kind: 'recreate' } : undefined;
+}
+
+/** What it decides now; undefined while a callback may still bring the request id. */
+function duePolicy(run: TaskRun, { actAtMs }: UncertainWait): Decision | undefined {
+  return run.state.candidates.length === 0 && Date.now() >= actAtMs ? getPolicy(run) : undefined;
 }
 
 /**
  * The first of the callbacks' request ids that the service confirms. The callback will not come again, so a service that
  * does not answer is asked once more later, and "no such task" is "not visible yet" for a while.
  */
-async function confirmedCandidate(run: TaskRun, wait: UncertainWait): Promise<string | undefined> {
-  const undecided = run.candidates.list();
+async function confirmedCandidate(
+  run: TaskRun,
+  wait: UncertainWait,
+  isSettled: () => boolean,
+): Promise<string | undefined> {
+  const undecided = run.state.candidates;
   for (let next = 0; next < undecided.length; next += askedAtOnce) {
     const some = undecided.slice(next, next + askedAtOnce);
     const answers = await Promise.all(some.map((candidate) => isConfirmed(run, wait, candidate)));
     const confirmed = some[answers.indexOf(true)];
     if (confirmed !== undefined) return confirmed.requestId;
-    if (run.decisions.hasDecision || run.isCancellationRequested) return undefined;
+    if (isSettled()) return undefined;
   }
   return undefined;
 }
 
+/** Whether the service knows the task, and the create that waits can have made it; drops an id that is another's. */
 async function isConfirmed(run: TaskRun, { notBeforeMs }: UncertainWait, candidate: Candidate): Promise<boolean> {
   const { requestId, sinceMs } = candidate;
-  const verdict = await checkCandidate(run, requestId, notBeforeMs);
-  const isLate = Date.now() - sinceMs >= run.plan.tuning.notVisibleGraceMs;
-  if (verdict === 'refuted' || (verdict === 'unknown' && isLate)) run.candidates.remove(requestId);
-  return verdict === 'confirmed';
+  const { poll, creator, createdAt, follower } = await checkAdoption(run, requestId, null);
+  const isEarlier = createdAt !== null && !isCreatedAbout(Date.parse(createdAt), notBeforeMs, Infinity);
+  const isRefuted = poll.seen === 'task' && (creator !== null || isEarlier);
+  const isUnknown = poll.seen !== 'task' && poll.seen !== 'nothing';
+  if (isRefuted) log.warn('callback about the task of another create', { calledBack: requestId, creator, createdAt });
+  if (isRefuted || (isUnknown && Date.now() - sinceMs >= run.plan.tuning.notVisibleGraceMs)) {
+    run.state.candidates = run.state.candidates.filter((other) => other.requestId !== requestId);
+  }
+  // Whose it is, a record says once its follower has ended: a service that calls two creates by one id pays for two tasks.
+  return poll.seen === 'task' && !isRefuted && follower === null;
 }
 
-function pauseMs({ plan: { tuning } }: TaskRun, { rounds }: UncertainWait): number {
-  return Math.min(tuning.createRetryMaxMs, tuning.createRetryMs * 2 ** Math.min(rounds, 20));
-}
-
-function showUncertain(run: TaskRun, wait: UncertainWait, policy: UncertainPolicyInForce): void {
-  const { sentAtMs } = wait;
-  const confirmation = run.candidates.isEmpty
-    ? ''
-    : 'the service to confirm the request id that a callback brought, or ';
-  run.display.show(
-    'CreateUncertain',
-    `${confirmation}your decision: adopt, recreate or abandon${policy.words()}`,
-    `find the task in the service’s own list: of app ${run.plan.webAppId ?? ''}, created at ${formatMoment(sentAtMs)} (${formatServiceMoment(sentAtMs)} there) or later: a service that recovers may still create it; nothing is sent automatically`,
+/** Throws, in words for the person who sent it, unless the id can be that of the task that the uncertain create made. */
+export async function requireAdoptable(run: TaskRun, requestId: string, force: boolean): Promise<void> {
+  const { sentAtMs = 0 } = run.state.uncertain ?? {};
+  const check = await checkAdoption(run, requestId, sentAtMs);
+  const { poll, follower } = check;
+  if (follower !== null) {
+    throw messageRefused(
+      `The workflow ${follower} follows the task ${requestId} already. Nothing is decided; if it is the task of this create, give this one up with "abandon".`,
+    );
+  }
+  if (poll.seen !== 'task') {
+    const problem =
+      poll.seen === 'notFound'
+        ? `The service does not know it in the account "${run.plan.account}"; check the id.`
+        : poll.problem;
+    throw messageRefused(`The task ${requestId} is not followed: ${problem} Nothing is decided; the task still waits.`);
+  }
+  const problem = force ? undefined : problemWithCreate(requestId, sentAtMs, check);
+  if (problem === undefined) return;
+  throw messageRefused(
+    `${problem} Check the id. Nothing is decided; the task still waits. If it is the task of this create all the same: --force ("force": true).`,
   );
 }
 
-function raiseCreateNumber(run: TaskRun): void {
-  run.state.createNumber += 1;
-  // They answer the create before.
-  run.candidates.clear();
-  // The client reads it here when the task is started again under the same key.
-  upsertMemo({ createNumber: run.state.createNumber });
+/** Why the task is another create's, or may well be; undefined when nothing speaks against it. */
+function problemWithCreate(
+  requestId: string,
+  sentAtMs: number,
+  { creator, createdAt, rival }: CheckAdoptionResult,
+): string | undefined {
+  if (creator !== null) {
+    return `The task ${requestId} was created by ${creator}, by its create record, so it is not the task of this create.`;
+  }
+  const created =
+    createdAt === null
+      ? `The service does not say when it created the task ${requestId}`
+      : `The service created the task ${requestId} at ${formatMoment(createdAt)}`;
+  const sent = `this create was sent at ${formatMoment(sentAtMs)}`;
+  if (createdAt !== null && isCreatedBefore(Date.parse(createdAt), sentAtMs)) {
+    return `${created}, and ${sent}, so it is the task of an earlier create, unless a clock is wrong.`;
+  }
+  if (rival === null) return undefined;
+  return `${created}, and ${sent}; the create of ${rival.workflowId}, sent at ${formatMoment(rival.sentAtMs)}, is uncertain, too, and may as well have made it.`;
 }
 
-/** A stop that cannot be confirmed, because there is no request id to stop. */
-export function stopUnconfirmed(uncertaintyReason: string): Error {
-  return taskFailure('StopUnconfirmed', `${uncertaintyReason} So the stop cannot be confirmed.`, { requestId: null });
-}
-
-function givenUp(uncertaintyReason: string, createNumber: number): Error {
-  const words = 'The policy onUncertain or a person chose not to wait. If it exists, follow it with its request id.';
-  return taskFailure('CreateUncertain', `${uncertaintyReason} ${words}`, { createNumber });
-}
-
-/** The wait about a create whose outcome has just turned out to be unknown. */
-function openWait(
-  run: TaskRun,
-  { callbackAsked = false, sentAtMs = Infinity }: CreateUncertain,
-  begunMs: number,
-): UncertainWait {
-  const nowMs = Date.now();
-  const waitMs = run.plan.uncertainWaitMs ?? (callbackAsked ? untilTotalDeadlineMs(run) : 0);
-  // One that an earlier run sent has a record of before this run began.
-  const notBeforeMs = Math.min(sentAtMs, begunMs);
-  const isKnown = Number.isFinite(sentAtMs);
-  return {
-    sinceMs: nowMs,
-    sentAtMs: isKnown ? sentAtMs : notBeforeMs,
-    notBeforeMs,
-    actAtMs: nowMs + waitMs,
-    rounds: 0,
-  };
-}
-
-/**
- * What `onUncertain` decides by itself about one uncertain create, and when: at once, or, while a callback may still
- * bring the request id, after `uncertainWait`.
- */
-class UncertainPolicyInForce {
-  readonly #run: TaskRun;
-  readonly #decision: Decision | undefined;
-  readonly #actAtMs: number;
-
-  constructor(run: TaskRun, { actAtMs }: UncertainWait) {
-    this.#run = run;
-    this.#decision = getPolicyDecision(run);
-    this.#actAtMs = actAtMs;
+/** Never cancelled: a stop that comes meanwhile ends the task that may just be found. */
+async function checkAdoption(
+  { plan: { account, webAppId }, state: { createNumber } }: TaskRun,
+  requestId: string,
+  sentAtMs: number | null,
+): Promise<CheckAdoptionResult> {
+  const input = { account, requestId, webAppId, createNumber, sentAtMs };
+  try {
+    return await CancellationScope.nonCancellable(() =>
+      activities.checkAdoption.executeWithOptions(adoptionCheckOptions, [input]),
+    );
+  } catch (error) {
+    const problem = `The service could not be asked (${failureMessage(error)}); try again.`;
+    return { poll: { seen: 'nothing', problem }, createdAt: null, follower: null, creator: null, rival: null };
   }
-
-  /** What it decides now; `undefined` while it holds. Request ids of callbacks are checked first. */
-  due(): Decision | undefined {
-    return this.#run.candidates.isEmpty && Date.now() >= this.#actAtMs ? this.#applicable() : undefined;
-  }
-
-  /** How long until it decides; `undefined` when it never will. */
-  untilDueMs(): number | undefined {
-    return this.#applicable() === undefined ? undefined : Math.max(1, this.#actAtMs - Date.now());
-  }
-
-  /** For the operator; empty when it holds. */
-  words(): string {
-    if (this.#applicable() === undefined) return '';
-    const what = this.#decision?.kind === 'recreate' ? 'sends it again (may be paid twice)' : 'gives the task up';
-    return `; without them the policy ${what} at ${new Date(this.#actAtMs).toISOString()}`;
-  }
-
-  /** After a request to stop nothing is created any more. */
-  #applicable(): Decision | undefined {
-    return this.#decision?.kind === 'recreate' && this.#run.stops.isAskedBeforeCreate ? undefined : this.#decision;
-  }
-}
-
-/** `recreate` at most once: after that it holds. */
-function getPolicyDecision({ plan, state }: TaskRun): Decision | undefined {
-  if (plan.onUncertain === 'fail') return { kind: 'abandon' };
-  const mayRecreate = plan.onUncertain === 'recreate' && state.createNumber === plan.createNumber;
-  return mayRecreate ? { kind: 'recreate' } : undefined;
 }

@@ -191,21 +191,4 @@ describe('longhaul adopt', () => {
 
     expect(context.stdout.text).toMatch(/^ {2}tags {9}customer:42, rescued$/m);
   });
-
-  it('follows the task to its archived outputs, as run does', async () => {
-    const { service } = environment;
-    const context = await run('adopt', service.requestId);
-
-    expect(context.exitCode).toBe(0);
-    expect(context.stderr.text).toMatch(new RegExp(`^Started task:adopt-${service.requestId}\\n`));
-    expect(context.stdout.text).toMatch(/^Success {2}task:adopt-/);
-  });
-
-  it('ends with 3 when the task failed at the service', async () => {
-    environment.service.script = [seen('Failed')];
-    const context = await run('adopt', environment.service.requestId, '--json');
-
-    expect(context.exitCode).toBe(3);
-    expect(JSON.parse(context.stdout.text)).toMatchObject({ error: { type: 'TaskFailed', exitCode: 3 } });
-  });
 });

@@ -165,35 +165,8 @@ describe('longhaul list --held-up', () => {
   });
 });
 
-describe('a task that was reset in the Web UI', () => {
-  it('is listed by its latest run, and the run before it as an older one', async () => {
-    environment.service.script = [seen('Running')];
-    const tag = `reset:${randomUUID()}`;
-    const key = await start('Running', [tag]);
-    const workflowId = `task:${key}`;
-    const handle = environment.temporal.workflow.getHandle(workflowId);
-    const before = await handle.describe();
-    const { events } = await handle.fetchHistory();
-    const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
-    await environment.temporal.workflowService.resetWorkflowExecution({
-      ...{ namespace: 'default', workflowExecution: { workflowId }, reason: 'by the test', requestId: randomUUID() },
-      workflowTaskFinishEventId: first?.eventId ?? null,
-    });
-    const text = await eventually(async () => {
-      const { stdout } = await run('list', '--tag', tag);
-      return stdout.text.includes('older run') ? stdout.text : undefined;
-    });
-    const states = (text ?? '').split('\n').filter((line) => line.includes(key));
-    expect(states).toEqual([
-      expect.not.stringMatching(/terminated|older run/),
-      expect.stringMatching(/^\w+ \(older run\) /),
-    ]);
-    const json = await run('list', '--tag', tag, '--failure', 'WorkflowTerminated', '--json');
-    expect(JSON.parse(json.stdout.text)).toMatchObject({ tasks: [{ runId: before.runId, isReplaced: true }] });
-    await run('stop', key, '--wait');
-  });
-
-  it('is not that when it was terminated, and nothing follows it', async () => {
+describe('a task that was terminated', () => {
+  it('is listed as that, with its last state', async () => {
     environment.service.script = [seen('Running')];
     const tag = `terminated:${randomUUID()}`;
     const key = await start('Running', [tag]);

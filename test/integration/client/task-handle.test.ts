@@ -154,14 +154,6 @@ describe('the end of a task', () => {
     });
     await expect(task.status()).resolves.toMatchObject({ status: 'Failed', isOver: true, execution: 'FAILED' });
   });
-
-  it('is followed through a continue-as-new', async () => {
-    environment.service.script = [...Array.from({ length: 40 }, () => seen('Running')), seen('Success')];
-    const task = await start({ tuning: { ...smallInput.tuning, continueAsNewAfterEvents: 60 } });
-
-    await expect(task.result()).resolves.toMatchObject({ status: 'Success' });
-    await expect(start({ key: task.workflowId.slice(5) })).rejects.toThrow(/another input/);
-  });
 });
 
 describe('requests to a task', () => {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { adoptUpdate, statusQuery } from '../../../src/contract/task-messages';
+import { adoptUpdate } from '../../../src/contract/task-messages';
 import { createRecordName } from '../../../src/contract/workflow-ids';
-import { eventually } from '../../support/eventually';
 import { failureOf, whenStatusIs } from '../../support/task-environment';
 import { photoFolder, TaskStack } from '../../support/task-stack';
 import { PlainClient } from '../reference-service/plain-client';
@@ -68,22 +67,6 @@ describe('a task that was made elsewhere', () => {
     const failure = await failureOf(await stack.start({ adopt: { requestId } }));
     expect(failure).toMatchObject({ type: 'ResultLost', details: [{ requestId }] });
     expect(stack.service.ledger.total('detail') - before).toBe(1);
-  });
-
-  it('costs at most 6 history events a poll and 20 more, from the first poll to the archive', async () => {
-    const requestId = await service.createTask(5, {}, { 'X-Reference-Scenario': 'hold' });
-    const task = await stack.start({ adopt: { requestId } });
-    const queries = (): number => stack.service.ledger.entries({ endpoint: 'detail', requestId }).length;
-    // Not by queries of the workflow: one that comes in the moment of a poll costs three events more.
-    await eventually(() => queries() >= 12);
-    stack.service.release(requestId);
-    await task.result();
-
-    const { polls } = await task.query(statusQuery);
-    const { historyLength } = await task.describe();
-    expect(queries()).toBe(polls);
-    expect(historyLength).toBeGreaterThanOrEqual(6 * polls);
-    expect(historyLength).toBeLessThanOrEqual(6 * polls + 20);
   });
 });
 

@@ -1,16 +1,9 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { EndpointName } from '../../../reference-service/endpoint-name';
-import {
-  cancelSignal,
-  interruptSignal,
-  statusQuery,
-  type StopRequestView,
-  type TaskStatus,
-} from '../../../src/contract/task-messages';
+import { cancelSignal, statusQuery } from '../../../src/contract/task-messages';
 import type { WatchWay } from '../../../src/contract/task-input';
-import { eventually } from '../../support/eventually';
-import { type RunningTask, whenStatusIs } from '../../support/task-environment';
+import type { RunningTask } from '../../support/task-environment';
 import { watchWays, whenSeenAs } from '../../support/watch-ways';
 import { TaskStack } from '../../support/task-stack';
 
@@ -50,15 +43,6 @@ async function atService(task: RunningTask, on = stack): Promise<{ state: string
     state: on.service.tasks.find(requestId ?? '')?.status,
     asked: [...asked('cancel'), ...asked('interrupt')],
   };
-}
-
-/** How the request with this verb stands, as soon as it is so. */
-async function whenRequestIs(task: RunningTask, outcome: StopRequestView['outcome']): Promise<TaskStatus> {
-  await eventually(
-    async () => (await task.query(statusQuery)).stopRequests.some((request) => request.outcome === outcome),
-    { what: `a request to be ${outcome}` },
-  );
-  return task.query(statusQuery);
 }
 
 /** The workflow ended as canceled, in Temporal's own terms. */
@@ -112,38 +96,5 @@ describe('the service’s own verbs', () => {
     await task.signal(cancelSignal);
     expect(await task.result()).toMatchObject({ status: 'Canceled', outputs: [], manifest: null });
     expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['cancel 200'] });
-  });
-
-  it('never become one another: a cancel leaves a running task alone, an interrupt ends it', async () => {
-    const task = await startLongTask();
-    await whenStatusIs(task, 'Running');
-    await task.signal(cancelSignal);
-    const { stopRequests } = await whenRequestIs(task, 'notApplicable');
-    expect(stopRequests[0]?.words).toContain('Use interrupt or stop');
-    expect(await atService(task)).toEqual({ state: 'Running', asked: [] });
-
-    await task.signal(interruptSignal);
-    expect(await task.result()).toMatchObject({ status: 'Canceled' });
-    expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['interrupt 200'] });
-  });
-
-  it('keep an interrupt that comes early until the task runs', async () => {
-    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
-    const task = await startLongTask();
-    await whenStatusIs(task, 'Queuing');
-    await task.signal(interruptSignal);
-    const { requestId } = await whenRequestIs(task, 'waiting');
-    stack.service.release(requestId ?? '');
-    expect(await task.result()).toMatchObject({ status: 'Canceled' });
-    expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['interrupt 200'] });
-  });
-
-  it('come too late for a task that has succeeded: its result is kept, for it is paid', async () => {
-    const task = await stack.start({ webAppId: 5, inputs: {} });
-    await task.signal(interruptSignal);
-    stack.service.scenarios.add({ endpoint: 'interrupt', scenario: { name: 'drop-request' }, times: 50 });
-    expect(await task.result()).toMatchObject({ status: 'Success', outputs: [{ ext: '.png' }] });
-    expect((await task.query(statusQuery)).stopRequests).toMatchObject([{ verb: 'interrupt', outcome: 'tooLate' }]);
-    stack.service.scenarios.clear();
   });
 });

@@ -94,35 +94,23 @@ describe('a receiver of a real worker', () => {
     expect(new Set(received?.map((one) => JSON.stringify(one))).size).toBe(1);
   });
 
-  it('that does not take it is told by the status of the task, until it does', async () => {
-    receiver.status = 500;
-    const task = await longhaul.start({ webAppId: swatch, inputs: {}, tuning, webhook });
-    await task.result();
-    const refused = await eventually(async () => {
-      const [undelivered] = (await task.status()).webhooks ?? [];
-      return undelivered?.lastFailure == null ? undefined : undelivered;
-    });
-    const id = receiver.of(task.workflowId).at(-1)?.id;
-    expect(refused).toMatchObject({
-      ...{ workflowId: `webhook:${task.workflowId}:${id}`, id, isGivenUp: false },
-      lastFailure: 'The webhook "orders" was answered with HTTP 500',
-    });
-    receiver.status = 200;
-    await delivered(task.workflowId);
-    expect((await task.status()).webhooks).toEqual([]);
-  });
-
-  it('that is gone for good is told by the status of the task, until its webhook is sent again', async () => {
+  it('that is gone for good ends the delivery as failed, until it is sent again', async () => {
     receiver.status = 410;
     const task = await longhaul.start({ webAppId: swatch, inputs: {}, tuning, webhook });
     await task.result();
-    const givenUp = await eventually(async () => (await task.status()).webhooks?.find((one) => one.isGivenUp));
-    expect(givenUp?.lastFailure).toMatch(/^Not delivered: .*HTTP 410: its receiver is gone for good$/);
-    expect(givenUp?.nextAttemptAt).toBeNull();
+    const failed = `WorkflowType = "webhook" AND ExecutionStatus = "Failed" AND WorkflowId STARTS_WITH "webhook:${task.workflowId}"`;
+    const givenUp = await eventually(async () => {
+      for await (const delivery of stack.client.workflow.list({ query: failed })) return delivery;
+      return undefined;
+    });
+    const workflowExecution = { workflowId: givenUp?.workflowId ?? '' };
+    const handle = stack.client.workflow.getHandle(workflowExecution.workflowId);
+    await expect(handle.result()).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/^Not delivered: .*HTTP 410: its receiver is gone for good$/) as string },
+    });
 
     receiver.status = 200;
-    const workflowExecution = { workflowId: givenUp?.workflowId ?? '' };
-    const { events } = await stack.client.workflow.getHandle(workflowExecution.workflowId).fetchHistory();
+    const { events } = await handle.fetchHistory();
     const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
     const { workflowService, options } = stack.client;
     await workflowService.resetWorkflowExecution({
@@ -130,7 +118,6 @@ describe('a receiver of a real worker', () => {
       workflowTaskFinishEventId: first?.eventId ?? null,
     });
     await delivered(task.workflowId);
-    expect((await task.status()).webhooks).toEqual([]);
   });
 
   it('gets the end of a batch once, and nothing of its rows', async () => {

@@ -23,7 +23,6 @@ function workflow(more: Partial<ListedTask> = {}): ListedTask {
     stuck: null,
     paused: [],
     undecodable: [],
-    isReplaced: false,
     ...{ tags: [], failure: null },
     ...more,
   };

@@ -1,24 +1,12 @@
 import { taskView } from '../../../../src/client/task/task-view';
 import { stuckRemedy } from '../../../../src/client/workflow-info';
-import { formatWebhook } from '../../../../src/commands/task/task-text';
 import { failureTypes } from '../../../../src/contract/failure-types';
+import { afterFailure } from '../../../../src/contract/task-advice';
 import { adoptionKey, taskWorkflowId } from '../../../../src/contract/workflow-ids';
-import { afterFailure } from '../../../../src/workflows/task/failure-advice';
 import { shellWords } from '../../../support/shell-words';
 
 /** As another program may call a workflow, and a service a task. */
 const hostile = `a';echo,owned;$(echo,owned)"\``;
-
-function webhookWords(): string {
-  const webhook = {
-    id: 'msg_1',
-    isGivenUp: true,
-    startedAt: '1970-01-01T00:00:00Z',
-    lastFailure: '',
-    nextAttemptAt: null,
-  };
-  return formatWebhook({ ...webhook, workflowId: hostile });
-}
 
 function cutOffWords(): string {
   const description = {
@@ -38,13 +26,12 @@ function cutOffWords(): string {
 }
 
 function failedWords(type: 'StopUnconfirmed' | 'ArchiveIncomplete', requestId: string | null): string {
-  const plan = { batch: null, adoptRequestId: null };
-  return afterFailure({ workflowId: hostile, plan, requestId, createNumber: 1, type: failureTypes[type] });
+  const task = { workflowId: hostile, isAdopted: false, batchId: null, requestId, createNumber: 1 };
+  return afterFailure({ ...task, type: failureTypes[type] });
 }
 
 describe('a command that is printed to be copied', () => {
   it.each([
-    ['to send a webhook again', webhookWords(), 'temporal workflow reset', hostile],
     ['to reset a stuck workflow', stuckRemedy(hostile), 'temporal workflow reset', hostile],
     ['to adopt a task that was cut off', cutOffWords(), 'longhaul adopt', hostile],
     ['to follow a task that may run', failedWords('StopUnconfirmed', hostile), 'longhaul adopt', hostile],

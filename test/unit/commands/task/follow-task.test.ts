@@ -44,7 +44,6 @@ function view(more: Partial<TaskView> = {}): TaskView {
     stopRequests: [],
     transfers: [],
     retrying: [],
-    webhooks: [],
     otherUncertain: [],
     adoptedBy: null,
     ...more,

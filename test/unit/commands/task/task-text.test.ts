@@ -1,10 +1,4 @@
-import {
-  cutOffText,
-  formatRetry,
-  formatWebhook,
-  resultText,
-  statusText,
-} from '../../../../src/commands/task/task-text';
+import { cutOffText, formatRetry, resultText, statusText } from '../../../../src/commands/task/task-text';
 import { formatClock } from '../../../../src/commands/terminal';
 import type { TaskResult } from '../../../../src/contract/task-result';
 import { formatBytes } from '../../../../src/domain/text';
@@ -59,7 +53,6 @@ describe('the status of a task as text', () => {
     const nothing = {
       stuck: null,
       otherUncertain: [],
-      webhooks: [],
       retrying: [],
       stopRequests: [],
       transfers: [],
@@ -93,26 +86,6 @@ describe('the status of a task as text', () => {
     );
     expect(text).toContain('longhaul resolve a --recreate  # the service does not show it');
     expect(text).not.toMatch(/--(?:recreate|abandon) \(/);
-  });
-});
-
-describe('a webhook that is not delivered', () => {
-  const webhook = {
-    ...{ workflowId: 'webhook:task:a:msg_1', id: 'msg_1', startedAt: '1970-01-01T00:00:00Z', isGivenUp: false },
-    ...{ lastFailure: 'answered with HTTP 500', nextAttemptAt: '1970-01-01T00:00:12Z' },
-  };
-
-  it.each([
-    ['in 12 s', webhook, 'not delivered, tried again in 0:12: answered with HTTP 500'],
-    ['now', { ...webhook, nextAttemptAt: null }, 'not delivered, tried again: answered with HTTP 500'],
-    ['for the first time', { ...webhook, lastFailure: null, nextAttemptAt: null }, 'being sent'],
-    [
-      'no more',
-      { ...webhook, isGivenUp: true, nextAttemptAt: null },
-      "given up: answered with HTTP 500; to send it again: temporal workflow reset --workflow-id webhook:task:a:msg_1 --type FirstWorkflowTask --reason 'send it again'",
-    ],
-  ])('is sent again %s', (_when, view, words) => {
-    expect(formatWebhook(view, 0)).toBe(words);
   });
 });
 
@@ -155,11 +128,11 @@ describe('a result for a person', () => {
   it('tells where the outputs are and how long each step took', () => {
     expect(resultText(result).split('\n')).toEqual([
       'Success  task:a',
-      '  request id r-1',
-      '  output 0   /srv/r-1/0.png  (1.5 kB, sha256 0123456789abcdef)',
-      '  output 1   /srv/r-1/1.png  (7 B, sha256 fedcba9876543210, HALF)',
-      '  manifest   /srv/r-1/manifest.json',
-      '  time line  2026-03-01T12:00:00.000Z created, +0:00 executed, +1:10 ended',
+      '  request id   r-1',
+      '  output 0     /srv/r-1/0.png  (1.5 kB, sha256 0123456789abcdef)',
+      '  output 1     /srv/r-1/1.png  (7 B, sha256 fedcba9876543210, HALF)',
+      '  manifest     /srv/r-1/manifest.json',
+      '  time line    2026-03-01T12:00:00.000Z created, +0:00 executed, +1:10 ended',
     ]);
   });
 
@@ -167,16 +140,10 @@ describe('a result for a person', () => {
     const failedOutputs = [{ index: 2, errorType: 'EXECUTION_ERROR', message: 'no memory' }];
     const text = resultText({ ...result, outputCount: 14_000, failedOutputs, failedOutputCount: 3 });
     expect(text.split('\n').slice(4, 7)).toEqual([
-      '  and more   13998 outputs; the manifest has all',
-      '  failed 2   at the service: EXECUTION_ERROR, no memory',
-      '  and more   2 failed outputs; the manifest has all',
+      '  and more     13998 outputs; the manifest has all',
+      '  failed 2     at the service: EXECUTION_ERROR, no memory',
+      '  and more     2 failed outputs; the manifest has all',
     ]);
-  });
-
-  it('can be one of a version that told no counts', () => {
-    const { workflowId, requestId, status, outputs, manifest, costTimes, timestamps } = result;
-    const former = { workflowId, requestId, status, outputs, manifest, costTimes, timestamps };
-    expect(resultText(former as TaskResult)).toBe(resultText(result));
   });
 
   it('says of a task that was never created that nothing was paid', () => {
@@ -184,7 +151,7 @@ describe('a result for a person', () => {
 
     expect(resultText({ ...result, ...nothing, timestamps: {} }).split('\n')).toEqual([
       'Canceled  task:a',
-      '  request id none: nothing was created, nothing is paid',
+      '  request id   none: nothing was created, nothing is paid',
     ]);
   });
 

@@ -1,9 +1,9 @@
-import { failureTypes } from '../../../../src/contract/failure-types';
-import { afterFailure, type FailedTask } from '../../../../src/workflows/task/failure-advice';
+import { failureTypes } from '../../../src/contract/failure-types';
+import { afterFailure, type FailedTask } from '../../../src/contract/task-advice';
 
-const task = { workflowId: 'task:a', plan: { batch: null, adoptRequestId: null }, requestId: null, createNumber: 1 };
-const row = { ...task, workflowId: 'batch:night:row-3', plan: { batch: { id: 'night' }, adoptRequestId: null } };
-const adopted = { ...task, plan: { batch: null, adoptRequestId: 'r-1' }, requestId: 'r-1' };
+const task = { workflowId: 'task:a', isAdopted: false, batchId: null, requestId: null, createNumber: 1 };
+const row = { ...task, workflowId: 'batch:night:row-3', batchId: 'night' };
+const adopted = { ...task, isAdopted: true, requestId: 'r-1' };
 
 function remedy(failed: Omit<FailedTask, 'type'>, type: keyof typeof failureTypes): string {
   return afterFailure({ ...failed, type: failureTypes[type] });

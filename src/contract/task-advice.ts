@@ -1,0 +1,180 @@
+import { shellWord } from '../domain/shell-word';
+import { type FailureType, mayExistUnfollowed, unpaidRefusals } from './failure-types';
+import { adoptionKey, batchOfRow, isLonghaulWorkflowId, taskKeyOf, taskWorkflowId } from './workflow-ids';
+
+/** What a person calls a task: its key, or else its workflow id. An id that is not Longhaul's own may hold anything, so it stands in no command to copy. */
+export function shownId(workflowId: string): string {
+  return taskKeyOf(workflowId) ?? (isLonghaulWorkflowId(workflowId) ? workflowId : 'WORKFLOW_ID');
+}
+
+/** The commands about a task, to be copied. */
+export const taskCommands = {
+  status: (workflowId: string): string => `longhaul status ${shownId(workflowId)}`,
+  follow: (workflowId: string): string => `longhaul status ${shownId(workflowId)} --follow`,
+  end: (workflowId: string, verb: 'stop' | 'cancel' | 'interrupt'): string => `longhaul ${verb} ${shownId(workflowId)}`,
+  take: (workflowId: string): string => `longhaul resolve ${shownId(workflowId)} --adopt REQUEST_ID`,
+  recreate: (workflowId: string): string => `longhaul resolve ${shownId(workflowId)} --recreate`,
+  abandon: (workflowId: string): string => `longhaul resolve ${shownId(workflowId)} --abandon`,
+  rearchive: (workflowId: string): string => `longhaul rearchive ${shownId(workflowId)}`,
+  adopt: (requestId: string | null): string => `longhaul adopt ${shellWord(requestId ?? 'REQUEST_ID')}`,
+  runAgain: (workflowId: string): string => `longhaul run with --key ${taskKeyOf(workflowId) ?? 'KEY'} --retry`,
+  retryBatch: (batchId: string): string => `longhaul batch retry ${shellWord(batchId)}`,
+  settle: (create: string): string => `longhaul reconcile --settle ${shellWord(create)}`,
+  reconcile: 'longhaul reconcile',
+};
+
+/** What a person can decide about a task that waits for a decision. */
+export interface OperatorChoice {
+  /** Name of the update that says so. */
+  readonly update: 'adopt' | 'recreate' | 'abandon' | 'rearchive';
+  /** The update's argument, as JSON; null: it takes none. */
+  readonly argument: string | null;
+  /** The same in a terminal. */
+  readonly command: string;
+  /** When to choose it, and what it costs. */
+  readonly meaning: string;
+}
+
+/** What can be decided in a state; nothing in most. A task that is over takes no decision, whatever its state. */
+export function operatorChoices(status: string, workflowId: string): readonly OperatorChoice[] {
+  if (status === 'CreateUncertain') {
+    return [
+      {
+        update: 'adopt',
+        argument: '{"requestId": "REQUEST_ID"}',
+        command: taskCommands.take(workflowId),
+        meaning: 'the service shows the task: follow it; costs nothing more',
+      },
+      {
+        update: 'recreate',
+        argument: null,
+        command: taskCommands.recreate(workflowId),
+        meaning: 'the service does not show it: create it once more; paid twice if it exists after all',
+      },
+      {
+        update: 'abandon',
+        argument: null,
+        command: taskCommands.abandon(workflowId),
+        meaning: 'give it up; if it exists, it runs on and is paid',
+      },
+    ];
+  }
+  if (status !== 'ArchiveIncomplete') return [];
+  return [
+    {
+      update: 'rearchive',
+      argument: null,
+      command: taskCommands.rearchive(workflowId),
+      meaning: 'the cause is repaired: fetch at once what is missing; costs nothing more',
+    },
+    {
+      update: 'abandon',
+      argument: null,
+      command: taskCommands.abandon(workflowId),
+      meaning: 'give up what is missing; it is paid, and gone once the service deletes it',
+    },
+  ];
+}
+
+/** A task that ended without success, as far as what is left to do depends on it. */
+export interface FailedTask {
+  readonly workflowId: string;
+  /** Whether it followed a task that existed already. */
+  readonly isAdopted: boolean;
+  readonly batchId: string | null;
+  readonly requestId: string | null;
+  readonly createNumber: number;
+  /** Undefined: a type that is not one of the durable ones. */
+  readonly type: FailureType | undefined;
+}
+
+/** What is left to do for a person after a failure: whether something is paid, and how it is tried again. */
+export function afterFailure(task: FailedTask): string {
+  const { requestId, type, isAdopted } = task;
+  if (mayExistUnfollowed.some((one) => one === type)) return afterUnfollowed(task);
+  if (type === 'ArchiveIncomplete') {
+    return `it is paid; while the service has its results, ${taskCommands.adopt(requestId)} archives them`;
+  }
+  if (type === 'TaskNotFound') return afterNotFound(task);
+  const paid =
+    requestId === null ? 'nothing was created, so nothing is paid' : 'it was created, so the service may charge for it';
+  if (isAdopted) return paid;
+  return `${paid}. ${howToRunAgain(task)}; Reset does not. See ${type ?? 'the failure'} in docs/reference/errors.md`;
+}
+
+function afterUnfollowed({ workflowId, isAdopted, batchId, requestId, createNumber }: FailedTask): string {
+  const again = `${taskCommands.runAgain(workflowId)} and the same input`;
+  if (requestId !== null) {
+    const underItsKey = batchId === null && !isAdopted ? `; ${again} does so under its key` : '';
+    return `it may run at the service, and is paid: follow it with ${taskCommands.adopt(requestId)}${underItsKey}`;
+  }
+  const settle = taskCommands.settle(`${workflowId}/${createNumber}`);
+  const then = batchId === null ? again : taskCommands.retryBatch(batchId);
+  return `it may exist at the service, and be paid, if that is not settled yet: find it in the service’s own list. ${settle}=REQUEST_ID notes it in the create record, and prints how it is followed; ${settle}=none notes that nothing was created. After that, ${then} follows or creates it; before, nothing is sent, and it ends in the same way or waits for a person`;
+}
+
+/** Another run with the same key follows the request id of its create record, which may end so again. */
+function afterNotFound({ isAdopted, batchId }: FailedTask): string {
+  const look = 'the service does not know its request id, or no longer: look in the service’s own list';
+  if (isAdopted) return `${look} for the right id`;
+  const follows = 'follows the request id of its create record again, and creates nothing';
+  return batchId === null
+    ? `${look}. The same key with --retry ${follows}; another key makes a new task, which is paid`
+    : `${look}. A retry of its batch ${follows}; give the row another key for a new task, which is paid`;
+}
+
+function howToRunAgain({ workflowId, batchId, requestId, type }: FailedTask): string {
+  if (batchId === null) {
+    const anew = requestId === null ? '' : ', which is paid anew';
+    return `${taskCommands.runAgain(workflowId)} starts another one${anew} with the same input, and a corrected input needs another key`;
+  }
+  const retry = taskCommands.retryBatch(batchId);
+  if (requestId === null && unpaidRefusals.some((one) => one === type)) {
+    return `Correct the cell and run the file again; or, for the same row, ${retry} --unpaid retries only rows that were not paid`;
+  }
+  return `${retry} starts every failed row anew, and those that the service had are paid anew`;
+}
+
+/** A task whose workflow was terminated or timed out, by its last known state. */
+export interface CutOffTask {
+  readonly workflowId: string;
+  readonly status: string;
+  readonly requestId: string | null;
+  /** The workflow that follows its task now. */
+  readonly adoptedBy: string | null;
+}
+
+/** What it means that a task's workflow was cut off. Temporal does not know what the create record says: a person may have settled it since. */
+export function cutOffMeaning({ status, requestId, adoptedBy }: CutOffTask): string {
+  if (adoptedBy !== null) return `and ${adoptedBy} took its task over.`;
+  if (status !== 'CreateUncertain' || requestId !== null) return unfollowedTask;
+  return 'and it was not known whether it had created a task: its create record says whether that was settled since, which Temporal does not know.';
+}
+
+/** What it means that a task's workflow was cut off, and the remedies. */
+export const unfollowedTask =
+  'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key, input and retry to take it over, or adopt its request id.';
+
+/** What is left to do for a person about a task that another workflow took over. */
+export function afterAdoption(adoptedBy: string): string {
+  return `${taskCommands.status(adoptedBy)} tells how its task goes on`;
+}
+
+/** What is left to do for a person about a task whose workflow was cut off. */
+export function afterCutOff({ workflowId, status, requestId, adoptedBy }: CutOffTask): string {
+  if (adoptedBy !== null) return afterAdoption(adoptedBy);
+  if (requestId !== null && workflowId === taskWorkflowId(adoptionKey(requestId))) {
+    return `${taskCommands.adopt(requestId)} follows and archives it again; nothing is created`;
+  }
+  const batchId = batchOfRow(workflowId);
+  const again =
+    batchId === undefined
+      ? `${taskCommands.runAgain(workflowId)} and the same input`
+      : `${taskCommands.retryBatch(batchId)}, which pays anew for other rows that were not successful,`;
+  const takesOver = `${again} takes over what was created, without paying for it twice`;
+  if (requestId !== null) {
+    return `${taskCommands.adopt(requestId)} follows and archives what was created, at no cost; or ${takesOver}`;
+  }
+  if (status !== 'CreateUncertain') return `${takesOver}; ${taskCommands.reconcile} tells what is known of it`;
+  return `${taskCommands.reconcile} tells whether it is settled by now what was created, in the create record, and if not, how to settle it; then ${takesOver}`;
+}
