@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { InputInvalidError, ReplyInvalidError } from '../../client/errors';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
@@ -10,13 +10,11 @@ import { isForPerson } from '../explained-failure';
 import { followToTheEnd } from './follow-task';
 import { idArgument } from '../shared-options';
 import { withSettlement } from './settled-task';
-import { readOutcome, type TaskOutcome, writeStatusPage } from './task-page';
+import { readOutcome, type TaskOutcome } from './task-page';
 import { outcomeLines, statusText } from './task-text';
 
 interface StatusOptions {
   readonly follow?: true;
-  readonly html?: string;
-  readonly embed?: true;
   readonly json?: boolean;
 }
 
@@ -27,24 +25,10 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     .description('Shows what a task is doing, what it waits for, and what became of each request to end it.')
     .addArgument(idArgument())
     .option('--follow', 'stay until it ends and print its result, as "run" does')
-    .addOption(
-      new Option(
-        '--html <file>',
-        'write it as a page for browsers, with its files; LONGHAUL_ARCHIVE names the archive',
-      ).conflicts('follow'),
-    )
-    .option('--embed', 'with --html: small pictures inside the page, so that it can be mailed')
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul status order-17 --follow\n')
-    .action(async (id: string, { follow, html, embed, json = false }: StatusOptions) => {
+    .action(async (id: string, { follow, json = false }: StatusOptions) => {
       refuseBatch(id);
-      if (html === undefined && embed) {
-        throw new InputInvalidError(['--embed puts pictures into a page; give --html FILE, too.'], 'arguments');
-      }
-      if (html !== undefined) {
-        await writeStatusPage(context, id, { html, embed: embed ?? false, json });
-        return;
-      }
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
         if (follow === true) {
