@@ -1,4 +1,4 @@
-import type { ReportCost, ReportFacts, ReportFile, ReportRow, TaskFacts } from '../src/report/report-data';
+import type { ReportCost, ReportFacts, ReportFile, ReportRow } from '../src/report/report-data';
 
 export type State = ReportRow['state'];
 export type Kind = 'picture' | 'video' | 'audio' | 'file';
@@ -27,7 +27,6 @@ export const stateNames: Readonly<Record<State, string>> = {
   Failed: 'Failed',
   Canceled: 'Canceled',
   NotStarted: 'Not started',
-  Running: 'Running',
 };
 
 const kinds: readonly (readonly [Kind, RegExp])[] = [
@@ -40,16 +39,16 @@ export function kindOf({ name }: ReportFile): Kind {
   return kinds.find(([, names]) => names.test(name))?.[0] ?? 'file';
 }
 
-/** The name of a file that a click saves: no browser opens a `data:` URL as a page, and what may hold scripts is not opened. */
-export function savedAs({ href, name }: ReportFile): string | undefined {
-  return href?.startsWith('data:') === true || /\.(?:[a-z]*html?|svgz?|xml|xsl|js|mjs)$/i.test(name) ? name : undefined;
+/** The name of a file that a click saves: what may hold scripts is not opened. */
+export function savedAs({ name }: ReportFile): string | undefined {
+  return /\.(?:[a-z]*html?|svgz?|xml|xsl|js|mjs)$/i.test(name) ? name : undefined;
 }
 
 /** Reads what the file itself carries. */
-export function readData(): { readonly facts: ReportFacts | TaskFacts; readonly rows: readonly ReportRow[] } {
+export function readData(): { readonly facts: ReportFacts; readonly rows: readonly ReportRow[] } {
   const text = (id: string): string => document.getElementById(id)?.textContent ?? 'null';
   return {
-    facts: JSON.parse(text('facts')) as ReportFacts | TaskFacts,
+    facts: JSON.parse(text('facts')) as ReportFacts,
     rows: JSON.parse(text('rows')) as ReportRow[],
   };
 }
@@ -79,7 +78,7 @@ export function groupFailures(rows: readonly ReportRow[]): readonly FailureGroup
 
 /** What rows cost that brought no result, attempts before the one that did included. */
 export function sumLostCosts(rows: readonly ReportRow[]): readonly ReportCost[] {
-  return sumCosts(rows.map((row) => ({ ...row, cost: row.lostCost ?? null }))).sums;
+  return sumCosts(rows.map((row) => ({ ...row, cost: row.lostCost }))).sums;
 }
 
 /** In each currency. */

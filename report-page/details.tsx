@@ -108,7 +108,7 @@ function Cells({ row: { cells = [] } }: { readonly row: ReportRow }): JSX.Elemen
 }
 
 /** The files of a row, shown by their kind. */
-export function Files({ row: { files, fileCount } }: { readonly row: ReportRow }): JSX.Element {
+function Files({ row: { files, fileCount } }: { readonly row: ReportRow }): JSX.Element {
   return (
     <>
       <ul class="files">
@@ -127,12 +127,12 @@ export function Files({ row: { files, fileCount } }: { readonly row: ReportRow }
 }
 
 interface IdentityProps {
-  readonly facts: Pick<ReportFacts, 'workflowPages'>;
+  readonly facts: ReportFacts;
   readonly row: ReportRow;
 }
 
 /** Where a task is: at the service, in Temporal and in the archive. */
-export function Identity({ facts, row: { requestId, workflowId, manifest } }: IdentityProps): JSX.Element {
+function Identity({ facts, row: { requestId, workflowId, manifest } }: IdentityProps): JSX.Element {
   return (
     <>
       {requestId !== null && (
@@ -153,13 +153,7 @@ export function Identity({ facts, row: { requestId, workflowId, manifest } }: Id
 }
 
 /** The page of a row's workflow, and the command that shows it. */
-function Workflow({
-  facts,
-  workflowId,
-}: {
-  readonly facts: Pick<ReportFacts, 'workflowPages'>;
-  readonly workflowId: string;
-}): JSX.Element {
+function Workflow({ facts, workflowId }: { readonly facts: ReportFacts; readonly workflowId: string }): JSX.Element {
   const page = facts.workflowPages === null ? null : `${facts.workflowPages}${encodeURIComponent(workflowId)}`;
   return (
     <>
@@ -170,13 +164,7 @@ function Workflow({
 }
 
 /** A name and what it says, in a list. */
-export function Fact({
-  name,
-  children,
-}: {
-  readonly name: string;
-  readonly children: preact.ComponentChildren;
-}): JSX.Element {
+function Fact({ name, children }: { readonly name: string; readonly children: preact.ComponentChildren }): JSX.Element {
   return (
     <>
       <dt>{name}</dt>

@@ -133,7 +133,7 @@ interface CardProps extends Pick<GridProps, 'hasCosts' | 'open'> {
   readonly choose: (index: number) => void;
 }
 
-/** Where its picture is neither inside the page nor at the end of its link, as in a page that was mailed, it says so. */
+/** A card whose picture is not at the end of its link, as in a page that was mailed, says so. */
 function Card({ row, index, count, hasCosts, isCurrent, choose, open }: CardProps): JSX.Element {
   const [isMissing, setMissing] = useState(false);
   const tabIndex = isCurrent ? 0 : -1;
@@ -187,7 +187,7 @@ function FileLink({ file, tabIndex }: { readonly file: ReportFile; readonly tabI
 
 /** A state by name and sign, not by colour alone. */
 export function StateMark({ state }: Pick<ReportRow, 'state'>): JSX.Element {
-  const signs = { Success: '✓', Failed: '✕', Canceled: '■', NotStarted: '○', Running: '▷' } as const;
+  const signs = { Success: '✓', Failed: '✕', Canceled: '■', NotStarted: '○' } as const;
   return (
     <span class={`state ${state}`}>
       <span aria-hidden="true">{signs[state]}</span> {stateNames[state]}
@@ -224,7 +224,7 @@ function Preview({ row, isMissing, onMissing }: PreviewProps): JSX.Element {
         {sign}
       </span>
       {first.name}
-      {kind === 'picture' && <span class="why">{formatBytes(first.bytes)}, not inside this page</span>}
+      {kind === 'picture' && <span class="why">{formatBytes(first.bytes)}, not beside this page</span>}
       {more}
     </span>
   );

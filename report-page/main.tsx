@@ -22,7 +22,6 @@ import { formatCost, formatCount, formatDuration, formatTime } from './format';
 import { Grid } from './grid';
 import { GoneRows, PartialNote } from './notes';
 import { Plots } from './plots';
-import { TaskPage } from './task';
 
 const orders: Readonly<Record<Order, string>> = {
   line: 'as in the row file',
@@ -300,7 +299,4 @@ function Filters({ rows, selection, change, hasCosts }: FiltersProps): JSX.Eleme
 
 const { facts, rows } = readData();
 const place = document.getElementById('page');
-const [first] = rows;
-if (place !== null && !('task' in facts)) render(<Page facts={facts} rows={rows} />, place);
-else if (place !== null && 'task' in facts && first !== undefined)
-  render(<TaskPage facts={facts} row={first} />, place);
+if (place !== null) render(<Page facts={facts} rows={rows} />, place);

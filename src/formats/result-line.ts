@@ -35,7 +35,7 @@ const lineSchema = z.object({
   /** Of all its attempts; null when it is not known. */
   cost: z.custom<Money>(isMoney).nullable().default(null),
   /** Of `cost`, what attempts took that brought no result; null when none is known. Absent from a version before. */
-  costWithoutResult: z.custom<Money>(isMoney).nullable().optional(),
+  costWithoutResult: z.custom<Money>(isMoney).nullable(),
 });
 
 /** One line of `results.jsonl`. */

@@ -6,7 +6,7 @@ import type { RowEnd } from '../formats/row-end';
 export interface ReportFile {
   /** Its name in the archive, without the folders before it. */
   readonly name: string;
-  /** A relative URL or a `data:` URL; null when the page cannot lead there. */
+  /** A relative URL; null when the page cannot lead there. */
   readonly href: string | null;
   readonly bytes: number;
 }
@@ -14,11 +14,11 @@ export interface ReportFile {
 /** What a row took. Whole micro-units of a currency; null when its price is not known. */
 export type ReportCost = readonly [currency: string, micros: number] | null;
 
-/** A row of the batch as the report tells it, or a task; of a batch none is `Running`. */
+/** A row of the batch as the report tells it. */
 export interface ReportRow extends RowPlace {
   /** As the row gave it. */
   readonly key: string;
-  readonly state: RowEnd['status'] | 'NotStarted' | 'Running';
+  readonly state: RowEnd['status'] | 'NotStarted';
   readonly workflowId: string;
   readonly requestId: string | null;
   readonly failure: { readonly type: string; readonly message: string } | null;
@@ -34,8 +34,8 @@ export interface ReportRow extends RowPlace {
   /** How long the task queued at the service, in milliseconds. */
   readonly queuedMs: number | null;
   readonly cost: ReportCost;
-  /** The part of `cost` that brought no result; absent in a page from a version before, and of a task. */
-  readonly lostCost?: ReportCost;
+  /** The part of `cost` that brought no result. */
+  readonly lostCost: ReportCost;
   /** What stands in the row file, by column, shortened; absent where that is no table, or is not at hand. */
   readonly cells?: readonly ReportPair[];
 }
@@ -69,48 +69,5 @@ export interface ReportFacts {
   readonly workflowPages: string | null;
 }
 
-/** An input of a task. */
-export interface ReportInput {
-  /** Of the app. */
-  readonly key: string;
-  /** As it was sent; the place of a file. */
-  readonly value: string;
-  readonly isFile: boolean;
-  /** Of a file; null when it is not known. */
-  readonly bytes: number | null;
-}
-
-/** An output of a task without a file in the archive. */
-export interface ReportMissing {
-  /** Its place among the outputs, from 0. */
-  readonly index: number;
-  readonly reason: string;
-}
-
 /** A name and what it says. */
 export type ReportPair = readonly [name: string, value: string];
-
-/** The facts of a page of one task; its row is the only one of the page. */
-export interface TaskFacts {
-  /** Its key, or the id of its workflow. */
-  readonly task: string;
-  /** In the words of `longhaul status`; null when Temporal has forgotten the task. */
-  readonly status: string | null;
-  /** What it waits for and what keeps it, where that is known. */
-  readonly remarks: readonly ReportPair[];
-  /** App and account, where they are known. */
-  readonly about: readonly ReportPair[];
-  readonly inputs: readonly ReportInput[];
-  readonly missing: readonly ReportMissing[];
-  /** ISO-8601, in the order of time. */
-  readonly times: readonly ReportPair[];
-  /** The service's, in milliseconds. */
-  readonly costTimes: Readonly<Record<string, number>>;
-  readonly archive: string;
-  /** ISO-8601. */
-  readonly madeAt: string;
-  /** What ends its wait, or repairs it; the first is the usual one. */
-  readonly remedies: readonly ReportCommand[];
-  readonly commands: readonly ReportCommand[];
-  readonly workflowPages: string | null;
-}

@@ -1,22 +1,17 @@
 import { createHash } from 'node:crypto';
 import { printableLine, printableText } from '../domain/text';
 import type { PageAssets } from './page-assets';
-import type { ReportFacts, ReportRow, TaskFacts } from './report-data';
+import type { ReportFacts, ReportRow } from './report-data';
 
 /**
- * The report of a batch or of one task as the text of one HTML file, in pieces. It makes no request but for the files beside it, and
- * everything that rows, services and names bring is data: a content security policy lets no other script run.
+ * The report of a batch as the text of one HTML file, in pieces. It makes no request but for the files beside it, and everything
+ * that rows, services and names bring is data: a content security policy lets no other script run.
  */
 export async function* reportHtml(
-  facts: ReportFacts | TaskFacts,
+  facts: ReportFacts,
   rows: AsyncIterable<readonly ReportRow[]> | Iterable<readonly ReportRow[]>,
   { script, style }: PageAssets,
 ): AsyncGenerator<string, void, undefined> {
-  const isTask = 'task' in facts;
-  const title = isTask ? `${facts.task} – Longhaul task` : `${facts.batch} – Longhaul batch`;
-  const elsewhere = isTask
-    ? 'The manifest of the task has the same facts.'
-    : 'results.csv beside it has the same rows.';
   const policy = [
     "default-src 'none'",
     "base-uri 'none'",
@@ -24,8 +19,8 @@ export async function* reportHtml(
     `script-src ${sourceHash(script)}`,
     `style-src ${sourceHash(style)}`,
     // From a folder, 'self' matches nothing.
-    "img-src 'self' file: data:",
-    "media-src 'self' file: data:",
+    "img-src 'self' file:",
+    "media-src 'self' file:",
   ].join('; ');
   yield `<!doctype html>
 <html lang="en">
@@ -34,11 +29,11 @@ export async function* reportHtml(
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${escapeHtml(printableLine(title))}</title>
+<title>${escapeHtml(printableLine(`${facts.batch} – Longhaul batch`))}</title>
 <style>${style}</style>
 </head>
 <body>
-<div id="page"><noscript>This report needs JavaScript. ${elsewhere}</noscript></div>
+<div id="page"><noscript>This report needs JavaScript. results.csv beside it has the same rows.</noscript></div>
 <script type="application/json" id="facts">${jsonText(facts)}</script>
 <script type="application/json" id="rows">[`;
   let isFirst = true;

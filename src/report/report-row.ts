@@ -19,8 +19,7 @@ export interface ReportedResult extends RowPlace {
   readonly endedAt: string | null;
   readonly queuedSeconds: number | null;
   readonly cost: Money | null;
-  /** Absent from an older version, which did not tell it of rows that succeeded. */
-  readonly costWithoutResult?: Money | null | undefined;
+  readonly costWithoutResult: Money | null;
 }
 
 /** So much of a row of the row file is shown. */
@@ -41,19 +40,27 @@ export function toReportCells(columns: readonly string[], cells: readonly string
 /** A row as the page gets it. `href` leads from the page to a file of the archive; null where it cannot. */
 export function toReportRow(result: ReportedResult, href: (path: string, bytes: number) => string | null): ReportRow {
   const { key, status, workflowId, requestId, failure, manifest, queuedSeconds, cost } = result;
-  const lost = result.costWithoutResult === undefined && status !== 'Success' ? cost : result.costWithoutResult;
-  const toCost = (money: Money | null = null): ReportCost => money && [money.currency, money.micros];
+  const toCost = (money: Money | null): ReportCost => money && [money.currency, money.micros];
   const toMs = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
   const files = result.outputs.map(({ path, bytes }): ReportFile => {
     return { name: posix.basename(path.replaceAll('\\', '/')), href: href(path, bytes), bytes };
   });
   return {
-    ...{ key, ...pickPlace(result), state: status, workflowId, requestId, failure, files, manifest },
+    key,
+    ...pickPlace(result),
+    state: status,
+    workflowId,
+    requestId,
+    failure,
+    files,
+    manifest,
     queuedMs: queuedSeconds === null ? null : queuedSeconds * 1_000,
     cost: toCost(cost),
-    lostCost: toCost(lost),
-    ...{ fileCount: result.outputCount, failedOutputs: result.failedOutputCount },
-    ...{ startedMs: toMs(result.startedAt), endedMs: toMs(result.endedAt) },
+    lostCost: toCost(result.costWithoutResult),
+    fileCount: result.outputCount,
+    failedOutputs: result.failedOutputCount,
+    startedMs: toMs(result.startedAt),
+    endedMs: toMs(result.endedAt),
   };
 }
 

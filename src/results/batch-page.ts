@@ -4,21 +4,28 @@ import { toReportFacts } from '../report/batch-facts';
 import { openPageAssets } from '../report/page-assets';
 import type { ReportFacts, ReportRow } from '../report/report-data';
 import { reportHtml } from '../report/report-html';
-import { toReportRow } from '../report/report-row';
-import type { Archive } from '../storage/archive/archive';
+import { relativeHref, toReportRow } from '../report/report-row';
+import { type Archive, isArchiveName } from '../storage/archive/archive';
 import type { BatchResults } from './batch-results';
-import { type LinkCounts, PageLinks, type PageOptions, writePage } from './page-links';
+import { writeLocalFile } from './destination';
 
 /** How the page of a batch is written. */
-export interface BatchPageOptions extends PageOptions {
+export interface BatchPageOptions {
   readonly batchId: string;
+  /** Where it is written. Absolute. */
+  readonly file: string;
+  /** The page of a namespace in Temporal's Web UI; null when its address is not known. */
+  readonly webUi: string | null;
+  readonly now: Date;
 }
 
 /** A page that was written. */
-export interface WrittenPage extends LinkCounts {
+export interface WrittenPage {
   readonly path: string;
   readonly bytes: number;
   readonly rows: number;
+  /** Files that the page names and does not lead to: they are in a bucket, or elsewhere. */
+  readonly withoutLink: number;
 }
 
 /** Writes the report of a batch to this machine, from what the archive has of it. Throws ArchiveError or ResultsError. */
@@ -27,18 +34,31 @@ export async function writeBatchPage(
   results: BatchResults,
   options: BatchPageOptions,
 ): Promise<WrittenPage> {
-  const links = new PageLinks(archive, results.folder, options);
   let rows = 0;
+  let withoutLink = 0;
+  const hrefOf = (path: string): string | null => {
+    const name = archiveNameOf(archive, results.folder, path);
+    const href = name === undefined ? null : relativeHref(options.file, archive.locate(name));
+    if (href === null) withoutLink += 1;
+    return href;
+  };
   const pages = async function* (): AsyncGenerator<readonly ReportRow[], void, undefined> {
     for await (const result of results.rows()) {
       rows += 1;
-      const hrefs = await links.hrefs(result.outputs);
-      yield [toReportRow(result, (path) => hrefs.get(path) ?? null)];
+      yield [toReportRow(result, hrefOf)];
     }
   };
   const facts = await readFacts(archive, results, options);
-  const written = await writePage(options.file, reportHtml(facts, pages(), await openPageAssets()));
-  return { ...written, rows, ...links.counts };
+  const written = await writeLocalFile(options.file, reportHtml(facts, pages(), await openPageAssets()));
+  return { ...written, rows, withoutLink };
+}
+
+/** The archive's name of a file of the batch. A worker may see the archive elsewhere: there the batch's folder is known by its name. */
+function archiveNameOf({ location }: Archive, folder: string, path: string): string | undefined {
+  const at = path.startsWith(`${location}/`) ? location.length : path.lastIndexOf(`/${folder}/`);
+  const name = path.slice(at + 1);
+  // A row that another program ended may name anything.
+  return at >= 0 && isArchiveName(name) ? name : undefined;
 }
 
 /** More of a page than stands before its rows. */

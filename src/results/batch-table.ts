@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises';
 import { batchFolder } from '../contract/archive-folder';
 import { errorCode, showValue } from '../domain/text';
 import type { Archive } from '../storage/archive/archive';
+import { writeLocalFile } from './destination';
 import { ResultsError } from './errors';
-import { writePage } from './page-links';
 
 /** How the header of every such table begins, whatever stands between its cells. */
 const beginning = /^\uFEFF?key(.)line\1status\1request_id\1/;
@@ -22,7 +22,7 @@ export async function writeBatchTable(
   await refuseOtherFile(file);
   const name = `${batchFolder(batchId)}/results.csv`;
   const table = await archive.open(name);
-  if (table !== undefined) return await writePage(file, table.content);
+  if (table !== undefined) return await writeLocalFile(file, table.content);
   const words = `The archive has no results.csv of the batch "${batchId}" (${archive.locate(name)}): no run of it has ended. Check its id, and that LONGHAUL_ARCHIVE is the archive of its workers.`;
   throw new ResultsError('missing', words);
 }

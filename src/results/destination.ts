@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { errorCode } from '../domain/text';
 import type { Archive, Expectation } from '../storage/archive/archive';
@@ -128,8 +128,24 @@ export class Destination {
   }
 }
 
+/** Writes a page or a table to this machine, replacing the file as a whole. Throws ArchiveError or ResultsError. */
+export async function writeLocalFile(
+  file: string,
+  chunks: AsyncIterable<string | Uint8Array>,
+): Promise<{ readonly path: string; readonly bytes: number }> {
+  const content = Readable.from(chunks, { objectMode: false });
+  let failure: unknown;
+  content.once('error', (error) => (failure = error));
+  try {
+    const { path, bytes } = await new FolderArchive(dirname(file), 'the folder').put(basename(file), content);
+    return { path, bytes };
+  } catch (error) {
+    throw error === failure ? error : toFailure(error, file);
+  }
+}
+
 /** What is thrown for a file that could not be kept here, or is not what it must be. */
-export function toFailure(error: unknown, from: string): unknown {
+function toFailure(error: unknown, from: string): unknown {
   if (!(error instanceof ArchiveError)) return error;
   if (error.code === 'NAME_INVALID') {
     return new ResultsError('damaged', `A manifest names a file that would not be in the folder: ${error.message}.`);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { isRecord } from '../domain/json';
 import { formatRowPlace, pickPlace } from '../domain/batch/row-place';
-import { formatCountOf, showValue } from '../domain/text';
+import { errorCode, formatCountOf, showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
-import { FolderNames, inspectInputFile } from './input-file';
 import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import type { RefusedRow } from './prepare-row';
@@ -159,6 +160,26 @@ function duplicateProblem({ originalKey }: RowKey, keyField: string, earlier: Ea
   return `${what}${alike}; give every row a key of its own.`;
 }
 
+/**
+ * The size of an input file in bytes, or what is wrong with it as the rest of a sentence about it.
+ *
+ * @param start - where relative paths start.
+ */
+export async function inspectInputFile(file: string, start: string): Promise<number | string> {
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile()) return 'is not a regular file; give the path of a file';
+    if (stats.size === 0) return 'is empty; give a file that has content';
+    await access(file, constants.R_OK);
+    return stats.size;
+  } catch (error) {
+    const code = errorCode(error);
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? `does not exist; relative paths start ${start}`
+      : `cannot be read (${code}); check its permissions`;
+  }
+}
+
 /** What the input files of all rows come to. */
 export interface InputFileCount {
   /** Inputs that are files of this machine, counted once for every row that has them. */
@@ -185,7 +206,6 @@ interface InspectedFile {
  */
 class InputFileStats {
   readonly #seen = new Map<string, InspectedFile>();
-  readonly #folders = new FolderNames();
   readonly #total = {
     references: 0,
     referencedBytes: 0,
@@ -225,7 +245,7 @@ class InputFileStats {
     const name = createHash('sha256').update(file).digest('base64').slice(0, 22);
     const known = this.#seen.get(name);
     if (known !== undefined) return known;
-    const seen = { size: await inspectInputFile(file, `from ${folderName}`, this.#folders), isCounted: false };
+    const seen = { size: await inspectInputFile(file, `from ${folderName}`), isCounted: false };
     this.#seen.set(name, seen);
     return seen;
   }

@@ -1,7 +1,4 @@
-export type { OptionNames } from './option-names';
-export { checkRows, type RowSinks, type RowsReport } from './check-rows';
-export type { InputFileCount } from './check-rows';
-export { inspectInputFile } from './input-file';
+export { checkRows, type InputFileCount, inspectInputFile, type RowSinks, type RowsReport } from './check-rows';
 export type { PreparedRow, RowTable } from './prepared-rows';
 export { preparedIndexPath } from './prepared-rows';
 export { type PageLimits, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows-writer';
@@ -13,13 +10,19 @@ export {
   readBytes,
   readPreparedPage,
 } from './prepared-rows';
-export type { DecimalSign } from './cell-number';
-export { type Delimiter, numberRemedy } from './table-cells';
+export { type DecimalSign, type Delimiter, numberRemedy } from './cells';
 export { readRows, type RowOutcome } from './read-rows';
 export { type RowFile, rowFileAt, type RowFormat } from './row-file';
 export { rowsFrom } from './rows-from';
 export type { EmptyCells, FixedField, RowOptions } from './row-options';
-export { RowFileError, type RowProblem, type RowProblemCode, rowProblemAdvice, rowProblemText } from './row-problem';
+export {
+  type OptionNames,
+  RowFileError,
+  type RowProblem,
+  type RowProblemCode,
+  rowProblemAdvice,
+  rowProblemText,
+} from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
 export { looksLikeMediaFile } from './prepare-row';
 export { findFolderProblem, prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';

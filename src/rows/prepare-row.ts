@@ -11,11 +11,11 @@ import { isUri } from '../domain/uri';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
 import { checkRowFields, InputProblemFields, type Place } from './row-fields';
 import { givenKey, deriveKey, keyRemedy, maxOriginalKeyLength, type RowKey } from './row-key';
-import type { RowOptions, SourceRow } from './row-options';
-import { appOption, optionFor } from './option-names';
-import type { RowProblems } from './row-problem';
+import type { RowOptions } from './row-options';
+import { optionFor, type RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
-import { trimUnseen } from './table-cells';
+import type { SaidRow, SourceRow } from './source-row';
+import { trimUnseen } from './cells';
 import { appColumn } from './table-columns';
 
 /** What is left of a row that cannot become a task: enough to check its key and its files, too. */
@@ -27,7 +27,7 @@ export interface RefusedRow extends Pick<PreparedRow, 'line' | 'sheetRow' | 'tab
 
 /** Makes the input of a task from a row; what is left of it when that is not possible, with the problems added. */
 export function prepareRow(
-  { problems, said, ...source }: SourceRow,
+  { problems, said, own = {}, ...source }: SourceRow,
   index: number,
   folder: string,
   options: RowOptions,
@@ -40,25 +40,21 @@ export function prepareRow(
   // A template that names the app has reported what keeps it from being one.
   const isAppRefused = options.template?.hasApp === true && problems.found.length > 0;
   if (options.common?.webAppId === undefined && !(appColumn in said.fields) && !isAppRefused) {
-    problems.addField(
-      'INPUT',
-      appColumn,
-      undefined,
-      `give it in every row, or one app for all rows ${appOption(options)}`,
-    );
+    const option = optionFor('webAppId', null, options);
+    problems.addField('INPUT', appColumn, undefined, `give it in every row, or one app for all rows ${option}`);
   }
   const inputs = rowInputs(said.fields, folder, options, problems);
   const input: unknown = { ...options.common, ...said.fields, ...fixedValues(options), inputs };
-  const cells = cellsOf(said);
+  const cells = new Map(own.table?.columns.map((column, index) => [column, own.cells?.[index] ?? '']));
   if (problems.found.length > 0 || !isTaskInput(input, options, { problems, cells })) {
     if (isRecord(input)) addOtherInputs(input, options, { problems, cells });
-    return { refused: { ...place, key: ownKey ?? null, inputs: isRecord(inputs) ? inputs : {}, ...said.own } };
+    return { refused: { ...place, key: ownKey ?? null, inputs: isRecord(inputs) ? inputs : {}, ...own } };
   }
   const rowKey = ownKey ?? deriveKey(said.content);
   const digest = inputDigest(input);
   const row: PreparedRow = { index, ...place, ...rowKey, input, digest, columns: said.columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
-  if (bytes <= maxPreparedRowBytes) return { row: { ...row, ...said.own } };
+  if (bytes <= maxPreparedRowBytes) return { row: { ...row, ...own } };
   problems.add(
     'TOO_LARGE',
     `The row makes an input of ${bytes} bytes, more than a task takes; give long values as files.`,
@@ -93,11 +89,6 @@ interface FoundInRow {
   readonly cells: ReadonlyMap<string, string>;
 }
 
-function cellsOf({ own }: Said): ReadonlyMap<string, string> {
-  const { table, cells = [] } = own ?? {};
-  return new Map(table?.columns.map((column, index) => [column, cells[index] ?? '']));
-}
-
 /** A problem of the task's input; of what a template makes of columns, the message names these, too. */
 function addInputProblem(
   problem: string,
@@ -116,8 +107,6 @@ function addInputProblem(
   const at = others.length > 0 ? place : { field: column, value: cells.get(column) ?? place.value };
   problems.add('INPUT', `${problem.replace(/\.$/, '')} (${named}).`, at);
 }
-
-type Said = NonNullable<SourceRow['said']>;
 
 function checkFixedFields(fields: object, { fixed = {} }: RowOptions, problems: RowProblems): void {
   for (const [name, value] of Object.entries(fields)) {
@@ -151,7 +140,7 @@ function isTaskInput(input: unknown, { batchId, template }: RowOptions, inRow: F
 }
 
 /** `undefined` when the row gives none. */
-function readKey({ key, keyField }: Said, problems: RowProblems): RowKey | undefined {
+function readKey({ key, keyField }: SaidRow, problems: RowProblems): RowKey | undefined {
   if (key === undefined) return undefined;
   const text = typeof key === 'number' && isExactNumber(key) ? String(key) : key;
   // A space at the end of a key is invisible: with it the row would be another one, and paid for again.
@@ -182,28 +171,25 @@ function rowInputs(
 function ownInput(key: string, value: unknown, folder: string, options: RowOptions, problems: RowProblems): unknown {
   const { forms = {}, textColumns = [] } = options;
   const isText = textColumns.includes(key);
-  if (key !== key.trim()) problems.addField('VALUE', key, value, 'its name has spaces around it: remove them');
+  if (key !== key.trim()) problems.addField('VALUE', key, value, 'expected a name without spaces around it');
   if (typeof value === 'number' && !Number.isNaN(value)) {
     if (isExactNumber(value)) return isText ? String(value) : value;
     problems.addField('VALUE', key, value, 'a double does not hold such a number exactly: give it as text');
   }
   if (typeof value === 'string' && !isText && looksLikeMarkedFile(value)) {
-    const asFile = `in JSONL and templates a file is { "file": ${JSON.stringify(value.slice(1))} }`;
-    const asText = `text that looks so is to be named ${optionFor('textColumns', key, options)}`;
-    problems.addField('VALUE', key, value, `${asFile}, and ${asText}`);
+    const asText = `text that begins so is named ${optionFor('textColumns', key, options)}`;
+    problems.addField('VALUE', key, value, `expected { "file": … } for a file; ${asText}`);
   }
   if (!isFields(value) || typeof value['file'] !== 'string') return value;
   const form = forms[key];
-  return { ...(form !== undefined && { as: form }), ...value, file: absolute(value['file'], folder) };
+  const file =
+    value['file'].trim() === '' || isUri(value['file']) ? value['file'] : path.resolve(folder, value['file']);
+  return { ...(form !== undefined && { as: form }), ...value, file };
 }
 
 /** `@photos/cat.jpg` is a file in cells alone. `@ada` is text. */
 function looksLikeMarkedFile(text: string): boolean {
   return text.startsWith('@') && (looksLikeMediaFile(text) || isUri(text.slice(1)));
-}
-
-function absolute(file: string, folder: string): string {
-  return file.trim() === '' || isUri(file) ? file : path.resolve(folder, file);
 }
 
 /** Whether a text ends in the extension of a picture, a video or a sound. */

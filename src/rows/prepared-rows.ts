@@ -5,9 +5,8 @@ import { isTaskKey } from '../contract/workflow-ids';
 import { isRecord } from '../domain/json';
 import { formatRowPlace, type RowPlace } from '../domain/batch/row-place';
 import { showValue } from '../domain/text';
-import type { DecimalSign } from './cell-number';
 import { maxOriginalKeyLength } from './row-key';
-import { type Delimiter, delimiters } from './table-cells';
+import { type DecimalSign, type Delimiter, delimiters } from './cells';
 
 /** The form of a table. */
 export interface RowTable {

@@ -1,15 +1,15 @@
 import { showValue } from '../domain/text';
-import { declaredDelimiter, delimiterByFormat } from './table-cells';
+import { declaredDelimiter, delimiterByFormat } from './cells';
 import { prepareRow, type RefusedRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
-import { optionName } from './option-names';
 import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
 import { maxOriginalKeyLength } from './row-key';
 import { type RowFile, readHead, requireRowFile, withHead } from './row-file';
-import { checkRowOptions, type RowOptions, type SourceRow } from './row-options';
+import { checkRowOptions, type RowOptions } from './row-options';
 import type { RowTemplate } from './row-template';
-import { RowFileError, type RowProblem } from './row-problem';
+import { optionFor, RowFileError, type RowProblem } from './row-problem';
+import type { SourceRow } from './source-row';
 import { splitRecords } from './split-records';
 
 /** A row that was read: prepared, or everything that is wrong with it. */
@@ -50,12 +50,10 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
   let index = 0;
   for await (const source of sourceRows(file, options)) {
     const prepared = prepareRow(source, index, file.folder, options);
-    const { keyField = 'key' } = source.said ?? {};
-    const { folderName } = file;
     const more = {
-      keyField,
-      ...(folderName !== undefined && { folderName }),
-      ...(options.template && { inputColumns: options.template.inputColumns }),
+      keyField: source.said?.keyField ?? 'key',
+      folderName: file.folderName,
+      inputColumns: options.template?.inputColumns,
     };
     yield 'row' in prepared
       ? { row: prepared.row, ...more }
@@ -68,7 +66,7 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
 const shownCells = 3;
 
 /** A cell that is no key is reported as a problem; where it is empty, the row is known by its first cells. */
-function withKey({ said, cells = [], problems }: SourceRow): readonly RowProblem[] {
+function withKey({ said, own: { cells = [] } = {}, problems }: SourceRow): readonly RowProblem[] {
   const { key } = said ?? { key: '' };
   const text = typeof key === 'number' ? String(key) : key;
   if (typeof text !== 'string' || text.length > maxOriginalKeyLength) return problems.found;
@@ -85,14 +83,14 @@ function sourceRows(
 ): AsyncGenerator<SourceRow, void, undefined> {
   const { maxRowBytes: maxBytes = defaultMaxRowBytes } = options;
   return withHead(chunks, (head, rest) => {
-    const text = readHead(head, format, options);
+    const text = readHead(head, format);
     if (format === 'jsonl') {
       if (options.delimiter !== undefined) {
-        throw new RowFileError([`JSONL has no delimiter; leave out ${optionName('delimiter', options)}.`]);
+        throw new RowFileError([`JSONL has no delimiter; leave out ${optionFor('delimiter', null, options)}.`]);
       }
       if (options.decimal !== undefined && options.template === undefined) {
         throw new RowFileError([
-          `JSONL without a template has its numbers as JSON; leave out ${optionName('decimal', options)}.`,
+          `JSONL without a template has its numbers as JSON; leave out ${optionFor('decimal', null, options)}.`,
         ]);
       }
       return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options, originals);

@@ -3,13 +3,13 @@ import type { NewTaskInput } from '../contract/task-input';
 import { isRecord } from '../domain/json';
 import { maxSuggestions } from '../domain/nearest-name';
 import { showValue } from '../domain/text';
-import { type OptionNames, optionFor } from './option-names';
-import { meantName, suggestName, type RowProblems } from './row-problem';
+import { meantName, optionFor, type OptionNames, type RowProblems, suggestName } from './row-problem';
 
 /** Of a task's input, what a row may say. */
+// prettier-ignore
 const rowFields: readonly (keyof NewTaskInput)[] = [
-  ...(['webAppId', 'inputs', 'account', 'archive', 'watch', 'deadlines'] as const),
-  ...(['onUncertain', 'uncertainWait', 'suppressPreviewOutput'] as const),
+  'webAppId', 'inputs', 'account', 'archive', 'watch', 'deadlines', 'onUncertain', 'uncertainWait',
+  'suppressPreviewOutput',
 ];
 /** Of a task's input, what a row cannot say: a row makes one new task. */
 const refusedFields = ['adopt', 'batch', 'createNumber'];

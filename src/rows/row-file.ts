@@ -2,13 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../domain/json';
 import { errorCode, showValue } from '../domain/text';
-import { formatOption, type OptionNames } from './option-names';
 import { RowFileError } from './row-problem';
-
-/** As in the options of rows. */
-interface WordOptions {
-  readonly optionNames?: OptionNames;
-}
 
 /** How a row file is written. */
 export type RowFormat = 'jsonl' | 'csv' | 'tsv';
@@ -26,8 +20,6 @@ export interface RowFile {
   readonly originals?: Map<number, unknown>;
 }
 
-const workbookExtensions = ['.xlsx', '.xlsm', '.xls', '.ods', '.numbers'];
-const packedExtensions = ['.gz', '.zip', '.bz2', '.xz', '.zst', '.7z', '.tgz'];
 const formats: Readonly<Record<string, RowFormat>> = {
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',
@@ -42,21 +34,16 @@ const formats: Readonly<Record<string, RowFormat>> = {
  * {@link RowFileError} then.
  *
  * @param format by default what the file's extension says
- * @param options whose options the messages name
  * @throws RowFileError when it says nothing.
  */
-export function rowFileAt(file: string, format?: RowFormat, options: WordOptions = {}): RowFile {
-  const extension = path.extname(file).toLowerCase();
-  const known = format ?? formats[extension];
-  if (known !== undefined) {
-    return { format: known, folder: path.dirname(path.resolve(file)), chunks: readChunks(file) };
+export function rowFileAt(file: string, format?: RowFormat): RowFile {
+  const known = format ?? formats[path.extname(file).toLowerCase()];
+  if (known === undefined) {
+    throw new RowFileError([
+      `The row file ${JSON.stringify(file)} has none of the extensions ${Object.keys(formats).join(', ')}; rename it, or say its format: jsonl, csv or tsv.`,
+    ]);
   }
-  const problem = workbookExtensions.includes(extension)
-    ? 'is a workbook; save it as "CSV UTF-8"'
-    : packedExtensions.includes(extension)
-      ? 'is packed; unpack it first'
-      : `has none of the extensions ${Object.keys(formats).join(', ')}; rename it or say its format ${formatOption(['jsonl', 'csv', 'tsv'], options)}`;
-  throw new RowFileError([`The row file ${JSON.stringify(file)} ${problem}.`]);
+  return { format: known, folder: path.dirname(path.resolve(file)), chunks: readChunks(file) };
 }
 
 /** Whether a value can be read one after another. */
@@ -104,10 +91,8 @@ export const utf8Mark = Buffer.from('\uFEFF');
 
 /** Bytes that identify the format of a file. */
 const headLength = 64;
-/** Text of one byte a character has no zero among its first bytes, whatever language it is in. */
-const zerosWithin = 16;
-
-const excelRemedy = 'save it as UTF-8 (in Excel: save as "CSV UTF-8")';
+/** Text has no control characters among its first bytes. */
+const controlsWithin = 16;
 
 /**
  * Reads a file by what it begins with; when the reading ends, for whatever reason, so does that of the chunks.
@@ -137,57 +122,19 @@ export async function* withHead<Row>(
  *
  * @throws RowFileError for what is no text in UTF-8, and for JSON that is not one object a line.
  */
-export function readHead(head: Buffer, format: RowFormat, options: WordOptions): Buffer {
-  const problem =
-    encodingProblem(head) ?? (format === 'jsonl' ? jsonProblem(head, options) : tableProblem(head, options));
-  if (problem !== undefined) throw new RowFileError([`The row file is ${problem}.`]);
-  return head.indexOf(utf8Mark) === 0 ? head.subarray(utf8Mark.length) : head;
-}
-
-const packed = 'packed; unpack it first';
-const picture = 'a picture or a document, and no table; give the file of the rows';
-
-/** What files begin with that are given for a table by mistake, in hex. */
-const signatures: readonly (readonly [bytes: string, problem: string])[] = [
-  ...['1f8b', '504b05', '504b07', '425a68', 'fd377a58', '28b52ffd', '377abcaf', '52617221'].map(
-    (bytes) => [bytes, packed] as const,
-  ),
-  ...['25504446', '89504e47', 'ffd8ff', '47494638', '49492a00'].map((bytes) => [bytes, picture] as const),
-];
-
-const markup = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml|table|head|meta)\b/i;
-
-function encodingProblem(head: Buffer): string | undefined {
-  const hex = head.subarray(0, 4).toString('hex');
-  if (hex === '504b0304' || hex === 'd0cf11e0') return 'an Excel workbook or the like; save it as "CSV UTF-8"';
-  const signature = signatures.find(([bytes]) => head.toString('hex').startsWith(bytes));
-  if (signature !== undefined) return signature[1];
-  if (markup.test(head.toString('latin1'))) {
-    return 'a web page or XML, as some programs export a table; open it in a spreadsheet and save it as "CSV UTF-8"';
+export function readHead(head: Buffer, format: RowFormat): Buffer {
+  const marks = head.subarray(0, 2).toString('hex');
+  // As packed files, workbooks and other encodings have them.
+  const hasControls = head.subarray(0, controlsWithin).some((byte) => byte < 9 || (byte > 13 && byte < 32));
+  if (hasControls || marks === 'fffe' || marks === 'feff') {
+    throw new RowFileError([
+      'The row file is not text in UTF-8; save it as UTF-8 (a workbook as "CSV UTF-8"), and unpack a packed file.',
+    ]);
   }
-  if (hex === 'fffe0000' || hex === '0000feff') return `in UTF-32; ${excelRemedy}`;
-  if (hex.startsWith('fffe') || hex.startsWith('feff')) return `in UTF-16; ${excelRemedy}`;
-  if (head.subarray(0, zerosWithin).includes(0))
-    return `not in UTF-8 but, it seems, in UTF-16 or UTF-32; ${excelRemedy}`;
-  return undefined;
-}
-
-function jsonProblem(head: Buffer, options: WordOptions): string | undefined {
   // No more than what there is in any case: what a file is must not depend on how its bytes come.
   const text = head.toString('utf8', 0, headLength).trimStart();
-  if (text.startsWith('[')) return "one JSON array; write one object a line, e.g. jq -c '.[]' rows.json > rows.jsonl";
-  if (/^\{[ \t]*\r?\n/.test(text)) {
-    return 'JSON over several lines; write one object a line, e.g. jq -c . rows.json > rows.jsonl';
+  if (format === 'jsonl' && (text.startsWith('[') || /^\{\s*\r?\n/.test(text))) {
+    throw new RowFileError(['The row file is JSON over several lines; write one object a line, such as with jq -c.']);
   }
-  const [line = ''] = text.replace(/^\uFEFF/, '').split('\n', 1);
-  return /^[^[{]*[,;\t]/.test(line)
-    ? `a table, it seems, and no JSONL; say so ${formatOption(['csv', 'tsv'], options)}`
-    : undefined;
-}
-
-function tableProblem(head: Buffer, options: WordOptions): string | undefined {
-  const text = head.toString('utf8', 0, headLength).replace(/^\uFEFF/, '');
-  return /^\s*\{\s*"/.test(text)
-    ? `JSON, it seems, and no table; say so ${formatOption(['jsonl'], options)}`
-    : undefined;
+  return head.indexOf(utf8Mark) === 0 ? head.subarray(utf8Mark.length) : head;
 }

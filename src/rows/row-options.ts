@@ -1,14 +1,10 @@
 import { unknownNameProblems } from '../domain/nearest-name';
 import { isFields } from '../domain/json';
 import { showValue } from '../domain/text';
-import type { RowPlace } from '../domain/batch/row-place';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
-import { optionFor, type OptionNames } from './option-names';
-import { RowFileError, type RowProblems } from './row-problem';
+import { optionFor, type OptionNames, RowFileError } from './row-problem';
 import type { RowTemplate } from './row-template';
-import type { PreparedRow } from './prepared-rows';
-import type { DecimalSign } from './cell-number';
-import type { Delimiter } from './table-cells';
+import type { DecimalSign, Delimiter } from './cells';
 
 /** What an empty cell of a table means: a problem (it is paid for, so nothing is guessed), no input, or empty text. */
 export type EmptyCells = 'refuse' | 'omit' | 'text';
@@ -56,11 +52,11 @@ export interface RowOptions {
   readonly optionNames?: OptionNames;
 }
 
-const rowOptions = Object.keys({
-  ...{ fixed: 0, common: 0, batchId: 0, constants: 0, forms: 0, delimiter: 0, decimal: 0, textColumns: 0 },
-  ...{ template: 0, keyColumn: 0, keepColumns: 0, ignoreColumns: 0, emptyCells: 0, maxRowBytes: 0 },
-  ...{ optionNames: 0 },
-} satisfies Record<keyof RowOptions, 0>);
+// prettier-ignore
+const rowOptions: readonly (keyof RowOptions)[] = [
+  'fixed', 'common', 'batchId', 'constants', 'forms', 'delimiter', 'decimal', 'textColumns', 'template', 'keyColumn',
+  'keepColumns', 'ignoreColumns', 'emptyCells', 'maxRowBytes', 'optionNames',
+];
 
 /** Throws RowFileError for an option that is not known or would be without effect: rows would be read otherwise than was meant. */
 export function checkRowOptions(options: RowOptions): void {
@@ -81,25 +77,4 @@ export function checkRowOptions(options: RowOptions): void {
 /** The name of the column or field with a row's key. */
 export function getKeyColumn({ keyColumn = 'key' }: RowOptions): string {
   return keyColumn;
-}
-
-/** What a row says, whatever its format: not yet checked as the input of a task. */
-export interface SourceRow extends RowPlace {
-  readonly problems: RowProblems;
-  /** Of a table's row, those that have a column. */
-  readonly cells?: readonly string[];
-  /** Missing when the row could not be read at all. */
-  readonly said?: {
-    /** `webAppId`, `inputs` and what else a task's input has. */
-    readonly fields: Readonly<Record<string, unknown>>;
-    /** `undefined` when it gives none. */
-    readonly key: unknown;
-    /** The column or field that the key is from. */
-    readonly keyField: string;
-    /** What its key is derived from when it gives none. */
-    readonly content: Readonly<Record<string, unknown>>;
-    readonly columns: Readonly<Record<string, string>>;
-    /** Of a table. */
-    readonly own?: Pick<PreparedRow, 'table' | 'cells'>;
-  };
 }

@@ -114,3 +114,33 @@ export function meantName(name: string, known: readonly string[]): string | unde
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
+
+/** Whose options messages name as a remedy: those of the library, or of the command line. */
+export type OptionNames = 'library' | 'commandLine';
+
+const commandLineNames = {
+  keyColumn: '--key-column',
+  textColumns: '--text-column',
+  ignoreColumns: '--ignore-column',
+  emptyCells: '--empty',
+  decimal: '--decimal',
+  delimiter: '--delimiter',
+  template: '--template',
+  webAppId: '--app',
+} as const;
+
+/** An option as a remedy names it, with its value if that is given: `(ignoreColumns: ["notes"])`, or `(--ignore-column notes)`. */
+export function optionFor(
+  option: keyof typeof commandLineNames,
+  value: string | null,
+  { optionNames = 'library' }: { readonly optionNames?: OptionNames },
+): string {
+  if (optionNames === 'commandLine') {
+    const name = commandLineNames[option];
+    if (value === null) return `(${name})`;
+    return `(${name} ${/^[\w.:/-]{1,120}$/.test(value) ? value : showValue(value)})`;
+  }
+  if (value === null) return option === 'webAppId' ? '(common: { webAppId })' : `(${option})`;
+  const shown = showValue(value);
+  return `(${option}: ${option === 'textColumns' || option === 'ignoreColumns' ? `[${shown}]` : shown})`;
+}

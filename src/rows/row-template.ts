@@ -4,8 +4,7 @@ import { isRecord } from '../domain/json';
 import { showValue, errorMessage } from '../domain/text';
 import { isRowField, repeatedField, listRowFields } from './row-fields';
 import { RowFileError, type RowProblems } from './row-problem';
-import { looksLikeNumber, type NumberNotation, readCellNumber, writtenNumberRemedy } from './cell-number';
-import { trimUnseen } from './table-cells';
+import { expectedNumber, type NumberNotation, readCellNumber } from './cells';
 
 /** What a row gives for a column: a cell's text, a field of JSON, or nothing. */
 export type ColumnValue = (column: string) => unknown;
@@ -165,20 +164,13 @@ function fillWhole(
   if (!isNumber || typeof value !== 'string') return value;
   const number = readCellNumber(value.trim(), notation);
   if (number !== undefined) return number;
-  problems.addField('VALUE', column, value, numberAdvice(column, trimUnseen(value), notation));
+  problems.addField(
+    'VALUE',
+    column,
+    value,
+    `expected ${expectedNumber(notation)}; text is {${column}} in the template`,
+  );
   return undefined;
-}
-
-/** Why a text is not the number that the template asks for. */
-function numberAdvice(column: string, text: string, notation: NumberNotation): string {
-  const asText = `or ask for text: {${column}} in the template`;
-  const plain = text.replace(/^(-?)0+(?=\d)/, '$1');
-  if (plain !== text && readCellNumber(plain, notation) !== undefined)
-    return `it begins with a zero, as no number does: write ${plain}, ${asText}`;
-  const remedy = writtenNumberRemedy(text, notation);
-  if (remedy !== undefined) return `${remedy}, ${asText}`;
-  if (looksLikeNumber(text)) return `give a number that a double holds exactly, ${asText}`;
-  return `it is no number: give one such as ${notation.sign === 'comma' ? '0,5' : '0.5'} or 1024`;
 }
 
 function fillPart({ column }: Placeholder, getValue: ColumnValue, problems: RowProblems): string {

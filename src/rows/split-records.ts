@@ -1,4 +1,4 @@
-import type { Delimiter } from './table-cells';
+import type { Delimiter } from './cells';
 import { formatRowPlace } from '../domain/batch/row-place';
 import { RowFileError, type RowProblems } from './row-problem';
 
@@ -159,7 +159,7 @@ export async function* splitRecords(
 /**
  * Adds why a record could not be read.
  *
- * @param quoteRemedy - what else to do about a quote that is never closed.
+ * @param quoteRemedy - what to do about a quote that is never closed.
  * @throws RowFileError for a quote that is never closed: the rows behind it are not known, not even their number.
  */
 export function addFaults(
@@ -181,7 +181,7 @@ export function addFaults(
       return;
     case 'QUOTE_NOT_CLOSED':
       throw new RowFileError([
-        `A quote that opens in ${formatRowPlace({ line: faultLine, sheetRow: number })} is never closed, so that the rest of the file (to line ${lastLine}) cannot be read; close it.${quoteRemedy}`,
+        `A quote that opens in ${formatRowPlace({ line: faultLine, sheetRow: number })} is never closed, so that the rest of the file (to line ${lastLine}) cannot be read. ${quoteRemedy}`,
       ]);
   }
 }

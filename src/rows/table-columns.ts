@@ -1,10 +1,9 @@
 import { firstProblems } from '../contract/input-bounds';
 import { parseInputKey } from '../domain/input-values';
 import { showValue } from '../domain/text';
-import { columnName, type Delimiter, delimiters, delimiterWord, parseCells } from './table-cells';
+import { columnName, type Delimiter, delimiters, parseCells } from './cells';
 import { getKeyColumn, type RowOptions } from './row-options';
-import { optionFor, optionName } from './option-names';
-import { meantName, suggestName, RowFileError, type RowProblem } from './row-problem';
+import { meantName, optionFor, RowFileError, type RowProblem, suggestName } from './row-problem';
 import type { RawRecord } from './split-records';
 
 /** The column of a table, and the field of a row, that chooses the app. */
@@ -23,36 +22,44 @@ export interface TableColumns {
 }
 
 /**
- * Reads the header of a table.
+ * Reads the names of a table's columns.
  *
  * @throws RowFileError with every problem: a column that is not understood would be paid for and not sent.
  */
 export function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
-  const problems = [...nameProblems(names), ...missing(names, options)];
   const { template, keyColumn, keepColumns = [], ignoreColumns = [] } = options;
   const own = [getKeyColumn(options), appColumn, ...(isAccountColumn(options) ? [accountColumn] : [])];
   const others = new Set([...own, ...keepColumns]);
-  const sent = new Set<string>();
-  const unknownColumns: string[] = [];
   const asked = template?.columns ?? [];
+  const sent = new Set<string>();
+  const problems = [...nameProblems(names), ...missingColumns(names, options)];
+  // Whether any name is known here, so that the line seems to be the header.
   let isHeader = template !== undefined && asked.length === 0;
+  const unknown: string[] = [];
   for (const name of names) {
+    const isInputKey = parseInputKey(name) !== undefined;
     const meant = suggestName(name, own);
-    const isColumn = asked.includes(name) || suggestName(name, asked) !== undefined;
-    isHeader ||= isColumn || meant !== undefined || others.has(name) || parseInputKey(name) !== undefined;
-    if (template === undefined ? parseInputKey(name) !== undefined : template.columns.includes(name)) sent.add(name);
-    else if (name !== '' && !others.has(name) && !ignoreColumns.includes(name)) {
-      // The column that is missing was named together with what it seems to be called.
-      if (meant !== undefined && meant === keyColumn && !names.includes(meant)) continue;
-      const problem = unknownColumnProblem(name, meant, options);
-      if (problem !== undefined) unknownColumns.push(problem);
+    const isAsked = asked.includes(name);
+    isHeader ||=
+      isAsked || suggestName(name, asked) !== undefined || meant !== undefined || others.has(name) || isInputKey;
+    if (template === undefined ? isInputKey : isAsked) {
+      sent.add(name);
+      continue;
     }
+    const isIgnored = name === '' || others.has(name) || ignoreColumns.includes(name);
+    // The column of the keys that is missing was named together with what it seems to be called.
+    const isNamed = meant !== undefined && meant === keyColumn && !names.includes(meant);
+    // With a template, other columns are a person's own.
+    const mayBeOwn = template !== undefined && !isInputKey && meant === undefined;
+    if (!isIgnored && !isNamed && !mayBeOwn) unknown.push(unknownColumn(name, meant, options));
   }
-  if (!isHeader)
+  if (!isHeader) {
+    const template = optionFor('template', null, options);
     problems.push(
-      `The first line names the columns; remove what stands above it, such as a title, or put one before the rows if the file has none${byTemplate(options)}.`,
+      `The first line does not name the columns that are expected; remove a title above the header, or say by a template what columns of your own are for ${template}.`,
     );
-  problems.push(...unknownColumns);
+  }
+  problems.push(...unknown);
   for (const name of ignoreColumns) sent.delete(name);
   if (problems.length > 0) throw new RowFileError(firstProblems(problems));
   return { names, sent, used: names.filter((name) => sent.has(name) || others.has(name)) };
@@ -64,65 +71,48 @@ export function isAccountColumn(options: RowOptions): boolean {
   return template === undefined && getKeyColumn(options) !== accountColumn && !ignoreColumns.includes(accountColumn);
 }
 
-/** The names of a sheet of one's own are no input keys. */
-function byTemplate(options: RowOptions): string {
-  if (options.template !== undefined) return '';
-  return `; if they are names of your own, a template says what they are for ${optionName('template', options)}`;
-}
-
 function nameProblems(names: readonly string[]): string[] {
   const last = new Map(names.map((name, index) => [name, index]));
   const duplicates = new Set(names.filter((name, index) => name !== '' && last.get(name) !== index));
-  return [
-    ...names.flatMap((name, index) => (name === '' ? [`Column ${index + 1} has no name; name it or remove it.`] : [])),
-    ...[...duplicates].map((name) => `The column ${showValue(name)} is there twice; rename or remove one.`),
-    ...names
-      .filter((name) => /\p{Cc}/u.test(name))
-      .map(
-        (name) =>
-          `The column ${showValue(name)} has control characters in its name; end lines with \\n or \\r\\n, and close all quotes.`,
-      ),
-  ];
-}
-
-function missing(names: readonly string[], options: RowOptions): string[] {
-  const { template, keyColumn, keepColumns = [], textColumns = [], ignoreColumns = [] } = options;
-  const wanted = new Map<string, string>();
-  for (const name of template?.columns ?? []) wanted.set(name, 'the template asks for');
-  for (const name of keepColumns) wanted.set(name, 'the names of archived files ask for');
-  for (const name of textColumns) {
-    // With a template it may also be an input that the template makes.
-    if (template === undefined || parseInputKey(name) === undefined) wanted.set(name, 'is to be sent as text');
+  const problems = [...duplicates].map((name) => `The column ${showValue(name)} is there twice; rename or remove one.`);
+  for (const [index, name] of names.entries()) {
+    if (name === '') problems.push(`Column ${index + 1} has no name; name it or remove it.`);
+    else if (/\p{Cc}/u.test(name)) {
+      problems.push(
+        `The column ${showValue(name)} has control characters in its name; end lines with \\n or \\r\\n, and close all quotes.`,
+      );
+    }
   }
-  for (const name of ignoreColumns) wanted.set(name, 'is to be ignored');
-  if (keyColumn !== undefined) wanted.set(keyColumn, 'is to hold the keys');
-  const known = names.slice(0, maxListedColumns).map((name) => showValue(name));
-  const more = names.length - known.length;
-  const list = [...known, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
-  return [...wanted]
-    .filter(([name]) => !names.includes(name))
-    .map(([name, why]) => {
-      const meant = meantName(name, names);
-      const hint = meant === undefined ? '' : `do you mean ${showValue(meant)}? `;
-      return `There is no column ${showValue(name)}, which ${why}; ${hint}${hint === '' ? 'the' : 'The'} columns are ${list}.`;
-    });
+  return problems;
 }
 
 const maxListedColumns = 50;
 
-function unknownColumnProblem(name: string, meant: string | undefined, options: RowOptions): string | undefined {
-  const shown = showValue(name);
-  const ignore = `ignore it ${optionFor('ignoreColumns', name, options)}`;
-  const isInputKey = parseInputKey(name) !== undefined;
-  if (meant !== undefined && !isInputKey) {
-    return `There is a column ${shown}; do you mean ${showValue(meant)}? Rename it, or ${ignore}.`;
+/** The columns that the options name and the table does not have. */
+function missingColumns(names: readonly string[], options: RowOptions): string[] {
+  const { template, keyColumn, keepColumns = [], textColumns = [], ignoreColumns = [] } = options;
+  const wanted = new Set([...(template?.columns ?? []), ...keepColumns, ...ignoreColumns]);
+  // With a template it may also be an input that the template makes.
+  for (const name of textColumns) if (template === undefined || parseInputKey(name) === undefined) wanted.add(name);
+  if (keyColumn !== undefined) wanted.add(keyColumn);
+  const list = names.slice(0, maxListedColumns).map((name) => showValue(name));
+  if (names.length > list.length) list.push(`and ${names.length - list.length} more`);
+  return [...wanted]
+    .filter((name) => !names.includes(name))
+    .map((name) => {
+      const meant = meantName(name, names);
+      const hint = meant === undefined ? '' : ` Do you mean ${showValue(meant)}?`;
+      return `There is no column ${showValue(name)}, which the options or the template name.${hint} The columns are ${list.join(', ')}.`;
+    });
+}
+
+function unknownColumn(name: string, meant: string | undefined, options: RowOptions): string {
+  const ignore = `Rename it, or ignore it ${optionFor('ignoreColumns', name, options)}.`;
+  if (meant !== undefined && parseInputKey(name) === undefined) {
+    return `The column ${showValue(name)} is not known; do you mean ${showValue(meant)}? ${ignore}`;
   }
-  if (options.template === undefined) {
-    return `The column ${shown} is no input key such as "1:LoadImage.image"; rename it, ${ignore}, or use it in a template ${optionName('template', options)}.`;
-  }
-  return isInputKey
-    ? `The column ${shown} is an input key, and the template does not use it; add it there or ${ignore}.`
-    : undefined;
+  const expected = options.template === undefined ? 'an input key such as "1:LoadImage.image"' : 'one of the template';
+  return `The column ${showValue(name)} is not known; expected ${expected}. ${ignore}`;
 }
 
 /** The first line of a table: its text, its cells, and what kept them from being read. */
@@ -152,7 +142,17 @@ export function readHeader(
   if (text !== undefined && /\r(?!\n)/.test(text)) {
     throw new RowFileError(['The lines end with \\r, as on an old Mac; end them with \\n or \\r\\n.']);
   }
-  if (text !== undefined) refuseOtherDelimiter(text, delimiter, options);
+  const other = text === undefined ? undefined : otherDelimiter(text, delimiter);
+  if (other !== undefined) {
+    const option = optionFor(
+      'delimiter',
+      other === '\t' && options.optionNames === 'commandLine' ? 'tab' : other,
+      options,
+    );
+    throw new RowFileError([
+      `The header is one column, ${showValue(text)}, and its cells seem to have another delimiter. Say so ${option}.`,
+    ]);
+  }
   if (cells === undefined) {
     throw new RowFileError(problems.map(({ message }) => `The header cannot be read. ${message}`));
   }
@@ -163,27 +163,12 @@ export function readHeader(
   return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }
 
-function refuseOtherDelimiter(text: string, delimiter: Delimiter, { optionNames }: RowOptions): void {
-  const other = otherDelimiter(text, delimiter);
-  if (other === undefined) return;
-  const word = delimiterWord(other);
-  const option = optionNames === 'commandLine' ? `--delimiter ${word}` : `delimiter: ${JSON.stringify(other)}`;
-  throw new RowFileError([
-    `The header is one column, ${showValue(text)}: its cells seem to be separated by ${word}. Say so (${option}).`,
-  ]);
-}
-
 /** The delimiter that a header seems to have which is one column with the given one; `undefined` when it seems to have none. */
 export function otherDelimiter(header: string, delimiter: Delimiter): Delimiter | undefined {
-  if (countCells(header, delimiter) > 1) return undefined;
+  const countCells = (one: Delimiter): number => parseCells(header, one).cells?.length ?? 0;
+  if (countCells(delimiter) > 1) return undefined;
   const [other] = delimiters
-    .filter((one) => one !== delimiter)
-    .map((one) => ({ one, count: countCells(header, one) }))
-    .filter(({ count }) => count > 1)
-    .sort((one, two) => two.count - one.count);
-  return other?.one;
-}
-
-function countCells(text: string, delimiter: Delimiter): number {
-  return parseCells(text, delimiter).cells?.length ?? 0;
+    .filter((one) => one !== delimiter && countCells(one) > 1)
+    .sort((one, two) => countCells(two) - countCells(one));
+  return other;
 }

@@ -1,5 +1,5 @@
 import { type RowFile, utf8Mark } from './row-file';
-import { declaredDelimiter, type Delimiter, delimiterByFormat } from './table-cells';
+import { declaredDelimiter, type Delimiter, delimiterByFormat } from './cells';
 import { otherDelimiter } from './table-columns';
 
 /** How a row file is written, for a table that a person opens beside it. */

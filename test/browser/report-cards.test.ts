@@ -27,7 +27,7 @@ async function writePage(id: string, lines: readonly ResultLine[]): Promise<stri
   const archive = new FolderArchive(join(folder.path, 'archive'));
   await writeResults(archive, id, [...lines]);
   const file = join(folder.path, 'mail', `${id}.html`);
-  const options = { batchId: id, file, embed: true, webUi: null, now: new Date() };
+  const options = { batchId: id, file, webUi: null, now: new Date() };
   await writeBatchPage(archive, await openBatchResults(archive, id), options);
   return pathToFileURL(file).href;
 }
@@ -49,7 +49,7 @@ async function withPage(address: string, use: (page: Page) => Promise<void>, wid
   }
 }
 
-describe('the card of a picture that is not inside the page', () => {
+describe('the card of a picture that is not beside the page', () => {
   it('says so, how large it is, and leads to the file, where the page was taken away from its files', async () => {
     const archive = new FolderArchive(join(folder.path, 'archive'));
     const noise = {
@@ -84,7 +84,7 @@ describe('the card of a picture that is not inside the page', () => {
 
     await withPage(address, async (page) => {
       await eventually(async () => (await page.locator(`${card} .why`).count()) === 1);
-      expect(await page.locator(card).innerText()).toMatch(/0\.png\s+[\d.]+ (?:KiB|MiB), not inside this page/);
+      expect(await page.locator(card).innerText()).toMatch(/0\.png\s+[\d.]+ (?:KiB|MiB), not beside this page/);
       const link = page.locator(`${card} a`);
       expect(await link.innerText()).toBe('Open the file');
       expect(await link.getAttribute('href')).toMatch(/batches\/mailed\/outputs\/large\/0\.png$/);

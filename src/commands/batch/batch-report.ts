@@ -229,7 +229,6 @@ function rowLine(key: string, line: number | string, rest: string): string {
 
 interface PageOptions {
   readonly html: string;
-  readonly embed: boolean;
   readonly json: boolean;
 }
 
@@ -237,7 +236,7 @@ interface PageOptions {
 export async function writeReportPage(
   context: CommandContext,
   batchId: string,
-  { html, embed, json }: PageOptions,
+  { html, json }: PageOptions,
 ): Promise<void> {
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
@@ -247,29 +246,20 @@ export async function writeReportPage(
     writeBatchPage(archive, await openBatchResults(archive, batchId), {
       batchId,
       ...(await pageFile(context, html)),
-      embed,
     }),
   );
   if (json) printJson(context, page);
-  else context.stdout.write(pageText(page, embed));
+  else context.stdout.write(pageText(page));
 }
 
-function pageText(
-  { path: file, bytes, rows, embedded, linkedPictures, withoutLink }: WrittenPage,
-  embed: boolean,
-): string {
-  const links =
-    linkedPictures > 0 ? `, ${formatCount(linkedPictures)} as links (of more than 256 KiB, or 20 MiB in all)` : '';
-  const inside = embed ? `, ${formatCountOf(embedded, 'picture')} inside${links}` : '';
-  const lines = [
-    `${file}  (${formatRowCount(rows)}, ${formatBytes(bytes)}${inside})`,
-    ...(withoutLink > 0
-      ? [
-          `  It names ${formatCountOf(withoutLink, 'file')} and does not lead there, because they are in a bucket or not in this archive.`,
-          ...(embed ? [] : ['  --embed puts small pictures inside; report.html beside results.csv leads to all.']),
-        ]
-      : []),
-  ];
+function pageText({ path: file, bytes, rows, withoutLink }: WrittenPage): string {
+  const lines = [`${file}  (${formatRowCount(rows)}, ${formatBytes(bytes)})`];
+  if (withoutLink > 0) {
+    lines.push(
+      `  It names ${formatCountOf(withoutLink, 'file')} and does not lead there, because they are in a bucket or not in this archive.`,
+      '  report.html beside results.csv leads to all.',
+    );
+  }
   return `${lines.map(printableLine).join('\n')}\n`;
 }
 

@@ -28,7 +28,6 @@ interface StatusOptions {
 interface ReportOptions {
   readonly html?: string;
   readonly csv?: string;
-  readonly embed?: true;
   readonly json?: boolean;
 }
 
@@ -84,10 +83,9 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
     .addArgument(batchIdArgument())
     .option('--html <file>', 'instead write a page for a browser, from the archive alone')
     .option('--csv <file>', 'instead fetch results.csv, from the archive alone')
-    .option('--embed', 'with --html: small pictures inside, so that it can be mailed')
     .option('--json', 'print one JSON object')
-    .addHelpText('after', '\nExample:\n  $ longhaul batch report photos --html photos.html --embed\n')
-    .action(async (id: string, { json, html, csv, embed }: ReportOptions) => {
+    .addHelpText('after', '\nExample:\n  $ longhaul batch report photos --html photos.html\n')
+    .action(async (id: string, { json, html, csv }: ReportOptions) => {
       if (html !== undefined && csv !== undefined) {
         throw new InputInvalidError(['--html and --csv exclude each other; give one at a time.'], 'batch');
       }
@@ -96,10 +94,9 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
         return;
       }
       if (html !== undefined) {
-        await writeReportPage(context, id, { html, embed: embed ?? false, json: json ?? false });
+        await writeReportPage(context, id, { html, json: json ?? false });
         return;
       }
-      if (embed) throw new InputInvalidError(['--embed puts pictures into a page; give --html FILE, too.'], 'batch');
       await withLonghaul(context, {}, async (longhaul) => {
         const batch = longhaul.batch(id);
         const view = await batch.status();

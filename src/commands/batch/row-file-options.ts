@@ -116,7 +116,7 @@ export async function readRowFileOptions(
   const forms = readForms(options.as ?? []);
   const constants = readInputs({ input: options.input ?? [], string: options.string ?? [] }, cwd);
   return {
-    file: rowFileAt(path.resolve(cwd, rowFile), format, { optionNames }),
+    file: rowFileAt(path.resolve(cwd, rowFile), format),
     options: {
       optionNames,
       common: {

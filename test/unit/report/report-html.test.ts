@@ -24,6 +24,7 @@ const result: ReportedResult = {
     endedAt: null,
     queuedSeconds: null,
     cost: null,
+    costWithoutResult: null,
   },
 };
 

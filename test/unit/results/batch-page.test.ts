@@ -12,7 +12,6 @@ import { temporaryFolder } from '../../support/temporary-folder';
 const folder = temporaryFolder();
 const archive = new FolderArchive(join(folder.path, 'archive'));
 const place = 'batches/photos/outputs';
-const large = 'x'.repeat(256 * 1024 + 1);
 const page = join(folder.path, 'mail', 'photos.html');
 afterAll(() => {
   folder.remove();
@@ -24,12 +23,7 @@ async function keep(name: string, content: string, located = archive.locate(name
 }
 
 beforeAll(async () => {
-  const outputs = [
-    await keep(`${place}/a/0 #1.png`, 'small'),
-    await keep(`${place}/a/1.png`, large),
-    await keep(`${place}/a/2.mp4`, 'film'),
-    { ...(await keep(`${place}/a/3.png`, 'changed')), sha256: sha256('was') },
-  ];
+  const outputs = [await keep(`${place}/a/0 #1.png`, 'small'), await keep(`${place}/a/2.mp4`, 'film')];
   // As a worker in a container sees them, and what is not in this archive at all.
   const elsewhere = [
     await keep(`${place}/b/0.jpg`, 'other', `/data/${place}/b/0.jpg`),
@@ -42,12 +36,9 @@ beforeAll(async () => {
   ]);
 });
 
-async function report(
-  id: string,
-  ...more: string[]
-): Promise<{ context: FakeContext; facts: ReportFacts; rows: ReportRow[] }> {
+async function report(id: string): Promise<{ context: FakeContext; facts: ReportFacts; rows: ReportRow[] }> {
   const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location, LONGHAUL_WEB_UI_URL: 'http://ui.example' });
-  await runCommandLine(['batch', 'report', id, '--html', page, ...more], context);
+  await runCommandLine(['batch', 'report', id, '--html', page], context);
   const html = context.exitCode === 0 ? readFileSync(page, 'utf8') : '';
   const data = (id: string): unknown => JSON.parse(new RegExp(`id="${id}">([^]*?)</script>`).exec(html)?.[1] ?? 'null');
   return { context, facts: data('facts') as ReportFacts, rows: data('rows') as ReportRow[] };
@@ -83,15 +74,6 @@ describe('longhaul batch report --html', () => {
     });
   });
 
-  it('takes from a file of a version before that only rows without success cost something for nothing', async () => {
-    const cost = { currency: 'EUR', micros: 7 };
-    await writeResults(archive, 'older', [
-      resultLineOf('older', 'a', { cost }),
-      resultLineOf('older', 'b', { cost, status: 'Failed' }),
-    ]);
-    expect((await report('older')).rows.map(({ lostCost }) => lostCost)).toEqual([null, ['EUR', 7]]);
-  });
-
   it('says of a batch of which no run has ended that its rows are those on record so far', async () => {
     await archive.replace(
       'batches/early/batch.json',
@@ -103,17 +85,6 @@ describe('longhaul batch report --html', () => {
     const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
     await runCommandLine(['batch', 'results', 'early', '-o', join(folder.path, 'early')], context);
     expect(context.stderr.text).toContain('end the run with "longhaul batch drain early"');
-  });
-
-  it('puts small pictures inside with --embed, and nothing that is large, no picture, or not what it was', async () => {
-    const { context, rows } = await report('photos', '--embed', '--json');
-    const hrefs = rows.flatMap(({ files }) => files.map(({ href }) => href?.slice(0, 15)));
-
-    expect(hrefs.map((href) => href?.startsWith('data:') ?? null)).toEqual([true, false, false, false, true, null]);
-    expect(rows[0]?.files[0]?.href).toBe(`data:image/png;base64,${Buffer.from('small').toString('base64')}`);
-    expect(JSON.parse(context.stdout.text)).toMatchObject({ path: page, rows: 3, embedded: 2, withoutLink: 1 });
-    const text = (await report('photos', '--embed')).context.stdout.text;
-    expect(text).toMatch(/2 pictures inside, \d as links \(of more than 256 KiB/);
   });
 
   it.each([
@@ -128,19 +99,14 @@ describe('longhaul batch report --html', () => {
     '/x/batches/named/../../../y.png',
   ])('shows every row although one names a file that cannot be there, such as %j', async (path) => {
     await writeResults(archive, 'named', [resultLineOf('named', 'a', { outputs: [{ path, bytes: 5, sha256: 'ab' }] })]);
-    for (const more of [[], ['--embed']]) {
-      const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
-      await runCommandLine(['batch', 'report', 'named', '--html', page, '--json', ...more], context);
-      expect([context.exitCode, context.stderr.text]).toEqual([0, '']);
-      expect(JSON.parse(context.stdout.text)).toMatchObject({ rows: 1, embedded: 0 });
-    }
+    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
+    await runCommandLine(['batch', 'report', 'named', '--html', page, '--json'], context);
+    expect([context.exitCode, context.stderr.text]).toEqual([0, '']);
+    expect(JSON.parse(context.stdout.text)).toMatchObject({ rows: 1 });
   });
 
-  it('refuses --embed without a page, and a folder that cannot be written', async () => {
+  it('refuses a folder that cannot be written', async () => {
     const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
-    await runCommandLine(['batch', 'report', 'photos', '--embed'], context);
-    expect([context.exitCode, context.stderr.text]).toEqual([2, expect.stringContaining('give --html FILE')]);
-
     await runCommandLine(['batch', 'report', 'photos', '--html', '/proc/none/x.html'], context);
     expect([context.exitCode, context.stderr.text]).toEqual([2, expect.stringContaining('the folder /proc/none')]);
   });

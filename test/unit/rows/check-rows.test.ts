@@ -75,31 +75,6 @@ describe('the check of all rows', () => {
     expect(report.files).toMatchObject({ references: 1, distinct: 1, distinctBytes: 3 });
   });
 
-  it.each([
-    ['photos/Cat.JPG', /"[^"]*\/photos\/cat\.jpg" is there: capital letters make a difference; write its name so\.$/],
-    ['Photos/cat.jpg', /"[^"]*\/photos" is there: capital letters make a difference/],
-    ['photos/caf\u00e9.jpg', /is there: its name has its accents in the other form of Unicode/],
-    ['photos/bird.jpg', /does not exist; relative paths start from/],
-  ])('names the file that is there in the place of %s', async (file, message) => {
-    writeFileSync(join(files.path, 'photos', 'cafe\u0301.jpg'), 'x');
-    const path = rowFile('namesake.csv', `key,${image}\na,@${file}\n`);
-    const { firstProblems } = await checkRows(readRows(rowFileAt(path), { common }));
-    expect(firstProblems.map(rowProblemText).join()).toMatch(message);
-  });
-
-  it.each(['C:\\photos\\cat.jpg', 'photos\\cat.jpg', 'C:/photos/cat.jpg'])(
-    'tells that %s is a path of Windows',
-    async (file) => {
-      const path = rowFile('windows.csv', `key,${image}\na,@${file}\n`);
-
-      const { firstProblems } = await checkRows(readRows(rowFileAt(path), { common }));
-
-      expect(firstProblems.map(rowProblemText).join()).toMatch(
-        /does not exist: it has a path of Windows; write \/ in the place of \\, and no drive\.$/,
-      );
-    },
-  );
-
   it('tells of keys that are there twice, also when only capital letters tell them apart, and of the same row twice', async () => {
     const keys = rowFile('keys.jsonl', '{"key":"Cat","inputs":{}}\n{"key":"cat","inputs":{}}\n');
     const same = rowFile('same.jsonl', '\n{"inputs":{"1:A.b":1}}\n{"inputs":{"1:A.b":1}}\n');

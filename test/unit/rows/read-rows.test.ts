@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { inputDigest } from '../../../src/contract/task-input';
 import { isTaskKey } from '../../../src/contract/workflow-ids';
 import { parseRowTemplate, type RowOptions, rowProblemText } from '../../../src/rows';
-import { trimUnseen } from '../../../src/rows/table-cells';
+import { trimUnseen } from '../../../src/rows/cells';
 import { fileProblemsOf, outcomesOf, problemsOf, rowsOf } from './rows-under-test';
 
 const common = { webAppId: 7 };
@@ -55,7 +55,7 @@ describe('a row of CSV', () => {
     expect(outcomes.flatMap(({ problems = [] }) => problems).map(rowProblemText)).toEqual([
       expect.stringMatching(/^row 4, line 7 of the file: "2:ImageScale\.width" is " 6"/),
       expect.stringMatching(/^row 5, line 8 of the file: The row has 2 cells/),
-      expect.stringMatching(/^row 6, line 9 of the file: .* it is a formula/),
+      expect.stringMatching(/^row 6, line 9 of the file: .* got a formula/),
     ]);
   });
 
@@ -91,9 +91,9 @@ describe('a row of CSV', () => {
   it('with an empty cell is refused unless it is said what that means', async () => {
     const csv = `key,${width},${prompt}\na,,\n`;
 
-    expect((await problemsOf(csv, 'csv', { common })).map(rowProblemText)).toEqual([
-      `row 2: "${width}" is ""; fill it in, or say that an empty cell leaves its input out (emptyCells: "omit") or is empty text (emptyCells: "text").`,
-      `row 2: "${prompt}" is ""; fill it in, or say that an empty cell leaves its input out (emptyCells: "omit") or is empty text (emptyCells: "text").`,
+    expect(await problemsOf(csv, 'csv', { common })).toMatchObject([
+      { sheetRow: 2, code: 'VALUE', field: width, value: '""' },
+      { sheetRow: 2, code: 'VALUE', field: prompt, value: '""' },
     ]);
     const constants = { [width]: 5 };
     const omitted = await rowsOf(csv, 'csv', { common, constants, emptyCells: 'omit' });
@@ -195,11 +195,11 @@ describe('rows that are rubbish', () => {
   );
 
   it.each([
-    ['a,5" disk', 'A quote stands inside a cell'],
-    ['a,"five" inches', 'Text follows the closing quote'],
+    ['a,5" disk', 'The quotes of the row do not match'],
+    ['a,"five" inches', 'The quotes of the row do not match'],
     ['a', 'The row has 1 cell, and the header 2 columns'],
     ['a,b,c', 'The row has 3 cells, and the header 2 columns'],
-    ['a,@', `"${prompt}" is "@"; give the path of a file`],
+    ['a,@', `"${prompt}" is "@"; expected the path of a file`],
     [',x', '"key" is ""; give text'],
   ])('such as %j are told, and the next is read', async (line, problem) => {
     const outcomes = await outcomesOf(`key,${prompt}\n${line}\nb,x\n`, 'csv', { common });
@@ -235,9 +235,15 @@ describe('a row file that cannot be used', () => {
     ['', 'The row file is empty; give it a header and rows.'],
     [`key,key,${width}`, 'The column "key" is there twice; rename or remove one.'],
     [`key,,${width}`, 'Column 2 has no name; name it or remove it.'],
-    [`Key,${width}`, 'There is a column "Key"; do you mean "key"? Rename it, or ignore it (ignoreColumns: ["Key"]).'],
-    [`web_app_id,${width}`, 'There is a column "web_app_id"; do you mean "webAppId"?'],
-    [`key,1LoadImage.image`, 'The column "1LoadImage.image" is no input key such as "1:LoadImage.image"'],
+    [
+      `Key,${width}`,
+      'The column "Key" is not known; do you mean "key"? Rename it, or ignore it (ignoreColumns: ["Key"]).',
+    ],
+    [`web_app_id,${width}`, 'The column "web_app_id" is not known; do you mean "webAppId"?'],
+    [
+      `key,1LoadImage.image`,
+      'The column "1LoadImage.image" is not known; expected an input key such as "1:LoadImage.image"',
+    ],
     [`${width}\u0000`, 'has control characters in its name; end lines with \\n or \\r\\n'],
   ])('%j is told as a whole', async (csv, problem) => {
     expect((await fileProblemsOf(csv, 'csv', { common })).join('\n')).toContain(problem);
@@ -246,8 +252,8 @@ describe('a row file that cannot be used', () => {
   it('is one whose columns are called otherwise than they are asked for, with the names that seem to be meant', async () => {
     const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
     expect(await fileProblemsOf('Order,Animal\na,1', 'csv', { template, keyColumn: 'order' })).toEqual([
-      'There is no column "animal", which the template asks for; do you mean "Animal"? The columns are "Order", "Animal".',
-      'There is no column "order", which is to hold the keys; do you mean "Order"? The columns are "Order", "Animal".',
+      expect.stringMatching(/no column "animal".* Do you mean "Animal"\? The columns are "Order", "Animal"\.$/),
+      expect.stringMatching(/no column "order".* Do you mean "Order"\?/),
     ]);
   });
 
@@ -273,14 +279,12 @@ describe('a row file that cannot be used', () => {
   it('is one with a title above its header, as some programs write it', async () => {
     const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
     const problems = await fileProblemsOf('Sheet 1\nanimal\na', 'csv', { template });
-    expect(problems.at(-1)).toMatch(/^The first line names the columns; remove what stands above it, such as a title/);
+    expect(problems.at(-1)).toMatch(/^The first line does not name the columns/);
   });
 
   it('is one that begins with a row instead of a header, however many columns it has', async () => {
     const [first, ...others] = await fileProblemsOf('a,@photo.jpg,5\nb,@photo.jpg,6', 'csv', { common });
-    expect(first).toMatch(
-      /^The first line names the columns; remove what stands above it, such as a title, or put one before/,
-    );
+    expect(first).toMatch(/^The first line does not name the columns/);
     expect(others).toHaveLength(3);
     const wide = Array.from({ length: 5_000 }, (_, index) => `column ${index}`).join(',');
     const problems = await fileProblemsOf(`${wide}\n${wide}`, 'csv', { common, keyColumn: 'sku' });
@@ -297,11 +301,8 @@ describe('a row file that cannot be used', () => {
     const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
     const options = { template, keyColumn: 'sku', keepColumns: ['city'], ignoreColumns: ['notes'] };
     expect(await fileProblemsOf(`key,${width}\na,1`, 'csv', options)).toEqual([
-      `There is no column "animal", which the template asks for; the columns are "key", "${width}".`,
-      `There is no column "city", which the names of archived files ask for; the columns are "key", "${width}".`,
-      `There is no column "notes", which is to be ignored; the columns are "key", "${width}".`,
-      `There is no column "sku", which is to hold the keys; the columns are "key", "${width}".`,
-      `The column "${width}" is an input key, and the template does not use it; add it there or ignore it (ignoreColumns: ["${width}"]).`,
+      ...['animal', 'city', 'notes', 'sku'].map((name) => expect.stringContaining(`no column "${name}"`) as string),
+      expect.stringContaining(`The column "${width}" is not known; expected one of the template.`),
     ]);
   });
 });

@@ -1,7 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { checkRows, parseRowTemplate, readRows, rowFileAt, rowProblemText } from '../../../src/rows';
-import { temporaryFolder } from '../../support/temporary-folder';
+import { parseRowTemplate } from '../../../src/rows';
 import { fileProblemsOf, problemsOf, rowsOf } from './rows-under-test';
 
 const common = { webAppId: 7 };
@@ -20,16 +17,16 @@ describe('the column "account"', () => {
 
   it('is refused where it can be none, and where one account holds for all rows', async () => {
     const bad = await problemsOf(`key,account,${width}\na,,1\nb,Stu dio,2\nc,#REF!,3\n`, 'csv', { common });
-    expect(bad.map(rowProblemText)).toEqual([
-      'row 2: account is ""; give 1 to 80 letters, digits, dots, underscores or hyphens.',
-      'row 3: account is "Stu dio"; give 1 to 80 letters, digits, dots, underscores or hyphens.',
-      expect.stringMatching(/^row 4: "account" is "#REF!"; it is an error of the spreadsheet/),
+    expect(bad.map(({ sheetRow, code, field }) => [sheetRow, code, field])).toEqual([
+      [2, 'INPUT', 'account'],
+      [3, 'INPUT', 'account'],
+      [4, 'VALUE', 'account'],
     ]);
     const fixed = { account: { value: 'studio', option: '--account' } };
     const [other] = await problemsOf(csv, 'csv', { common, fixed });
-    expect(other?.message).toMatch(/^"account" is "agency"; --account holds for every row/);
+    expect(other).toMatchObject({ code: 'INPUT', field: 'account', value: '"agency"' });
     expect(await fileProblemsOf(csv.replace('account', 'Account'), 'csv', { common })).toEqual([
-      'There is a column "Account"; do you mean "account"? Rename it, or ignore it (ignoreColumns: ["Account"]).',
+      expect.stringContaining('do you mean "account"?'),
     ]);
   });
 
@@ -80,69 +77,5 @@ describe('a problem of what a template makes of columns', () => {
         'account is "stu dio"; give 1 to 80 letters, digits, dots, underscores or hyphens (column "who").',
       ],
     ]);
-  });
-});
-
-describe('a number with a zero before it', () => {
-  const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${width}":"{width:number}"}}`);
-  const messages = async (text: string, more = {}): Promise<readonly string[]> =>
-    (await problemsOf(`width\n"${text}"\n`, 'csv', { template, ...more })).map(({ message }) => message);
-
-  it('is shown as it is to be written', async () => {
-    const asText = 'or ask for text: {width} in the template.';
-    expect(await messages('0320')).toEqual([
-      `"width" is "0320"; it begins with a zero, as no number does: write 320, ${asText}`,
-    ]);
-    expect(await messages('-007,5', { decimal: 'comma' })).toEqual([expect.stringContaining('write -7,5, or')]);
-    expect(await messages('12345678901234567890')).toEqual([
-      `"width" is "12345678901234567890"; give a number that a double holds exactly, ${asText}`,
-    ]);
-  });
-});
-
-describe('a file that is not found by its cell', () => {
-  const files = temporaryFolder();
-  afterAll(files.remove);
-  const template = parseRowTemplate('{"webAppId":7,"inputs":{"1:A.b":{"file":"photos/{photo}"}}}');
-  const whole = parseRowTemplate('{"webAppId":7,"inputs":{"1:A.b":{"file":"{photo}"}}}');
-
-  it.each([
-    [
-      'a space behind it',
-      'cat.jpg ',
-      template,
-      /"[^"]*\/photos\/cat\.jpg" is there: spaces and line ends around a name/,
-    ],
-    [
-      'a line end behind it',
-      '"cat.jpg\n"',
-      template,
-      /"[^"]*\/photos\/cat\.jpg" is there: spaces and line ends around/,
-    ],
-    [
-      'an @ before it',
-      '@cat.jpg',
-      template,
-      /"[^"]*\/photos\/cat\.jpg" is there: leave out the @, which is written only/,
-    ],
-    ['an @ before its folder', '@photos/cat.jpg', whole, /"[^"]*\/photos\/cat\.jpg" is there: leave out the @/],
-    ['an @ before one that is nowhere', '@dog.jpg', template, /does not exist; relative paths start from/],
-  ])('is named where it has %s', async (_, cell, asked, message) => {
-    mkdirSync(join(files.path, 'photos'), { recursive: true });
-    writeFileSync(join(files.path, 'photos', 'cat.jpg'), 'x');
-    const path = join(files.path, 'rows.csv');
-    writeFileSync(path, `photo,note\n${cell},x\n`);
-    const { firstProblems } = await checkRows(readRows(rowFileAt(path), { template: asked }));
-    expect(firstProblems.map(rowProblemText).join()).toMatch(message);
-  });
-});
-
-describe('a header of names that are no input keys', () => {
-  it('is told to need a template, beside that it may be a title', async () => {
-    const [first, ...columns] = await fileProblemsOf('Name;Bild\na;b\n', 'csv', { common, delimiter: ';' });
-    expect(first).toBe(
-      'The first line names the columns; remove what stands above it, such as a title, or put one before the rows if the file has none; if they are names of your own, a template says what they are for (template).',
-    );
-    expect(columns).toHaveLength(2);
   });
 });

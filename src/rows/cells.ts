@@ -1,0 +1,157 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { exactNumber } from '../domain/input-values';
+import { optionFor, type OptionNames } from './row-problem';
+
+/** What stands between the cells of a table. */
+export type Delimiter = ',' | ';' | '|' | '\t';
+
+/** All that are known. */
+export const delimiters: readonly Delimiter[] = [',', ';', '|', '\t'];
+
+/** The default delimiters. */
+export const delimiterByFormat: Readonly<Record<'csv' | 'tsv', Delimiter>> = { csv: ',', tsv: '\t' };
+
+/** The delimiter that a first line such as `sep=;` names, as Excel writes it, and how many bytes that line has. */
+export function declaredDelimiter(head: Buffer): { readonly delimiter: Delimiter; readonly bytes: number } | undefined {
+  const [line, delimiter] = /^"?sep=([,;|\t])"?\r?\n/i.exec(head.toString('latin1')) ?? [];
+  return line === undefined ? undefined : { delimiter: delimiter as Delimiter, bytes: line.length };
+}
+
+/** The cells of one record of a table, or what is wrong with it. */
+export type ParsedCells =
+  | { readonly cells: readonly string[]; readonly problem?: never }
+  | { readonly cells?: never; readonly problem: string };
+
+/** Reads the cells of one record: quoted as RFC 4180 has it, whatever the delimiter. */
+export function parseCells(text: string, delimiter: Delimiter): ParsedCells {
+  if (text === '') return { cells: [] };
+  try {
+    // The record is one, and known to be: a lone carriage return must not become another.
+    const [cells] = parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true });
+    return { cells: cells ?? [] };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { problem: `The quotes of the row do not match (${error.code}). ${quoteRemedy(delimiter)}` };
+  }
+}
+
+/** How quotes are written. */
+export function quoteRemedy(delimiter: Delimiter): string {
+  const plain = 'Put a cell that holds a quote into quotes, and double the quote.';
+  return delimiter === '\t' ? `${plain} Google Sheets quotes nothing in TSV: download CSV there.` : plain;
+}
+
+/** The name of a column with plain spaces, whatever a page or a spreadsheet put between its words. */
+export function columnName(text: string): string {
+  return trimUnseen(text).replace(/\p{Zs}/gu, ' ');
+}
+
+/** A space, or a character that shows nothing, as text that was copied from a page brings along. */
+const unseen = /[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/;
+
+/** A text without what cannot be seen around it. Not by one expression: its time would grow with the square. */
+export function trimUnseen(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && unseen.test(text.charAt(start))) start += 1;
+  while (end > start && unseen.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** What stands before the fraction of a number. */
+export type DecimalSign = 'point' | 'comma';
+
+/** How numbers are written in a row file. */
+export interface NumberNotation {
+  readonly sign: DecimalSign;
+  /** Whether a point may also separate thousands, because the file seems to be of a language that does so. */
+  readonly isUnsure: boolean;
+  readonly optionNames?: OptionNames;
+}
+
+/**
+ * What is said, or else a point; semicolons between cells are written by spreadsheets whose decimal sign is a comma, so
+ * that there a point is not sure.
+ */
+export function numberNotation(
+  { decimal, optionNames }: { readonly decimal?: DecimalSign; readonly optionNames?: OptionNames },
+  delimiter: string | null = null,
+): NumberNotation {
+  return { sign: decimal ?? 'point', isUnsure: decimal === undefined && delimiter === ';', optionNames };
+}
+
+/** `1.024` and `1.024.000`; 0.125 is no thousand. */
+const pointedThousands = /^-?[1-9]\d{0,2}(?:\.\d{3})+$/;
+/** `2,5`, `-0,125` and `1,5e3`. */
+const withComma = /^-?\d+,\d+(?:[eE][+-]?\d+)?$/;
+const withPoint = /^-?\d+\.\d+(?:[eE][+-]?\d+)?$/;
+
+/**
+ * The number that a cell is; `undefined` when it is none, when a double does not hold it, and when it may be another one:
+ * `1.024` where a point may separate thousands.
+ */
+export function readCellNumber(text: string, { sign, isUnsure }: NumberNotation): number | undefined {
+  if (isUnsure && pointedThousands.test(text)) return undefined;
+  if (sign === 'point') return exactNumber(text);
+  return text.includes('.') ? undefined : exactNumber(withComma.test(text) ? text.replace(',', '.') : text);
+}
+
+/** Numbers as people write them and JSON does not. `007` and `.5` are none of them: they are text. */
+const writtenNumber = new RegExp(
+  `^(?:${[
+    "(?:['’][-+−–]?|[+−–])\\d+(?:\\.\\d+)?", // '512, +512, and −5 with the signs of a typesetter
+    '[-+−–]?\\d+,\\d+', // 0,5
+    "[-+−–]?\\d{1,3}(?:(?:[.’' \u00a0\u202f]\\d{3})+,|(?:[,’' \u00a0\u202f]\\d{3})+\\.)\\d+", // 1.024,5 and 1,024.5
+    '[-+−–]?\\d{1,3}(?:(?:,\\d{3})+|(?:[\u00a0\u202f]\\d{3})+)', // 1,024,000
+  ].join('|')})$`,
+);
+
+/** How a number is to be written that is written as people write it; `undefined` for any other text. */
+export function numberRemedy(text: string): string | undefined {
+  return writtenNumber.test(trimUnseen(text)) ? 'write a number as 0.5, 1024 or -5' : undefined;
+}
+
+/** Whether a text, without what cannot be seen around it, is a number in another notation than this one. */
+function isInOtherNotation(text: string, { sign, isUnsure }: NumberNotation): boolean {
+  const isPointed = pointedThousands.test(text);
+  if (sign === 'point') return (isUnsure && isPointed) || writtenNumber.test(text);
+  if (readCellNumber(text, { sign, isUnsure: false }) !== undefined) return false;
+  return isPointed || withPoint.test(text) || writtenNumber.test(text);
+}
+
+/** What was expected in the place of a number that cannot be read, for a message. */
+export function expectedNumber(notation: NumberNotation): string {
+  const point = optionFor('decimal', 'point', notation);
+  const comma = optionFor('decimal', 'comma', notation);
+  if (notation.sign === 'comma') return `a number that a double holds, such as 0,5 or 1024 ${comma}`;
+  const example = 'a number that a double holds, such as 0.5 or 1024';
+  if (notation.isUnsure) return `${example}, with a decimal sign that is said ${point} ${comma}`;
+  return `${example}, or with decimal commas ${comma}`;
+}
+
+/** What a cell shows that a spreadsheet damaged: sent, it would be paid for. */
+const damages: readonly (readonly [RegExp, string])[] = [
+  // `#REF!`, `#N/A`, also in other languages (`#BEZUG!`, `#NV`), and what was too wide for its cell.
+  [/^#(?:[\p{Lu}/0]+[!?]|N\/A|NV|#+)$/u, 'an error of a spreadsheet'],
+  [/^=(?:".*"|[A-Z]+[(\d].*)$/s, 'a formula'],
+  // `4.00638E+12`: the file has its first digits alone.
+  [/^-?\d(?:[.,]\d+)?E\+\d{2}$/, 'a long number that a spreadsheet shortened'],
+];
+
+/** The damage that a spreadsheet did to a cell; `undefined` for none. */
+export function cellDamage(text: string): string | undefined {
+  const trimmed = trimUnseen(text);
+  if (trimmed === '' && text !== '') return 'nothing but unseen characters';
+  return damages.find(([pattern]) => pattern.test(trimmed))?.[1];
+}
+
+/**
+ * What keeps a cell from being the number or the file that it looks like; `undefined` for nothing. Text is left alone: a
+ * space at the end of a prompt does no harm.
+ */
+export function unintendedText(text: string, notation: NumberNotation): string | undefined {
+  const trimmed = trimUnseen(text);
+  if (/^['’]@/.test(trimmed)) return 'an apostrophe before the @, which results.csv and spreadsheets put there';
+  if (isInOtherNotation(trimmed, notation)) return 'a number in another notation';
+  const isMarked = trimmed.startsWith('@') || readCellNumber(trimmed, notation) !== undefined;
+  return isMarked && trimmed !== text ? 'unseen characters around a number or a file' : undefined;
+}
