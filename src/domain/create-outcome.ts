@@ -92,7 +92,8 @@ export function classifyCreate(evidence: CreateEvidence, rules: EnvelopeRules): 
   const signs = readSigns(evidence.body, rules);
   const { requestId } = signs;
   const isSuccess = evidence.httpStatus >= 200 && evidence.httpStatus < 300;
-  if (isSuccess && requestId !== undefined && !signs.isRefused) return { outcome: 'accepted', requestId };
+  const isAcceptance = isSuccess && !signs.isRefused && !signs.isDoubtful;
+  if (isAcceptance && requestId !== undefined) return { outcome: 'accepted', requestId };
   if (isRefusal(evidence, signs, rules)) return toRejected(evidence, signs, rules);
   return { outcome: 'uncertain', reason: whyUncertain(evidence, signs) };
 }
@@ -108,6 +109,8 @@ interface Signs {
   readonly isAccepted: boolean;
   /** `status` is false, or the code none of success. */
   readonly isRefused: boolean;
+  /** A code or status of another form, or a `success` that is not true: it may refuse in words that are not specified. */
+  readonly isDoubtful: boolean;
   /** The whole envelope of section 2.1 refuses, by both of its signs: the service itself, not a proxy on the way, says no. */
   readonly isClearRefusal: boolean;
 }
@@ -126,6 +129,9 @@ function readSigns(body: unknown, { successCodes }: EnvelopeRules): Signs {
   const status = field(body, 'status');
   const isSuccessCode = code !== undefined && successCodes.includes(code);
   const isOtherCode = code !== undefined && !isSuccessCode;
+  const isUnreadCode = code === undefined && !isMissing(field(body, 'code'));
+  const isUnreadStatus = typeof status !== 'boolean' && !isMissing(status);
+  const success = field(body, 'success');
   return {
     requestId,
     isIdOfTask: requestId !== undefined && (isAlone || ids.slice(2).includes(requestId)),
@@ -133,6 +139,7 @@ function readSigns(body: unknown, { successCodes }: EnvelopeRules): Signs {
     message: text(field(body, 'message')),
     isAccepted: status === true || isSuccessCode,
     isRefused: status === false || isOtherCode,
+    isDoubtful: isUnreadCode || isUnreadStatus || (success !== true && !isMissing(success)),
     isClearRefusal: status === false && isOtherCode,
   };
 }
@@ -190,8 +197,10 @@ function formatStatus(httpStatus: number): string {
     : `the service answered HTTP ${httpStatus} without a message`;
 }
 
-function whyUncertain({ httpStatus, bodyFault }: CreateReply, { requestId, code, isRefused }: Signs): string {
-  const refused = isRefused ? ` with a refusal${code === undefined ? '' : `, code ${code}`}` : '';
+function whyUncertain({ httpStatus, bodyFault }: CreateReply, signs: Signs): string {
+  const { requestId, code, isRefused, isDoubtful } = signs;
+  let refused = isDoubtful ? ' with a status, code or success that is not understood' : '';
+  if (isRefused) refused = ` with a refusal${code === undefined ? '' : `, code ${code}`}`;
   // It may be the id of anything, such as a trace; a person can look whether a task has it.
   if (requestId !== undefined)
     return `HTTP ${httpStatus}${refused}; its body has the id ${requestId}, which may be that of the task`;
@@ -208,6 +217,10 @@ export function isEnvelope(body: unknown): boolean {
 function field(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
 }
 
 function numeric(value: unknown): number | undefined {

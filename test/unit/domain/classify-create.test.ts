@@ -115,6 +115,11 @@ describe('classifyCreate', () => {
     ['an id and status false', reply(200, { requestId: 'r-1', status: false }), 'uncertain'],
     ['an id and a code of refusal', reply(200, { requestId: 'r-1', code: 20050 }), 'uncertain'],
     ['an id, status true and a code of refusal', reply(200, { ...clear, status: true, requestId: 'r-1' }), 'uncertain'],
+    ['an id and success false', reply(200, { requestId: 'r-1', success: false }), 'uncertain'],
+    ['an id and a code of text', reply(200, { requestId: 'r-1', code: 'QUOTA' }), 'uncertain'],
+    ['an id and a status of text', reply(202, { requestId: 'r-1', status: 'error' }), 'uncertain'],
+    ['status true and a code of text', reply(200, { requestId: 'r-1', status: true, code: 'QUOTA' }), 'uncertain'],
+    ['an id, success true and null signs', reply(200, { requestId: 'r-1', success: true, code: null }), 'accepted'],
     ['status false and the code of success', reply(200, { ...clear, code: 20000 }), 'uncertain'],
     ['a 400 that is an acceptance otherwise', reply(400, { requestId: 'r-1' }), 'uncertain'],
     ['a 400 whose envelope accepts', reply(400, { code: 20000, status: true, message: 'Ok' }), 'uncertain'],
@@ -145,8 +150,9 @@ describe('classifyCreate', () => {
     const part = (value: fc.Arbitrary<unknown>) => fc.option(value, { nil: undefined });
     const bodies = fc.record({
       requestId: part(fc.constant('r-1')),
-      code: part(fc.constantFrom(20000, 20050, 30039, 1, '20000', '1')),
-      status: part(fc.boolean()),
+      code: part(fc.constantFrom(20000, 20050, 30039, 1, '20000', '1', 'QUOTA', 0.5, {}, null)),
+      status: part(fc.constantFrom(true, false, 'error', 'true', 0, null)),
+      success: part(fc.constantFrom(true, false, 'false', null)),
       message: part(fc.constant('words')),
       data: part(fc.constantFrom(null, {}, { requestId: 'r-1' })),
     });
@@ -174,8 +180,9 @@ describe('classifyCreate', () => {
     fc.assert(
       fc.property(statuses, bodies, (httpStatus, body) => {
         const { outcome } = classifyCreate(reply(httpStatus, JSON.parse(JSON.stringify(body))), policy);
-        const isRefused = body.status === false || (body.code !== undefined && Number(body.code) !== 20_000);
-        const mayBeAccepted = httpStatus >= 200 && httpStatus < 300 && !isRefused;
+        const isAccepted = [body.status ?? true, body.success ?? true].every((sign) => sign === true);
+        const isSuccessCode = Number(body.code ?? 20_000) === 20_000;
+        const mayBeAccepted = httpStatus >= 200 && httpStatus < 300 && isAccepted && isSuccessCode;
         const isIdOfTask = isRecord(body.data) && body.data['requestId'] !== undefined;
         return (mayBeAccepted || outcome !== 'accepted') && !(isIdOfTask && outcome === 'rejected');
       }),
