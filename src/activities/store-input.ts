@@ -13,7 +13,7 @@ import { type UploadOptions, uploadWithFreshToken } from '../service/upload-cred
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import { openSource } from '../storage/input/open-source';
-import { requireAllowed, getService } from './accounts';
+import { getLimits, getService, requireAllowed } from './accounts';
 import { commitUpload } from './shared-uploads';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
@@ -80,7 +80,7 @@ export async function storeInput(
     }
   };
   const details = (): object => ({ transfer: 'upload', ...progress, ...(uploaded !== undefined && { uploaded }) });
-  return await dependencies.uploadSlots.run(account, () => withHeartbeat(details, store));
+  return await getLimits(dependencies, account).uploads.run(() => withHeartbeat(details, store));
 }
 
 /** The transfer as a span of its own, where traces are kept. */

@@ -12,7 +12,8 @@ import {
   ServiceUnavailableError,
   type ServiceErrorCode,
 } from '../service';
-import { isOfAccount } from '../service/create-gate';
+import { UploadHeldBackError } from '../service/account-gate';
+import { isOfAccount } from '../service/create-limiter';
 import { ArchiveError, DownloadError, SourceError, StorageError, tokenFaults, UploadError } from '../storage/errors';
 import { type AccountKey, type AccountPatience, AccountUnknownError } from './accounts';
 
@@ -98,6 +99,8 @@ export function toApplicationFailure(
     const verdict = { type: failureTypes.AccountUnknown, isFinal: isOver() };
     return failure(boundedText(error.message, maxMessageLength), verdict);
   }
+  if (error instanceof UploadHeldBackError)
+    return notNow(failureTypes.StorageUnavailable, error.message, error.retryInMs);
   if (error instanceof ServiceError) {
     const words = withoutUrls(error.message);
     return failure(account === null ? words : requestProblem(error, account, words), ofService(error, isLasting));

@@ -15,7 +15,7 @@ import {
 import { longestTimerMs } from '../domain/option-rules';
 import { nextPollDelayMs, toPollSituation } from '../domain/poll-cadence';
 import type { ServiceClient, TaskDetail } from '../service';
-import { PollHeldBackError, type PollLimiter } from '../service/poll-limiter';
+import { PollHeldBackError, type PollLimiter } from '../service/account-gate';
 import { stateByOutputs } from '../service/task-wait';
 import type { Prices } from '../domain/money';
 import type { AccountDependencies } from './accounts';

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
-import { openLimits } from '../../../src/activities/accounts';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
-import { UploadSlots } from '../../../src/activities/upload-slots';
 import type { Activities, ArchiveOutputsInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
+import { AccountGate } from '../../../src/service/account-gate';
 import { createDownloadAgent } from '../../../src/storage/download';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { loopbackRule } from '../../support/loopback-rule';
@@ -46,15 +45,11 @@ function activitiesOf(accountPatienceMs: number): Activities {
   const archive = new FolderArchive(join(folder.path, String(Math.random())));
   const parts: ActivityDependencies = {
     services: new Map([['default', service]]),
-    limits: openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], {
-      waitingSlots: 100,
-      onCreateChange: () => undefined,
-    }),
+    limits: new Map([['default', new AccountGate({ createsPerSecond: 100, pollsPerSecond: 100 })]]),
     archive,
     sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
     allowed: { accounts: null, tuning: true, recreate: true },
     uploadConnections: loopbackRule,
-    uploadSlots: new UploadSlots(1),
     sharedUploads: new SharedUploads(archive),
     downloads,
     accountPatienceMs,

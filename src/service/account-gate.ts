@@ -1,0 +1,263 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CreateLimiter, type CreateLimiterOptions, type CreateLimiterView } from './create-limiter';
+import { RateLimitedError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
+import { formatRate, steadyNow, TokenBucket, type TokenBucketOptions } from './token-bucket';
+
+/** How much one account asks of the service. */
+export interface AccountRates {
+  /** Creates and queries a second, all workers of a task queue together. */
+  readonly createsPerSecond: number;
+  readonly pollsPerSecond: number;
+  /** Uploads in this worker at the same time. @default as many as come */
+  readonly uploadsAtOnce?: number | undefined;
+}
+
+/** The state of a gate, for people. */
+export interface AccountGateView {
+  readonly creates: CreateLimiterView;
+  readonly polls: PollLimiterView;
+}
+
+/** What holds back requests of one account in one worker: its creates, its queries and its uploads. */
+export class AccountGate {
+  readonly creates: CreateLimiter;
+  readonly polls: PollLimiter;
+  readonly uploads: UploadSlots;
+  readonly #rates: AccountRates;
+
+  constructor(rates: AccountRates, creates: Omit<CreateLimiterOptions, 'perSecond'> = {}) {
+    this.#rates = rates;
+    this.creates = new CreateLimiter({ ...creates, perSecond: rates.createsPerSecond });
+    this.polls = new PollLimiter({ perSecond: rates.pollsPerSecond });
+    this.uploads = new UploadSlots(rates.uploadsAtOnce);
+  }
+
+  /** Takes one of so many workers’ parts of the account’s rates. */
+  shareAmong(workers: number): void {
+    this.creates.setRate(this.#rates.createsPerSecond / workers, workers);
+    this.polls.setRate(this.#rates.pollsPerSecond / workers);
+  }
+
+  view(): AccountGateView {
+    return { creates: this.creates.view(), polls: this.polls.view() };
+  }
+}
+
+/** A request was not sent, because there is no place for it soon enough. */
+abstract class HeldBackError extends Error {
+  /** When there may be a place, from now. */
+  readonly retryInMs: number;
+
+  constructor(message: string, retryInMs: number) {
+    super(message);
+    this.name = new.target.name;
+    this.retryInMs = retryInMs;
+  }
+}
+
+/** A query was not sent. */
+export class PollHeldBackError extends HeldBackError {
+  /** Whether that is because the service answers no query, rather than because others have their turn first. */
+  readonly isUnanswered: boolean;
+
+  constructor(words: string, retryInMs: number, isUnanswered = false) {
+    super(`the query was not sent: ${words}`, retryInMs);
+    this.isUnanswered = isUnanswered;
+  }
+}
+
+/** An upload was not begun: the account has as many as it may. */
+export class UploadHeldBackError extends HeldBackError {}
+
+/** The state of a limiter, for people. */
+export interface PollLimiterView {
+  readonly perSecond: number;
+  /** ISO-8601: until when the service asked for no queries; null when it did not. */
+  readonly heldBackUntil: string | null;
+  /** ISO-8601: since when queries get no answer in time, so that only one at a time is sent; null when they do. */
+  readonly stalledSince: string | null;
+  /** How many queries wait for their answer. */
+  readonly unanswered: number;
+}
+
+/** How long queries pause after a 429 without `Retry-After`. */
+const usualRestMs = 1_000;
+
+/** Timeouts in a row after which the service counts as stalled. */
+const timeoutsUntilStalled = 3;
+/** Between two queries to a stalled service; doubles up to the longest. */
+const firstProbePauseMs = 500;
+const longestProbePauseMs = 10_000;
+/** Fewer than the client's connections, so that stops and archives always find a free one. */
+const maxUnanswered = 48;
+
+/**
+ * Limits the queries for tasks' states of one account in one worker: by rate, by concurrency, and to none while the
+ * service asks to wait (`Retry-After`). While queries time out, all but one at a time are held back at once: each would
+ * occupy a slot of the worker until its own timeout. The first reply ends that. Stops and archives are not limited.
+ */
+export class PollLimiter {
+  readonly #rate: TokenBucket;
+  #perSecond: number;
+  readonly #now: () => number;
+  /** Queries of {@link runInLine} that run, and the callbacks of those that wait. */
+  #inTurn = 0;
+  readonly #line: (() => void)[] = [];
+  #restUntilMs = 0;
+  #unanswered = 0;
+  /** Queries in a row that timed out. */
+  #timeouts = 0;
+  #stalledSinceMs: number | undefined;
+  #nextProbeMs = 0;
+
+  constructor(options: TokenBucketOptions) {
+    this.#rate = new TokenBucket(options);
+    this.#perSecond = options.perSecond;
+    this.#now = options.now ?? steadyNow;
+  }
+
+  /** Changes how many queries a second are sent, on average. */
+  setRate(perSecond: number): void {
+    this.#perSecond = perSecond;
+    this.#rate.setRate(perSecond);
+  }
+
+  /**
+   * Sends a query at the next free place, and follows the service's Retry-After. `query` gets the time it waited. The
+   * signal ends the wait; it leaves alone a query that was sent.
+   *
+   * @throws PollHeldBackError, at once, when the place is further off than `patienceMs`.
+   */
+  async run<T>(query: (waitedMs: number) => Promise<T>, patienceMs: number, signal?: AbortSignal): Promise<T> {
+    const waitMs = this.#takePlace(patienceMs);
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+    this.#unanswered += 1;
+    try {
+      const answer = await query(waitMs);
+      this.#recover();
+      return answer;
+    } catch (error) {
+      if (error instanceof ServiceTimeoutError) this.#stall();
+      // Any other error is a reply, or comes without delay.
+      else this.#recover();
+      if (error instanceof RateLimitedError || error instanceof ServiceUnavailableError) {
+        const restMs = error.retryAfterMs ?? (error instanceof RateLimitedError ? usualRestMs : 0);
+        this.#restUntilMs = Math.max(this.#restUntilMs, this.#now() + restMs);
+      }
+      throw error;
+    } finally {
+      this.#unanswered -= 1;
+    }
+  }
+
+  /**
+   * As `run`, for callers that may wait: first come, first served, behind as many as may be without an answer at a
+   * time. Thousands of tasks get their turns in order, however low the rate is.
+   */
+  async runInLine<T>(query: () => Promise<T>, patienceMs: number, signal: AbortSignal): Promise<T> {
+    if (this.#inTurn < maxUnanswered) this.#inTurn += 1;
+    else await new Promise<void>((resolve) => this.#line.push(resolve));
+    try {
+      signal.throwIfAborted();
+      return await this.run(query, patienceMs, signal);
+    } finally {
+      const next = this.#line.shift();
+      if (next === undefined) this.#inTurn -= 1;
+      else next();
+    }
+  }
+
+  /** Its state, for people. */
+  view(): PollLimiterView {
+    const isResting = this.#now() < this.#restUntilMs;
+    const stalledSinceMs = this.#stalledSinceMs;
+    return {
+      perSecond: this.#perSecond,
+      heldBackUntil: isResting ? new Date(this.#restUntilMs).toISOString() : null,
+      stalledSince: stalledSinceMs === undefined ? null : new Date(stalledSinceMs).toISOString(),
+      unanswered: this.#unanswered,
+    };
+  }
+
+  #takePlace(patienceMs: number): number {
+    this.#requireAnswers();
+    const restMs = Math.max(0, this.#restUntilMs - this.#now());
+    const waitMs = Math.max(restMs, this.#rate.untilMs());
+    if (waitMs > patienceMs) {
+      const why =
+        restMs > 0
+          ? `the service asked for none until ${new Date(this.#restUntilMs).toISOString()}`
+          : `queries are limited to ${formatRate(this.#perSecond)} in this worker`;
+      throw new PollHeldBackError(why, waitMs);
+    }
+    this.#rate.take();
+    return waitMs;
+  }
+
+  /** Throws while too many queries are unanswered. */
+  #requireAnswers(): void {
+    const nowMs = this.#now();
+    if (this.#stalledSinceMs === undefined) {
+      if (this.#unanswered < maxUnanswered) return;
+      throw new PollHeldBackError(`${this.#unanswered} others wait for the service’s answer`, firstProbePauseMs);
+    }
+    if (nowMs >= this.#nextProbeMs && this.#unanswered === 0) {
+      this.#nextProbeMs = nowMs + firstProbePauseMs;
+      return;
+    }
+    const since = new Date(this.#stalledSinceMs).toISOString();
+    const retryInMs = Math.max(firstProbePauseMs, this.#nextProbeMs - nowMs);
+    throw new PollHeldBackError(`the service has answered no query in time since ${since}`, retryInMs, true);
+  }
+
+  #stall(): void {
+    const nowMs = this.#now();
+    this.#timeouts += 1;
+    if (this.#timeouts < timeoutsUntilStalled) return;
+    this.#stalledSinceMs ??= nowMs;
+    const pauseMs = firstProbePauseMs * 2 ** Math.min(20, this.#timeouts - timeoutsUntilStalled);
+    this.#nextProbeMs = nowMs + Math.min(longestProbePauseMs, pauseMs);
+  }
+
+  #recover(): void {
+    this.#timeouts = 0;
+    this.#stalledSinceMs = undefined;
+    this.#nextProbeMs = 0;
+  }
+}
+
+/** How soon an upload beyond its share asks again; the more there are, the later each. */
+const soonestRetryMs = 2_000;
+const latestRetryMs = 30_000;
+const retryPerRefusalMs = 200;
+
+/** The uploads of one account: slow ones of it must not hold all slots of the worker, which Temporal's fairness does not prevent. */
+export class UploadSlots {
+  readonly #mostAtOnce: number;
+  #running = 0;
+  /** Refused since the time below. */
+  #refused = 0;
+  #sinceMs = performance.now();
+
+  constructor(mostAtOnce = Number.POSITIVE_INFINITY) {
+    this.#mostAtOnce = mostAtOnce;
+  }
+
+  /** Runs an upload. Throws UploadHeldBackError at once where the share is used up: waiting here would hold a slot. */
+  async run<Result>(upload: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= this.#mostAtOnce) {
+      if (performance.now() - this.#sinceMs > latestRetryMs) this.#refused = 0;
+      if (this.#refused === 0) this.#sinceMs = performance.now();
+      this.#refused += 1;
+      const delayMs = Math.min(latestRetryMs, Math.max(soonestRetryMs, this.#refused * retryPerRefusalMs));
+      const words = `${this.#mostAtOnce} uploads of the account run in this worker, as many as one account may have`;
+      throw new UploadHeldBackError(words, Math.round(delayMs * (0.75 + Math.random() / 2)));
+    }
+    this.#running += 1;
+    try {
+      return await upload();
+    } finally {
+      this.#running -= 1;
+    }
+  }
+}
