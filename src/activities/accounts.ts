@@ -16,10 +16,7 @@ export interface AccountDependencies {
   readonly allowed: AllowedChoices;
 }
 
-/**
- * The client of an account; throws {@link AccountUnknownError}, which names those that the worker
- * knows; a forbidden one is final.
- */
+/** The client of an account. Throws {@link AccountUnknownError}; for a forbidden account the final failure `NotAllowed`. */
 export function getService({ services, allowed }: AccountDependencies, account: string): ServiceClient {
   requireAllowedAccount(allowed, account);
   return getEntry(services, account);

@@ -122,12 +122,7 @@ export class PollLimiter {
     this.#rate.setRate(perSecond);
   }
 
-  /**
-   * Sends a query at the next free place, and follows the service's Retry-After. `query` gets the time it waited. The
-   * signal ends the wait; it leaves alone a query that was sent.
-   *
-   * @throws PollHeldBackError, at once, when the place is further off than `patienceMs`.
-   */
+  /** Sends a query at the next free place; throws PollHeldBackError when that is further off than `patienceMs`. The signal ends the wait alone. */
   async run<T>(query: (waitedMs: number) => Promise<T>, patienceMs: number, signal?: AbortSignal): Promise<T> {
     const waitMs = this.#takePlace(patienceMs);
     if (waitMs > 0) await sleep(waitMs, undefined, { signal });
@@ -150,10 +145,7 @@ export class PollLimiter {
     }
   }
 
-  /**
-   * As `run`, for callers that may wait: first come, first served, behind as many as may be without an answer at a
-   * time. Thousands of tasks get their turns in order, however low the rate is.
-   */
+  /** As `run`, for callers that may wait: first come, first served, however low the rate is. */
   async runInLine<T>(query: () => Promise<T>, patienceMs: number, signal: AbortSignal): Promise<T> {
     if (this.#inTurn < maxUnanswered) this.#inTurn += 1;
     else await new Promise<void>((resolve) => this.#line.push(resolve));

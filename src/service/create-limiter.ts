@@ -159,10 +159,7 @@ export class CreateLimiter {
     this.#random = options.random ?? Math.random;
   }
 
-  /**
-   * Waits shortly for the turn of a create. `undefined`: it is its turn, and {@link report} or {@link withdraw} must
-   * follow.
-   */
+  /** Waits shortly for the turn of a create. `undefined`: it is its turn; {@link report} or {@link withdraw} must follow. */
   async acquire(webAppId: number, check: ServiceCheck): Promise<HeldBack | undefined> {
     const app = this.#app(webAppId);
     app.seenMs = this.#now();
