@@ -9,7 +9,7 @@ import { Agent, request } from 'undici';
 import { watchTask } from '../src/activities/watch-task';
 import type { WatchTaskInput } from '../src/contract/activities';
 import { ServiceClient } from '../src/service';
-import { PollLimiter } from '../src/service/poll-limiter';
+import { PollLimiter } from '../src/service/account-gate';
 import { supervise } from '../tools/supervise';
 
 const USAGE = `Usage: npm run bench:poll -- [options]

@@ -5,7 +5,7 @@ import { knownSecrets } from '../src/domain/redact';
 import { ServiceClient } from '../src/service';
 import { endpoints } from '../src/service/endpoints';
 import { openEnvelope, parseData } from '../src/service/envelope';
-import { defaultEnvelopeCodes, defaultSuccessCodes } from '../src/service/service-codes';
+import { defaultEnvelopeCodes, defaultSuccessCodes } from '../src/domain/service-dialect';
 import { taskDetailSchema } from '../src/service/task-detail';
 import { taskOutputsSchema } from '../src/service/task-outputs';
 import { profileTasks } from './task-profile';

@@ -3,13 +3,7 @@ import { failureTypes } from '../contract/failure-types';
 import type { TaskChoices } from '../contract/task-input';
 import { showValue } from '../domain/text';
 import type { ServiceClient } from '../service';
-import {
-  CreateLimiter,
-  type CreateLimiterListener,
-  type CreateLimiterOptions,
-  type CreateLimiterView,
-} from '../service/create-limiter';
-import { PollLimiter, type PollLimiterView } from '../service/poll-limiter';
+import type { AccountGate, AccountGateView } from '../service/account-gate';
 
 /** What a worker has of each account, by the account's name. */
 export interface AccountDependencies {
@@ -17,19 +11,13 @@ export interface AccountDependencies {
   /** Where the API key of each was set, as messages name it. Absent: messages name every setting that may have it. */
   readonly keySettings?: ReadonlyMap<string, string>;
   /** What holds back requests. */
-  readonly limits: ReadonlyMap<string, AccountLimits>;
+  readonly limits: ReadonlyMap<string, AccountGate>;
   /** What inputs of tasks may choose. */
   readonly allowed: AllowedChoices;
 }
 
-/**
- * The client of an account; throws {@link AccountUnknownError}, which names those that the worker
- * knows; a forbidden one is final.
- */
-export function getService(
-  { services, allowed }: Pick<AccountDependencies, 'services' | 'allowed'>,
-  account: string,
-): ServiceClient {
+/** The client of an account. Throws {@link AccountUnknownError}; for a forbidden account the final failure `NotAllowed`. */
+export function getService({ services, allowed }: AccountDependencies, account: string): ServiceClient {
   requireAllowedAccount(allowed, account);
   return getEntry(services, account);
 }
@@ -37,92 +25,29 @@ export function getService(
 /** Whose API key it is, and where this worker has it from, as messages name it. */
 export interface AccountKey {
   readonly account: string;
-  readonly setting?: string;
+  readonly setting?: string | undefined;
 }
 
 /** The key of an account. */
 export function accountKey({ keySettings }: Pick<AccountDependencies, 'keySettings'>, account: string): AccountKey {
-  const setting = keySettings?.get(account);
-  return { account, ...(setting !== undefined && { setting }) };
+  return { account, setting: keySettings?.get(account) };
 }
 
 /** What holds back requests of an account; throws as above. */
-export function getLimits(
-  { limits, allowed }: Pick<AccountDependencies, 'limits' | 'allowed'>,
-  account: string,
-): AccountLimits {
+export function getLimits({ limits, allowed }: AccountDependencies, account: string): AccountGate {
   requireAllowedAccount(allowed, account);
   return getEntry(limits, account);
+}
+
+/** How the gates of all accounts stand, by the account's name. */
+export function viewLimits(limits: ReadonlyMap<string, AccountGate>): Record<string, AccountGateView> {
+  return Object.fromEntries([...limits].map(([name, gate]) => [name, gate.view()]));
 }
 
 function getEntry<T>(entries: ReadonlyMap<string, T>, account: string): T {
   const entry = entries.get(account);
   if (entry === undefined) throw new AccountUnknownError(account, entries.keys());
   return entry;
-}
-
-/** How often an account may ask the service for something, all workers of a task queue together. */
-export interface AccountRates {
-  readonly name: string;
-  readonly createsPerSecond: number;
-  readonly pollsPerSecond: number;
-}
-
-/** What holds back requests of one account in this worker. */
-export class AccountLimits {
-  readonly creates: CreateLimiter;
-  readonly polls: PollLimiter;
-  readonly #rates: Omit<AccountRates, 'name'>;
-
-  constructor(rates: Omit<AccountRates, 'name'>, creates: Omit<CreateLimiterOptions, 'perSecond'> = {}) {
-    this.#rates = rates;
-    this.creates = new CreateLimiter({ ...creates, perSecond: rates.createsPerSecond });
-    this.polls = new PollLimiter({ perSecond: rates.pollsPerSecond });
-  }
-
-  /** Takes this worker's part of the account's rates. */
-  shareAmong(workers: number): void {
-    this.creates.setRate(this.#rates.createsPerSecond / workers, workers);
-    this.polls.setRate(this.#rates.pollsPerSecond / workers);
-  }
-}
-
-/** The same, as the health endpoint shows it. */
-export interface AccountLimitsView {
-  readonly creates: CreateLimiterView;
-  readonly polls: PollLimiterView;
-}
-
-/** What the limits of all accounts have in common. */
-interface LimitsOptions {
-  /** How many slots of the worker creates may hold while they wait for their turn. */
-  readonly waitingSlots: number;
-  readonly uncertainPausesMs?: readonly number[] | undefined;
-  /** The limiter of creates closes or opens. */
-  readonly onCreateChange: (account: string, ...change: Parameters<CreateLimiterListener>) => void;
-}
-
-/** The limits of each account, by its name. */
-export function openLimits(
-  accounts: readonly AccountRates[],
-  { waitingSlots, uncertainPausesMs, onCreateChange }: LimitsOptions,
-): ReadonlyMap<string, AccountLimits> {
-  const mostWaiting = Math.max(1, Math.floor(waitingSlots / accounts.length));
-  return new Map(
-    accounts.map(({ name, ...rates }) => {
-      const onChange: CreateLimiterListener = (change, limiter) => {
-        onCreateChange(name, change, limiter);
-      };
-      return [name, new AccountLimits(rates, { mostWaiting, uncertainPausesMs, onChange })];
-    }),
-  );
-}
-
-/** How they stand. */
-export function viewLimits(limits: ReadonlyMap<string, AccountLimits>): Record<string, AccountLimitsView> {
-  return Object.fromEntries(
-    [...limits].map(([name, { creates, polls }]) => [name, { creates: creates.view(), polls: polls.view() }]),
-  );
 }
 
 /** The worker does not know the account; one that is started a moment later may. */

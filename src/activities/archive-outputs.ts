@@ -76,10 +76,7 @@ export async function archiveOutputs(
   );
 }
 
-/**
- * The names of the task's files, and its own previous manifest. A service may give a request id again, and those of two
- * accounts the same: what another task has under the usual names is not this one's, and stays.
- */
+/** The names of the task’s files and its previous manifest. Another task’s files under the usual names stay: ids may be given again. */
 async function ownPlace(archive: Archive, input: ArchiveOutputsInput): Promise<OwnPlace> {
   const { account, requestId, createNumber, timestamps } = input;
   const workflowId = ownWorkflow();
@@ -167,7 +164,12 @@ async function finish(
   const isComplete = isWhole && isLast && !isContradicted(input, listed);
   if (outputs.length > 0 || isComplete) await writeManifest(run, list, isComplete);
   if (isComplete) return resultOf(run, list);
-  if (listed === undefined) throw lost(input, outputs);
+  if (listed === undefined) {
+    const kept = outputs.filter(({ file }) => file !== null).length;
+    const there = kept === 0 ? '' : ` ${kept} of its ${outputs.length} outputs are in the archive.`;
+    const message = `The service has deleted the results of ${input.requestId} before they were archived.${there}`;
+    throw ApplicationFailure.nonRetryable(message, failureTypes.ResultLost);
+  }
   const what = [
     ...missing.map(({ index, problem }) => ({ what: `output ${index}`, problem })),
     ...unplaced.map((problem) => ({ what: 'an output', problem })),
@@ -244,27 +246,13 @@ function within(outputs: readonly ArchivedOutput[], maxBytes: number): readonly 
   return end === -1 ? outputs : outputs.slice(0, end);
 }
 
-function lost({ requestId }: ArchiveOutputsInput, outputs: readonly Output[]): ApplicationFailure {
-  const { length } = outputs.filter(({ file }) => file !== null);
-  const kept = length === 0 ? '' : ` ${length} of its ${outputs.length} outputs are in the archive.`;
-  return ApplicationFailure.create({
-    type: failureTypes.ResultLost,
-    message: `The service has deleted the results of ${requestId} before they were archived.${kept}`,
-    nonRetryable: true,
-  });
-}
-
 /** What is not in the archive, and why. */
 interface Missing {
   readonly what: string;
   readonly problem: unknown;
 }
 
-/**
- * The failure of an attempt that leaves outputs missing; by its type, one that is not a download's comes first. It is
- * final when nothing else is left than outputs that are too large and, again and again, links that lead nowhere: then it
- * is a person's turn, or they have expired.
- */
+/** The failure of an attempt that leaves outputs missing; final only when nothing is left but outputs that no further attempt brings. */
 function incomplete(
   { requestId }: ArchiveOutputsInput,
   outputs: readonly Output[],
@@ -281,6 +269,10 @@ function incomplete(
   }
   const failures = missing.map(({ problem }) => toApplicationFailure(problem));
   const type = failures.flatMap((failure) => (failure instanceof ApplicationFailure ? (failure.type ?? []) : []));
+  const named = missing
+    .slice(0, maxNamedOutputs)
+    .map(({ what, problem }) => `${what}: ${formatProblem(problem).slice(0, 250)}`);
+  if (missing.length > named.length) named.push(`and ${missing.length - named.length} more, see the manifest`);
   const linksAreDead = missing.every(({ problem }) => isDeadLink(problem));
   const details: MissingOutputs = {
     linksAreDead,
@@ -289,11 +281,11 @@ function incomplete(
   };
   return ApplicationFailure.create({
     type: type.find((one) => one !== failureTypes.OutputUnavailable) ?? failureTypes.OutputUnavailable,
-    message: `${missing.length} of ${outputs.length} outputs of ${requestId} are not archived: ${namesOf(missing)}.${isOver(listed) ? '' : ` ${late}`}`,
+    message: `${missing.length} of ${outputs.length} outputs of ${requestId} are not archived: ${named.join('; ')}.${isOver(listed) ? '' : ` ${late}`}`,
     nonRetryable: isOver(listed) && isHopeless(missing),
     details: [details],
     // A slot is not held by what is too slow.
-    ...(missing.every(({ problem }) => isTooSlow(problem)) && { nextRetryDelay: slowRetryMs }),
+    nextRetryDelay: missing.every(({ problem }) => isTooSlow(problem)) ? slowRetryMs : undefined,
   });
 }
 
@@ -302,12 +294,4 @@ function isHopeless(missing: readonly Missing[]): boolean {
   const rest = missing.filter(({ problem }) => !isTooLarge(problem));
   const isGivenUp = activityInfo().attempt >= goneAttempts;
   return rest.length === 0 || (isGivenUp && rest.every(({ problem }) => isDeadLink(problem)));
-}
-
-function namesOf(missing: readonly Missing[]): string {
-  const named = missing
-    .slice(0, maxNamedOutputs)
-    .map(({ what, problem }) => `${what}: ${formatProblem(problem).slice(0, 250)}`);
-  const more = missing.length - named.length;
-  return [...named, ...(more > 0 ? [`and ${more} more, see the manifest`] : [])].join('; ');
 }

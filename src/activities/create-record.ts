@@ -14,6 +14,7 @@ import {
   parseCreateRecord as parse,
 } from '../formats/create-record';
 import type { Archive } from '../storage/archive/archive';
+import { workerClock } from './clock';
 
 /** How often the record of a create that is on its way elsewhere is read. */
 const readEveryMs = 250;
@@ -27,7 +28,6 @@ export interface CreateFacts {
   readonly maker?: string | undefined;
   readonly callbackAsked?: boolean;
   readonly createDigest?: string | undefined;
-  readonly inputDigest?: string | undefined;
   readonly account?: string | undefined;
   readonly webAppId?: number | undefined;
 }
@@ -42,24 +42,26 @@ export class CreateRecordFile {
   #record: CreateRecord;
 
   constructor(archive: Archive, workflowId: string, createNumber: number, facts: CreateFacts = {}) {
-    const { maker = randomUUID(), callbackAsked = false, createDigest, inputDigest, account, webAppId } = facts;
+    const { maker = randomUUID(), callbackAsked = false, createDigest, account, webAppId } = facts;
     this.#archive = archive;
     this.#name = createRecordName(workflowId, createNumber);
-    const sentAt = new Date().toISOString();
-    const digests = {
-      ...(createDigest !== undefined && { createDigest }),
-      ...(inputDigest !== undefined && { inputDigest }),
+    const sentAt = new Date(workerClock()).toISOString();
+    this.#record = {
+      workflowId,
+      createNumber,
+      sentAt,
+      maker,
+      callbackAsked,
+      createDigest,
+      account,
+      webAppId,
+      requestId: null,
     };
-    const whose = { ...(account !== undefined && { account }), ...(webAppId !== undefined && { webAppId }) };
-    this.#record = { workflowId, createNumber, sentAt, maker, callbackAsked, ...digests, ...whose, requestId: null };
   }
 
-  /**
-   * Takes the right to send this create; false when another create has it. Throws ArchiveError when that is not known:
-   * nothing may be sent then.
-   */
+  /** Takes the right to send this create; false when another create has it. Throws ArchiveError when that is not known. */
   async claim(): Promise<boolean> {
-    this.#record = { ...this.#record, sentAt: new Date().toISOString() };
+    this.#record = { ...this.#record, sentAt: new Date(workerClock()).toISOString() };
     if (await this.#archive.putIfAbsent(this.#name, toText(this.#record))) return true;
     if (!this.#isOwn(await this.#archive.read(this.#name))) return false;
     // The answer to this claim was lost, in an attempt that is over and sent nothing that was taken.
@@ -83,7 +85,7 @@ export class CreateRecordFile {
       if (requestId !== undefined) return { outcome: 'accepted', requestId };
       const leftMs = untilMs - performance.now();
       if (leftMs <= 0) return this.#unanswered(parse(content));
-      if (!isTold) onWait?.(Date.now() + leftMs);
+      if (!isTold) onWait?.(workerClock() + leftMs);
       await delay(Math.min(readEveryMs, leftMs));
     }
   }
@@ -101,8 +103,12 @@ export class CreateRecordFile {
   #unanswered({ sentAt, callbackAsked }: ReturnType<typeof parse>): CreateOutcome {
     const reason = `an earlier create of this workflow (number ${this.#record.createNumber}) left no answer in its record`;
     const sentAtMs = Date.parse(sentAt ?? '');
-    const known = Number.isNaN(sentAtMs) ? {} : { sentAtMs };
-    return { outcome: 'uncertain', reason, callbackAsked: callbackAsked === true, ...known };
+    return {
+      outcome: 'uncertain',
+      reason,
+      callbackAsked: callbackAsked === true,
+      sentAtMs: Number.isNaN(sentAtMs) ? undefined : sentAtMs,
+    };
   }
 
   /** Throws when the record in this one's place is that of another workflow, or of another input. */
@@ -114,11 +120,8 @@ export class CreateRecordFile {
       const words = `The create record of ${own.workflowId} is taken by ${workflowId}: the archive takes names that differ only in case for the same. Use another key.`;
       throw ApplicationFailure.nonRetryable(words, failureTypes.ArchiveUnavailable);
     }
-    // A record of an earlier version has no `createDigest`, and neither has a create that it scheduled.
-    const hasBoth = typeof recorded.createDigest === 'string' && own.createDigest !== undefined;
-    const digest = hasBoth ? 'createDigest' : 'inputDigest';
-    const was = recorded[digest];
-    if (typeof was === 'string' && own[digest] !== undefined && was !== own[digest]) {
+    if ([recorded.createDigest, own.createDigest].includes(undefined)) return;
+    if (recorded.createDigest !== own.createDigest) {
       const words = `By its create record, ${own.workflowId} was created with another input (create ${own.createNumber}, ${String(sentAt)}). Use another key; or for a row, allowChanged (--allow-changed): it is then paid anew.`;
       throw ApplicationFailure.nonRetryable(words, failureTypes.InputChanged);
     }
@@ -175,7 +178,7 @@ export class CreateRecordFile {
     if (content.toString('utf8') !== text) await this.#archive.replace(this.#name, text);
   }
 
-  /** The app of the task; undefined when the record is of another task, is not there, or is of an earlier version. */
+  /** The app of the task; undefined when the record is of another task, or not there. */
   async findApp(requestId: string): Promise<number | undefined> {
     const content = await this.#archive.read(this.#name);
     return requestIdIn(content) === requestId ? parse(content).webAppId : undefined;
@@ -197,11 +200,7 @@ export class CreateRecordFile {
   }
 }
 
-/**
- * The name of the create of this workflow that made the task, by its record. Throws ArchiveError.
- *
- * @param task.except - the number of a create whose record is not looked at. @default none
- */
+/** The name of the create of this workflow whose record has this request id, but for the one numbered `except`. Throws ArchiveError. */
 export async function findCreate(
   archive: Archive,
   workflowId: string,
@@ -233,17 +232,7 @@ function isRecordOf(content: Buffer, requestId: string, { createdAt }: CreateEnd
   return isCreatedAbout(createdAtMs, sentAtMs) && !isCreatedBefore(createdAtMs, sentAtMs);
 }
 
-/** What only its own create knew. */
+/** What can be read of a record: some of it only its own create knew. */
 function knownIn(content: Buffer): Partial<CreateRecord> {
-  const { sentAt, maker, callbackAsked, createDigest, inputDigest, account, webAppId, end } = parse(content);
-  return {
-    ...(sentAt !== undefined && { sentAt }),
-    ...(maker !== undefined && { maker }),
-    ...(callbackAsked !== undefined && { callbackAsked }),
-    ...(createDigest !== undefined && { createDigest }),
-    ...(inputDigest !== undefined && { inputDigest }),
-    ...(account !== undefined && { account }),
-    ...(webAppId !== undefined && { webAppId }),
-    ...(end !== undefined && { end }),
-  };
+  return Object.fromEntries(Object.entries(parse(content)).filter(([, value]) => value !== undefined));
 }

@@ -15,7 +15,7 @@ import {
   ServiceError,
   type ServiceClient,
 } from '../service';
-import { isOfAccount, type Refusal } from '../service/create-gate';
+import { isOfAccount, type Refusal } from '../service/create-limiter';
 import { resourceOfUpload } from '../service/input-resource';
 import type { AccountKey } from './accounts';
 import { isAccountRefusal, keyProblem, requestProblem } from './to-application-failure';
@@ -45,13 +45,7 @@ export function callbackOptions(
   };
 }
 
-/**
- * Puts a URL, name or id in the place of each resource. URLs may be time-limited (specification, section 2.7) and must
- * not enter a history, so they are looked up here, just before the create is sent. So is a resource that was there
- * before, whatever form is wanted of it: it may have been deleted since.
- *
- * @internal exported for tests
- */
+/** Puts a URL, name or id in the place of each resource. URLs may be time-limited, so they are looked up just before the create. @internal */
 export async function resolveResources(
   service: ServiceClient,
   inputs: CreateTaskInput['inputs'],
@@ -97,7 +91,7 @@ export async function toCreateRequest(
   return {
     webAppId,
     inputValues: await resolveResources(service, inputs),
-    ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
+    suppressPreviewOutput,
   };
 }
 
@@ -131,11 +125,7 @@ const unanswering: readonly string[] = [
   ...['RATE_LIMITED', 'QUEUE_FULL', 'INSUFFICIENT_BALANCE', 'ACCOUNT_SUSPENDED'],
 ];
 
-/**
- * Asks for the account's metadata, which creates nothing: what it comes to, if that speaks against a create. Where it is
- * answered, but not as it should be, this key may have no right to it, or the service no such thing: then a task is asked
- * about, or creates would be held back for ever.
- */
+/** Asks for the account’s metadata, and if that is answered oddly about a task: both cost nothing. What speaks against a create, if anything. */
 export async function checkService(service: ServiceClient, key: AccountKey): Promise<Refusal | undefined> {
   try {
     await service.getUserMetadata({ timeoutMs: checkTimeoutMs });
@@ -143,17 +133,13 @@ export async function checkService(service: ServiceClient, key: AccountKey): Pro
   } catch (error) {
     if (error instanceof ServiceApiError && harmless.includes(error.code)) return undefined;
     if (error instanceof ServiceError && unanswering.includes(error.code)) return refusalOf(error, key);
-    return (await answersAboutTasks(service)) ? undefined : refusalOf(error, key);
-  }
-}
-
-/** Whether the service answers for this key where its tasks are. */
-async function answersAboutTasks(service: ServiceClient): Promise<boolean> {
-  try {
-    await service.getTask(randomUUID(), { timeoutMs: checkTimeoutMs });
-    return true;
-  } catch (error) {
-    return error instanceof ServiceApiError && error.code === 'TASK_NOT_FOUND';
+    try {
+      await service.getTask(randomUUID(), { timeoutMs: checkTimeoutMs });
+      return undefined;
+    } catch (ofTask) {
+      const isAnswered = ofTask instanceof ServiceApiError && ofTask.code === 'TASK_NOT_FOUND';
+      return isAnswered ? undefined : refusalOf(error, key);
+    }
   }
 }
 

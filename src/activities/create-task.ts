@@ -7,10 +7,10 @@ import type { CreateOutcome, CreateRejected } from '../domain/create-outcome';
 import { formatDuration } from '../domain/time';
 import { errorMessage } from '../domain/text';
 import type { CreateTaskAsyncOptions, CreateTaskRequest, ServiceClient } from '../service';
-import { isOfAccount, isOfWay } from '../service/create-gate';
-import type { CreateLimiter } from '../service/create-limiter';
+import { type CreateLimiter, isOfAccount, isOfWay } from '../service/create-limiter';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { type AccountKey, accountKey, type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
+import { workerClock } from './clock';
 import { callbackOptions, checkService, sendCreate, toCreateRequest, withFileHint } from './create-request';
 import { CreateRecordFile } from './create-record';
 import { CreateReservation } from './daily-budgets';
@@ -29,8 +29,17 @@ const confirmWithinMs = 5_000;
 
 /**
  * One attempt to create a task (specification, section 4.1; decision 22). It sends the request at most once, and only
- * with a create record of its own. What came of it is the result. A retryable failure proves that it sent nothing that
- * could have been taken, so that Temporal may retry it, or cancel it while it waits.
+ * with a create record of its own.
+ *
+ * | it ends with          | what that proves                                                              |
+ * | --------------------- | ----------------------------------------------------------------------------- |
+ * | a retryable failure   | nothing was sent that could have been taken: Temporal may retry it            |
+ * | a final failure       | nothing was sent, and no attempt would: the task ends unpaid                  |
+ * | accepted              | the task exists; its id is in the heartbeat, and mostly in the create record  |
+ * | rejected              | no task exists, and the same request would be refused again                   |
+ * | uncertain             | a task may exist: never sent again by itself; the record stays without an id  |
+ * | no end, with an id    | the worker died after the answer: the next attempt takes the heartbeat's id   |
+ * | no end, without an id | the worker died: the create record in the archive of the heartbeat says more  |
  *
  * It takes notice of a cancellation only before it claims the record, and never of the worker's shutdown: the answer to
  * a create on its way is always waited for.
@@ -45,16 +54,19 @@ export async function createTask(
 }
 
 class CreateAttempt {
-  readonly #begun = { steadyMs: performance.now(), wallMs: Date.now() };
+  readonly #begun = { steadyMs: performance.now(), wallMs: workerClock() };
   readonly #dependencies: ActivityDependencies;
   readonly #archive: ArchiveIdentity;
   readonly #patience: AccountPatience;
   readonly #input: CreateTaskInput;
+  readonly #key: AccountKey;
   readonly #step: string;
   readonly #options: CreateTaskAsyncOptions;
   readonly #record: CreateRecordFile;
   /** What earlier attempts recorded in their heartbeats. */
   readonly #previous: CreateHeartbeat | undefined;
+  /** How many creates of earlier attempts were refused for now. */
+  readonly #refused: number;
   /** That of an attempt before which provably created nothing and may have left its record, or one of its own. */
   readonly #maker: string;
   readonly #reservation: CreateReservation;
@@ -71,13 +83,15 @@ class CreateAttempt {
     this.#patience = patience;
     this.#input = input;
     this.#step = `${workflowId} create`;
-    const { createNumber, createDigest, inputDigest, account, webAppId } = input;
+    const { createNumber, createDigest, account, webAppId } = input;
+    this.#key = accountKey(dependencies, account);
     this.#options = callbackOptions(dependencies.callback, workflowId, createNumber);
     this.#previous = readCreateHeartbeat(activityInfo().heartbeatDetails);
+    this.#refused = this.#previous?.refused ?? 0;
     this.#maker = this.#previous?.maker ?? randomUUID();
-    const own = { maker: this.#maker, callbackAsked: this.#callbackAsked };
-    const facts = { ...own, createDigest, inputDigest, account, webAppId };
-    this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, facts);
+    const callbackAsked = this.#options.callback !== undefined;
+    const own = { maker: this.#maker, callbackAsked, createDigest, account, webAppId };
+    this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, own);
     this.#reservation = new CreateReservation(dependencies.dailyBudgets, { ...input, workflowId });
   }
 
@@ -105,7 +119,7 @@ class CreateAttempt {
       await this.#reservation.release();
       if (archiveId !== undefined) {
         await keep('release', () => this.#record.releaseUnsent());
-        this.#tellReleased(archiveId, this.#refused);
+        this.#tellReleased(archiveId);
       }
       throw this.#toFailure(error);
     }
@@ -123,13 +137,13 @@ class CreateAttempt {
     try {
       const other = await this.#record.find(this.#leftMs, (untilMs) => {
         const waitsUntil = new Date(untilMs).toISOString();
-        heartbeat(this.#toHeartbeat(archiveId, { refused: this.#refused, waitsUntil }));
+        heartbeat(this.#toHeartbeat(archiveId, { waitsUntil }));
       });
       if (other !== undefined) return { ...other, sent: this.#refused + 1 };
       const words = `The create was not sent: another one had its record (${this.#record.place}), which is gone now`;
       throw notNow(failureTypes.ArchiveUnavailable, words);
     } catch (error) {
-      this.#tellReleased(archiveId, this.#refused);
+      this.#tellReleased(archiveId);
       throw this.#toFailure(error);
     }
   }
@@ -142,15 +156,7 @@ class CreateAttempt {
   /** The one clock may be set back, and the other stands still while the machine sleeps. */
   get #elapsedMs(): number {
     const { steadyMs, wallMs } = this.#begun;
-    return Math.max(performance.now() - steadyMs, Date.now() - wallMs);
-  }
-
-  get #callbackAsked(): boolean {
-    return this.#options.callback !== undefined;
-  }
-
-  get #refused(): number {
-    return this.#previous?.refused ?? 0;
+    return Math.max(performance.now() - steadyMs, workerClock() - wallMs);
   }
 
   /** What the attempt before leaves to find out about. `undefined`: it sent nothing, or there was none. */
@@ -208,10 +214,7 @@ class CreateAttempt {
     throw notNow(cause === null ? waitsForTurn : type[cause], words, waitMs);
   }
 
-  /**
-   * Reserves in the account's daily budget what the task is expected to cost, if the account has one. Where it is used up or
-   * of no use, what its create record has of an earlier create is returned: that needs no budget, and its results may expire.
-   */
+  /** Reserves the expected cost in the account’s daily budget; without one, or one that is used up, returns what the record has. */
   async #reserve(): Promise<CreateOutcome | undefined> {
     const problem = this.#dependencies.dailyBudgets?.problem(this.#input);
     const refusal = problem === undefined ? await this.#reservation.make() : undefined;
@@ -224,24 +227,23 @@ class CreateAttempt {
     throw notNow(failureTypes.DailyBudgetReached, refusal.words, refusal.waitMs);
   }
 
-  /**
-   * Has Temporal confirm that this attempt is the one that counts, and in which archive it claims its record: without
-   * this, a later attempt could not know where to look. Throws when the attempt is to send nothing.
-   */
+  /** Has Temporal confirm that this attempt counts, and in which archive it claims its record. Throws when it is to send nothing. */
   async #confirm(): Promise<string> {
     const { location } = this.#dependencies.archive;
     const archiveId = await this.#archive.get();
     if (this.#previous !== undefined && this.#previous.archiveId !== archiveId) {
-      this.#tellReleased(archiveId, this.#refused);
+      this.#tellReleased(archiveId);
       const words = `the archive of this worker (${location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
       throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
     }
     // One that was unmounted, emptied or exchanged protects nothing.
     await this.#archive.requireSame();
     const { client, info } = Context.current();
-    const details = this.#toHeartbeat(archiveId, { refused: this.#refused });
+    const details = this.#toHeartbeat(archiveId, {});
     try {
-      await client.withDeadline(Date.now() + confirmWithinMs, () => client.activity.heartbeat(info.taskToken, details));
+      await client.withDeadline(workerClock() + confirmWithinMs, () =>
+        client.activity.heartbeat(info.taskToken, details),
+      );
     } catch (error) {
       const words = errorMessage(error);
       throw notNow(failureTypes.ServiceUnavailable, `The create was not sent: Temporal did not let it (${words})`);
@@ -249,10 +251,7 @@ class CreateAttempt {
     return archiveId;
   }
 
-  /**
-   * Throws, to be tried again, when an archive that hung or a process that stood still has used up the attempt's time:
-   * Temporal has given it up, or is about to, and no workflow would follow a task that is paid for now.
-   */
+  /** Throws, to be tried again, when the attempt’s time is used up: no workflow would follow a task that is paid for now. */
   #requireInTime(): void {
     const elapsedMs = this.#elapsedMs;
     const { startToCloseTimeoutMs } = activityInfo();
@@ -265,17 +264,16 @@ class CreateAttempt {
   async #conclude(limiter: CreateLimiter, archiveId: string, outcome: CreateOutcome): Promise<CreateTaskResult> {
     const { webAppId } = this.#input;
     const sent = this.#refused + 1;
+    // Before anything else is done with the reply: if the worker dies then, Temporal has the id.
+    if (outcome.outcome === 'accepted') heartbeat(this.#toHeartbeat(archiveId, { requestId: outcome.requestId }));
+    limiter.report(webAppId, outcome);
     if (outcome.outcome === 'accepted') {
-      const { requestId } = outcome;
-      // Before anything else is done with the reply: if the worker dies then, Temporal has the id.
-      heartbeat(this.#toHeartbeat(archiveId, { requestId, refused: this.#refused }));
-      limiter.report(webAppId, outcome);
-      await keep('complete', () => this.#record.complete(requestId));
+      await keep('complete', () => this.#record.complete(outcome.requestId));
       return { ...outcome, sent };
     }
-    limiter.report(webAppId, outcome);
     if (outcome.outcome === 'uncertain') {
-      return { ...outcome, callbackAsked: this.#callbackAsked, sentAtMs: this.#record.sentAtMs, sent };
+      const callbackAsked = this.#options.callback !== undefined;
+      return { ...outcome, callbackAsked, sentAtMs: this.#record.sentAtMs, sent };
     }
     await keep('release', () => this.#record.release());
     await this.#reservation.release({ isProven: true });
@@ -290,44 +288,31 @@ class CreateAttempt {
     return !isOfWay(outcome) || (this.#refused >= mostOfWay && limiter.takes(this.#input.webAppId));
   }
 
-  get #key(): AccountKey {
-    return accountKey(this.#dependencies, this.#input.account);
-  }
-
   /** Before anything is sent, whatever fails for now is worth another try, and what is final ends the task unpaid. */
   #toFailure(error: unknown): Error {
     return toApplicationFailure(error, this.#key, () => this.#patience.isOver(this.#step));
   }
 
   /** The next attempt, of a worker with another archive perhaps, may send: this one created nothing, and is over. */
-  #tellReleased(archiveId: string, refused: number): void {
-    heartbeat(this.#toHeartbeat(archiveId, { isReleased: true, maker: this.#maker, refused }));
+  #tellReleased(archiveId: string, refused = this.#refused): void {
+    heartbeat(this.#toHeartbeat(archiveId, { isReleased: true, maker: this.#maker }, refused));
   }
 
-  #toHeartbeat(archiveId: string, { refused = 0, ...more }: Omit<CreateHeartbeat, 'archiveId'>): CreateHeartbeat {
-    return { archiveId, ...more, ...(refused > 0 && { refused }) };
+  #toHeartbeat(archiveId: string, said: Partial<CreateHeartbeat>, refused = this.#refused): CreateHeartbeat {
+    return { archiveId, ...said, refused: refused > 0 ? refused : undefined };
   }
 }
 
-/**
- * Whether Temporal could cut off what this attempt sends: only those that begin before the task's total deadline have
- * time to end. By Temporal's clock, as that of a worker may be wrong by hours.
- *
- * @internal exported for tests
- */
+/** Whether Temporal could cut off what this attempt sends. By Temporal’s clock: that of a worker may be hours off. @internal */
 export function isTooLate(elapsedMs: number): boolean {
   const info = activityInfo();
   const deadlineMs = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - info.startToCloseTimeoutMs;
   return info.currentAttemptScheduledTimestampMs + elapsedMs > deadlineMs;
 }
 
-/** Whether it succeeded; the service has answered, so nothing is thrown any more. */
-async function keep(what: string, action: () => Promise<void>): Promise<boolean> {
-  try {
-    await action();
-    return true;
-  } catch (error) {
+/** The service has answered, so nothing is thrown any more. */
+async function keep(what: string, action: () => Promise<void>): Promise<void> {
+  await action().catch((error: unknown) => {
     log.warn('create record not kept', { what, error: errorMessage(error) });
-    return false;
-  }
+  });
 }

@@ -13,7 +13,6 @@ import type { DailyBudgets } from './daily-budgets';
 import type { UnarchivedResults } from './metrics';
 import type { OutputLimits } from './output-limits';
 import type { SharedUploads } from './shared-uploads';
-import type { UploadSlots } from './upload-slots';
 
 /** How activities appear in a trace. Each of the spans is in that of the activity which runs. */
 export interface ActivityTraces {
@@ -31,8 +30,6 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly sources: SourceRules;
   /** Where upload tokens may send files. */
   readonly uploadConnections: ConnectionRule;
-  /** How many uploads of an account run here at the same time. */
-  readonly uploadSlots: UploadSlots;
   /** Resources that rows share. */
   readonly sharedUploads: SharedUploads;
   /** Absent: none. */

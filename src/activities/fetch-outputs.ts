@@ -8,7 +8,7 @@ import type { ArchivedFile } from '../storage/archive/archive';
 import { type Download, download } from '../storage/download';
 import { DownloadError, UnprovenEndError } from '../storage/errors';
 import { hashStream } from '../storage/hash';
-import { atMinimumRate, TooSlowError } from '../storage/minimum-rate';
+import { atMinimumRate } from '../storage/minimum-rate';
 import type { ActivityDependencies } from './dependencies';
 import type { Output } from './manifest';
 import { isFailed, type OutputList } from './output-list';
@@ -84,34 +84,31 @@ export class OutputFetch {
     return this.#problems;
   }
 
-  /**
-   * Fetches what is not archived yet. Afterwards each output has its file, or its problem, or neither if the service
-   * reports it as failed. Throws only the signal's reason, when nothing is on its way any more.
-   */
+  /** Fetches what is not archived yet: each output then has its file, its problem, or neither if the service reports it as failed. */
   async fetchAll(): Promise<void> {
     try {
-      await this.#fetchAndPlace();
+      await this.#fetchEach();
+      for (let placings = 0; this.#list.unplaced > 0 && placings < maxPlacings; placings += 1) {
+        await this.#placeByContent();
+        await this.#fetchEach();
+      }
+      if (this.#list.unplaced > 0) this.#problems.push(new DownloadError('LINK_EXPIRED', 'links end too soon to tell'));
     } finally {
       this.#end.abort();
       await this.#remembering;
     }
   }
 
-  async #fetchAndPlace(): Promise<void> {
-    await this.#fetchEach();
-    for (let placings = 0; this.#list.unplaced > 0 && placings < maxPlacings; placings += 1) {
-      await this.#placeByContent();
-      await this.#fetchEach();
-    }
-    if (this.#list.unplaced > 0) this.#problems.push(new DownloadError('LINK_EXPIRED', 'links end too soon to tell'));
-  }
-
   async #fetchEach(): Promise<void> {
-    // The list may grow meanwhile.
-    await this.#inParallel(
-      () => this.#takeNext(),
-      (output) => this.#process(output),
-    );
+    const takeNext = (): Output | undefined => {
+      const again = this.#again.shift();
+      if (again !== undefined) return again;
+      // The list may grow meanwhile.
+      const output = this.#list.outputs[this.#next];
+      if (output !== undefined) this.#next += 1;
+      return output;
+    };
+    await this.#inParallel(takeNext, (output) => this.#process(output));
   }
 
   async #inParallel<T>(takeNext: () => T | undefined, process: (one: T) => Promise<void>): Promise<void> {
@@ -127,18 +124,7 @@ export class OutputFetch {
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
-  #takeNext(): Output | undefined {
-    const again = this.#again.shift();
-    if (again !== undefined) return again;
-    const output = this.#list.outputs[this.#next];
-    if (output !== undefined) this.#next += 1;
-    return output;
-  }
-
-  /**
-   * Finds out which outputs the items are whose links do not tell: each is fetched, and is the output that has this content.
-   * What no output has is fetched for one that has no file, or for a new one.
-   */
+  /** Fetches the items whose links do not tell which outputs they are; each is the output that has its content, or a new one. */
   async #placeByContent(): Promise<void> {
     const atRefresh = this.#refreshes;
     const items = [...this.#list.takeUnplaced()];
@@ -203,16 +189,6 @@ export class OutputFetch {
       });
   }
 
-  async #fetch(output: Output): Promise<ArchivedFile> {
-    const { archive } = this.#options.dependencies;
-    const file = await this.#withFreshLinks(output, ({ body, sizeBytes }, signal) =>
-      archive.put(output.name, body, sizeBytes === undefined ? {} : { bytes: sizeBytes }, signal),
-    );
-    this.#fetched += 1;
-    this.#bytes += file.bytes;
-    return file;
-  }
-
   /** The SHA-256 of an item's content; nothing is kept. */
   async #measure(item: OutputItem): Promise<string> {
     const draft = this.#list.draft(item);
@@ -230,11 +206,20 @@ export class OutputFetch {
     }
   }
 
-  async #withFreshLinks(output: Output, keep: Keep<ArchivedFile>): Promise<ArchivedFile> {
+  /** Fetches an output into the archive, with fresh links where its own has ended. */
+  async #fetch(output: Output): Promise<ArchivedFile> {
+    const { archive, traces } = this.#options.dependencies;
+    const keep: Keep<ArchivedFile> = ({ body, sizeBytes }, signal) =>
+      archive.put(output.name, body, { bytes: sizeBytes }, signal);
     for (let refreshes = 0; ;) {
       const atRefresh = this.#refreshes;
       try {
-        return await this.#traced(output, () => this.#transfer(output, keep));
+        const fetchIt = (): Promise<ArchivedFile> => this.#transfer(output, keep);
+        const host = addressHost(output.item.objectUrl ?? '');
+        const file = await (traces === undefined ? fetchIt() : traces.transfer('download', host, fetchIt));
+        this.#fetched += 1;
+        this.#bytes += file.bytes;
+        return file;
       } catch (error) {
         if (error instanceof UnprovenEndError && output.earlier === undefined) {
           output.earlier = error.came;
@@ -250,37 +235,27 @@ export class OutputFetch {
     }
   }
 
-  async #traced(output: Output, fetchIt: () => Promise<ArchivedFile>): Promise<ArchivedFile> {
-    const { traces } = this.#options.dependencies;
-    const { objectUrl = '' } = output.item;
-    return await (traces === undefined ? fetchIt() : traces.transfer('download', addressHost(objectUrl), fetchIt));
-  }
-
   async #transfer<T>(output: Output, keep: Keep<T>): Promise<T> {
     const { minimumRate: rate } = this.#limits;
     const tooMuch = new AbortController();
     const signal = AbortSignal.any([this.#options.signal, tooMuch.signal]);
+    const tooSlow = (rates: string): DownloadError =>
+      new DownloadError('DOWNLOAD_TOO_SLOW', `it comes too slowly: ${rates}`);
     let keeping: Promise<T> | undefined;
-    try {
-      await this.#allowance.check(output, undefined);
-      await atMinimumRate({ rate, signal }, async (either = signal, onBytes) => {
-        const watch = this.#allowance.watch(output, (error) => {
-          tooMuch.abort(error);
-        });
-        const opened = await this.#open(output, either, (bytes) => {
-          onBytes(bytes);
-          watch(bytes);
-        });
-        keeping = keep(opened, either);
-        // What follows in the archive takes its own time; `keeping` tells how the content ended.
-        await Promise.race([finished(opened.body).catch(() => undefined), keeping]);
+    await this.#allowance.check(output, undefined);
+    await atMinimumRate({ rate, signal, tooSlow }, async (either = signal, onBytes) => {
+      const watch = this.#allowance.watch(output, (error) => {
+        tooMuch.abort(error);
       });
-      return await (keeping ?? Promise.reject(new Error('The output was not opened.')));
-    } catch (error) {
-      if (!(error instanceof TooSlowError) || rate === undefined) throw error;
-      const remedy = 'lower LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND of the worker if that is as fast as it gets';
-      throw new DownloadError('DOWNLOAD_TOO_SLOW', `it comes too slowly: ${error.toText(rate)}; ${remedy}`);
-    }
+      const opened = await this.#open(output, either, (bytes) => {
+        onBytes(bytes);
+        watch(bytes);
+      });
+      keeping = keep(opened, either);
+      // What follows in the archive takes its own time; `keeping` tells how the content ended.
+      await Promise.race([finished(opened.body).catch(() => undefined), keeping]);
+    });
+    return await (keeping ?? Promise.reject(new Error('The output was not opened.')));
   }
 
   async #open(output: Output, signal: AbortSignal, onProgress: (bytes: number) => void): Promise<Download> {
@@ -339,11 +314,7 @@ export function isTooSlow(error: unknown): boolean {
   return error instanceof DownloadError && error.code === 'DOWNLOAD_TOO_SLOW';
 }
 
-/**
- * Whether an output that could not be fetched is one that the service reports as failed: it says so and gives no link, or one
- * that leads nowhere. A storage that does not answer says nothing of it. What is not clear, an error of another name or none,
- * may pass.
- */
+/** Whether the service reports an output that could not be fetched as failed. What is not clear may pass. */
 function isToldAsFailed(item: OutputItem, error: unknown, status: ArchiveOutputsInput['status']): boolean {
   if (status === 'Failed' && item.objectUrl === undefined) return true;
   if (!isFailed(item) || !isDeadLink(error)) return false;

@@ -45,11 +45,22 @@ export function markProcessFailing(): void {
 export async function withHeartbeat<T>(progress: () => object, work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const lost = lostAttempts(context.info);
-  if (lost >= maxLostAttempts) throw workerLost(lost);
+  if (lost >= maxLostAttempts) {
+    throw ApplicationFailure.nonRetryable(
+      `${lost} attempts in a row ended without a report: their workers died or lost the connection to Temporal. ` +
+        'It may be this work that ends them, so it is not tried again by itself: read the logs of the workers first',
+      failureTypes.WorkerLost,
+    );
+  }
   const isSuspect = lost >= suspectFrom;
   if (isSuspect && state.isSuspectRunning) {
     context.heartbeat({ ...progress(), attempts: { lost, isOpen: false } });
-    throw otherSuspectRuns();
+    throw ApplicationFailure.create({
+      type: failureTypes.WorkerLost,
+      message: 'Earlier attempts were lost with their workers; this one waits until another such attempt has ended.',
+      category: ApplicationFailureCategory.BENIGN,
+      nextRetryDelay: suspectRetryMs,
+    });
   }
   if (isSuspect) state.isSuspectRunning = true;
   try {
@@ -80,10 +91,7 @@ async function counted<T>(context: Context, lost: number, progress: () => object
   }
 }
 
-/**
- * Waits until Temporal has a heartbeat, for up to a second: an attempt that ends its worker at once would not be counted.
- * Those of the worker itself are sent in passing.
- */
+/** Waits up to a second until Temporal has a heartbeat: an attempt that ends its worker at once would not be counted. */
 async function recordNow(context: Context, details: object): Promise<void> {
   try {
     const { client, info } = context;
@@ -95,29 +103,12 @@ async function recordNow(context: Context, details: object): Promise<void> {
   }
 }
 
-/** A heartbeat of another form, as that of a previous version, counts nothing. */
+/** Attempts that ended without a report, by the last heartbeat. */
 function lostAttempts({ attempt, heartbeatDetails }: { attempt: number; heartbeatDetails: unknown }): number {
   if (heartbeatDetails == null) return attempt > 1 ? 1 : 0;
   if (!isRecord(heartbeatDetails) || !isRecord(heartbeatDetails['attempts'])) return 0;
   const { lost, isOpen } = heartbeatDetails['attempts'];
   return (typeof lost === 'number' ? lost : 0) + (isOpen === true ? 1 : 0);
-}
-
-function workerLost(lost: number): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
-    `${lost} attempts in a row ended without a report: their workers died or lost the connection to Temporal. ` +
-      'It may be this work that ends them, so it is not tried again by itself: read the logs of the workers first',
-    failureTypes.WorkerLost,
-  );
-}
-
-function otherSuspectRuns(): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: failureTypes.WorkerLost,
-    message: 'Earlier attempts were lost with their workers; this one waits until another such attempt has ended.',
-    category: ApplicationFailureCategory.BENIGN,
-    nextRetryDelay: suspectRetryMs,
-  });
 }
 
 /** The heartbeat of a create; one of another form counts for nothing: only that activity makes them. */
@@ -126,9 +117,9 @@ export function readCreateHeartbeat(details: unknown): CreateHeartbeat | undefin
   const { archiveId, requestId, isReleased, maker, refused } = details;
   return {
     archiveId,
-    ...(isRequestId(requestId) && { requestId }),
-    ...(isReleased === true && { isReleased }),
-    ...(typeof maker === 'string' && { maker }),
-    ...(typeof refused === 'number' && { refused }),
+    requestId: isRequestId(requestId) ? requestId : undefined,
+    isReleased: isReleased === true ? true : undefined,
+    maker: typeof maker === 'string' ? maker : undefined,
+    refused: typeof refused === 'number' ? refused : undefined,
   };
 }

@@ -1,9 +1,9 @@
 import type { Activities } from '../contract/activities';
 import { ArchiveIdentity } from '../storage/archive/archive-identity';
-import { accountKey, AccountPatience } from './accounts';
+import { type AccountKey, accountKey, AccountPatience } from './accounts';
 import { archiveOutputs } from './archive-outputs';
 import { checkAdoption, sendVerb } from './task-requests';
-import { commitInput, inspectInputs, storeInput } from './store-input';
+import { inspectInputs, storeInput } from './store-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
 import { UnarchivedResults, withMetrics } from './metrics';
@@ -25,18 +25,15 @@ export function createActivities(dependencies: ActivityDependencies): Activities
   const endless = new AccountPatience(Number.POSITIVE_INFINITY);
   const ofAccount = <Input extends { readonly account: string }, Result>(
     activity: (input: Input) => Promise<Result>,
-    during = patience,
+    during: AccountPatience | null = patience,
   ): ((input: Input) => Promise<Result>) => {
-    return (input) => asApplicationFailure(accountKey(dependencies, input.account), () => activity(input), during);
+    const key = (input: Input): AccountKey => accountKey(dependencies, input.account);
+    return (input) => asApplicationFailure(key(input), () => activity(input), during ?? undefined);
   };
   const activities: Activities = {
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(dependencies, input)),
     storeInput: ofAccount((input) => storeInput(dependencies, input)),
-    commitInput: ofAccount((input) => commitInput(dependencies, input)),
-    createTask: (input) =>
-      asApplicationFailure(accountKey(dependencies, input.account), () =>
-        createTask(dependencies, archive, patience, input),
-      ),
+    createTask: ofAccount((input) => createTask(dependencies, archive, patience, input), null),
     pollTask: ofAccount((input) => pollTask(dependencies, input)),
     checkAdoption: ofAccount((task) => checkAdoption(dependencies, task)),
     watchTask: ofAccount((input) => watchTask(dependencies, input)),

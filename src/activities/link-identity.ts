@@ -10,10 +10,7 @@ interface Parameter {
   readonly kind: 'n' | 'i' | 's' | 't' | 'o';
 }
 
-/**
- * What is remembered of a link, to know its file again under a link that was signed anew. Keyed hashes alone: a signed link
- * opens the file.
- */
+/** What is remembered of a link, to know its file under a link that was signed anew: keyed hashes alone, for a signed link opens the file. */
 export interface LinkIdentity {
   readonly path: string;
   /** Whether the path ends like the name of a file; `/view` does not. */
@@ -79,11 +76,7 @@ function differences(one: LinkIdentity, other: LinkIdentity): Parameter[] {
   return [...of(one, other), ...of(other, one)];
 }
 
-/**
- * Which of the earlier links lead to the file of which link, where the links themselves prove it, whatever their order: equal
- * ones; ones of a path that names one file in both lists; ones that share what tells the files of a path apart. What else
- * differs must look like a signature or a time. By place in `links`; null stands for no link.
- */
+/** Which earlier links lead to the file of which link, as far as the links prove it, by place in `links`; null stands for no link. */
 export function matchLinks(earlier: Links, links: Links): Map<number, number> {
   const matches = new Map<number, number>();
   const groups = groupBy(placed(earlier), ({ path }) => path);

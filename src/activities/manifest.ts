@@ -76,11 +76,11 @@ export function toManifest(
       // Written down on the way, it must not forget what has not been looked at yet.
       const kept = file ?? (isComplete || problem !== undefined ? undefined : was);
       return {
-        file: kept === undefined ? null : fileName(name),
+        file: kept === undefined ? null : (name.split('/').at(-1) ?? name),
         bytes: kept?.bytes ?? null,
         sha256: kept?.sha256 ?? null,
         ext: boundedWord(item.ext),
-        ...(kept !== undefined && contentEncoding !== null && { contentEncoding: boundedWord(contentEncoding) }),
+        contentEncoding: kept === undefined || contentEncoding === null ? undefined : boundedWord(contentEncoding),
         costTimeMs: item.costTimeMs ?? null,
         auditStatus: item.auditStatus,
         // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
@@ -89,8 +89,8 @@ export function toManifest(
         errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
         url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
         link: link?.text ?? null,
-        ...(kept !== undefined && isFetchedTwice && { fetchedTwice: true }),
-        ...(kept === undefined && atLeastBytes !== null && { atLeastBytes }),
+        fetchedTwice: kept !== undefined && isFetchedTwice ? true : undefined,
+        atLeastBytes: kept === undefined ? (atLeastBytes ?? undefined) : undefined,
         problem: problem === undefined ? null : formatProblem(problem),
       };
     }),
@@ -112,20 +112,13 @@ export function formatProblem(problem: unknown): string {
   return boundedMessage(errorMessage(problem));
 }
 
-function fileName(name: string): string {
-  return name.split('/').at(-1) ?? name;
-}
-
 /** The manifest that has this name; null for one that cannot be read, undefined where there is none. */
 export async function readManifest(archive: Archive, name: string): Promise<PreviousManifest | null | undefined> {
   const content = await archive.read(name);
   return content === undefined ? undefined : (parseManifest(parseJson(content.toString('utf8'))) ?? null);
 }
 
-/**
- * Whether a manifest is of the task that is archived: a service may give a request id again. One create of one workflow is one
- * task. A task that was adopted, by this workflow or by the one of the manifest, is known by when it was created.
- */
+/** Whether a manifest is of this task. Ids may be given again: one create of one workflow is one task; an adopted one is known by its time. */
 export function isOfSameTask(
   manifest: PreviousManifest,
   workflowId: string | null,

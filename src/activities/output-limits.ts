@@ -16,7 +16,9 @@ export interface OutputLimits {
 
 /** Without limits. */
 export const noOutputLimits: OutputLimits = {
-  ...{ maxOutputBytes: Number.POSITIVE_INFINITY, maxTaskBytes: Number.POSITIVE_INFINITY, reserveBytes: 0 },
+  maxOutputBytes: Number.POSITIVE_INFINITY,
+  maxTaskBytes: Number.POSITIVE_INFINITY,
+  reserveBytes: 0,
 };
 
 /** The free space is checked again after so many bytes of an output. */
@@ -50,10 +52,7 @@ export class OutputAllowance {
     this.#archivedBytes += file.bytes;
   }
 
-  /**
-   * Throws unless an output of so many bytes may be fetched; of unknown length, unless it may be longer than last time.
-   * DownloadError `OUTPUT_TOO_LARGE`, or ArchiveError `ARCHIVE_FULL`.
-   */
+  /** Throws DownloadError `OUTPUT_TOO_LARGE` or ArchiveError `ARCHIVE_FULL` unless an output of so many bytes may be fetched. */
   async check(output: Output, sizeBytes: number | undefined): Promise<void> {
     const bytes = sizeBytes ?? (output.atLeastBytes ?? 0) + 1;
     this.#checkLimits(output, bytes);

@@ -101,11 +101,7 @@ export class OutputList {
     return this.#add(item);
   }
 
-  /**
-   * Takes the items without a link, which lead to no file, for the outputs that are not listed otherwise: the one of their place
-   * that came to the same before, or any. One that has not failed may have a file later, so it is first taken for an output
-   * that has none: behind one that is archived it would not be missed. To be called once all links have their places.
-   */
+  /** Takes the items without a link for outputs that are not listed otherwise, those without a file first; after all links. */
   placeLinkless(): readonly Output[] {
     const isSame = ([place, { errorType }]: readonly [number, OutputItem]): boolean => {
       const there = this.outputs[place];
@@ -191,9 +187,11 @@ export class OutputList {
   #addPrevious({ file, bytes, sha256, link, ...previous }: PreviousManifest['outputs'][number]): void {
     const { ext, auditStatus, errorType, costTimeMs, errorMessage } = previous;
     const item: OutputItem = {
-      ...{ ext, auditStatus, errorType },
-      ...(costTimeMs !== null && { costTimeMs }),
-      ...(errorMessage !== null && { errorMessage }),
+      ext,
+      auditStatus,
+      errorType,
+      costTimeMs: costTimeMs ?? undefined,
+      errorMessage: errorMessage ?? undefined,
     };
     const { atLeastBytes = null, contentEncoding = null, fetchedTwice = false } = previous;
     this.outputs.push({

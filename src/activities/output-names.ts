@@ -16,10 +16,7 @@ export interface OutputNames {
   readonly output: (index: number, ext: string) => string;
 }
 
-/**
- * By the batch's template, or else by request id; each fits into the archive. A template that cannot be used was not
- * checked before the task was paid (a start with Temporal's client alone), so its outputs are named by request id.
- */
+/** By the batch’s template, else by request id; each fits into the archive. A template that cannot be used is not: the task is paid. */
 export function getOutputNames(input: ArchiveOutputsInput, maxNameBytes: number): OutputNames {
   const { areItsOwn, manifest, output } = getTemplateNames(input) ?? getOwnNames(input);
   const fit = (name: string): string => {

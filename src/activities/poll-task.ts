@@ -70,11 +70,7 @@ export function toFailedPoll(
   return { ...seen, problem: requestProblem(error, accountKey(dependencies, account), seen.problem) };
 }
 
-/**
- * Adds to the create record of the task that it has ended, and what it cost, and settles that in the account's daily
- * budget. Archive and Temporal may be slow or away: the end is not held up for longer than `withinMs`, and not for a
- * failure; the manifest, or the record of the batch, says the same a moment later, and the account's day gets it in the background.
- */
+/** Adds the end and cost of a task to its create record and settles them in the daily budget, within `withinMs`; failures are ignored. */
 export async function recordEnd(
   { archive, dailyBudgets }: EndRecords,
   { account, createNumber, requestId, acceptedAtMs }: PolledTask,
@@ -96,10 +92,7 @@ export async function recordEnd(
   await withinTime(Promise.allSettled([written, settled]), withinMs);
 }
 
-/**
- * What a query saw. Who takes a task over does not know its app, on which the price depends: the create record has it. The
- * end is not held up for longer than `withinMs`.
- */
+/** What a query saw. The app of an adopted task, on which its price depends, is in the create record. */
 export async function toPricedResult(
   { archive, prices }: EndRecords & { readonly prices?: Prices },
   detail: TaskDetail,
@@ -134,8 +127,8 @@ export function toPollResult(detail: TaskDetail, task: Omit<PolledTask, 'request
   return {
     seen: 'task',
     status,
-    ...(queuePosition !== undefined && { queuePosition }),
-    ...(errorMessage !== undefined && { errorMessage: withoutUrls(errorMessage) }),
+    queuePosition,
+    errorMessage: errorMessage && withoutUrls(errorMessage),
     ...(isTerminal(parseServiceStatus(status)) && {
       costTimes,
       ...toCost(detail, task, prices),

@@ -49,7 +49,14 @@ async function sendWebhook(dependencies: WebhookDependencies, input: WebhookInpu
   const { webhooks, connections, answerWithinMs = defaultAnswerWithinMs } = dependencies;
   const now = temporalClock();
   const target = webhooks.get(input.webhook);
-  if (target === undefined) throw unknownWebhook(input.webhook);
+  if (target === undefined) {
+    count(metricMeter, metrics.webhooks, { webhook: 'unknown', outcome: 'unknown' });
+    throw ApplicationFailure.create({
+      type: failureTypes.WebhookUnknown,
+      message: `This worker has no webhook "${input.webhook}"; add it to LONGHAUL_WEBHOOKS_FILE of the worker, and start the worker again`,
+      nextRetryDelay: unknownRetryMs,
+    });
+  }
   const { cancellationSignal } = Context.current();
   const deadline = AbortSignal.timeout(answerWithinMs);
   const reply = await post(connections, target, input, AbortSignal.any([cancellationSignal, deadline])).catch(
@@ -87,7 +94,11 @@ async function post(
     headers,
     body: answer,
   } = await connections.request({
-    ...{ origin, path: `${pathname}${search}`, method: 'POST', body, signal },
+    origin,
+    path: `${pathname}${search}`,
+    method: 'POST',
+    body,
+    signal,
     headers: {
       'content-type': 'application/json',
       ...signedHeaders({ id, body, secrets: secrets(), nowMs: workerClock() }),
@@ -149,16 +160,6 @@ function undelivered(
   options: { readonly nonRetryable?: true; readonly nextRetryDelay?: number } = {},
 ): ApplicationFailure {
   return ApplicationFailure.create({ type: failureTypes.WebhookUndelivered, message, ...options });
-}
-
-function unknownWebhook(webhook: string): ApplicationFailure {
-  count(metricMeter, metrics.webhooks, { webhook: 'unknown', outcome: 'unknown' });
-  const remedy = 'add it to LONGHAUL_WEBHOOKS_FILE of the worker, and start the worker again';
-  return ApplicationFailure.create({
-    type: failureTypes.WebhookUnknown,
-    message: `This worker has no webhook "${webhook}"; ${remedy}`,
-    nextRetryDelay: unknownRetryMs,
-  });
 }
 
 /** Whether the receiver got it is not known, so it is sent again. */

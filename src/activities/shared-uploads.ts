@@ -53,11 +53,7 @@ export class SharedUploads {
     this.#knownForMs = forMs;
   }
 
-  /**
-   * The resource of a content: the one on record while the service lists it, or a new one.
-   *
-   * @throws what `put` and the service throw, also to those that waited; the reason of a cancellation only to its own.
-   */
+  /** The resource of a content: the one on record while the service lists it, or a new one. Those that wait get the same error. */
   async resourceOf(content: UploadContent, upload: ContentUpload): Promise<CommittedInput> {
     const name = uploadRecordName(content);
     for (;;) {

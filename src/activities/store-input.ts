@@ -1,19 +1,12 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import type {
-  CommitInputInput,
-  CommittedInput,
-  InspectInputsInput,
-  InspectInputsResult,
-  StoredInput,
-  StoreInputInput,
-} from '../contract/activities';
+import type { InspectInputsInput, InspectInputsResult, StoredInput, StoreInputInput } from '../contract/activities';
 import { isRecord } from '../domain/json';
 import type { UploadedObject } from '../service/input-resource';
 import { type UploadOptions, uploadWithFreshToken } from '../service/upload-credentials';
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import { openSource } from '../storage/input/open-source';
-import { requireAllowed, getService } from './accounts';
+import { getLimits, getService, requireAllowed } from './accounts';
 import { commitUpload } from './shared-uploads';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
@@ -34,7 +27,8 @@ export async function storeInput(
   const service = getService(dependencies, account);
   const signal = cancellationSignal();
   const { minimumRate } = dependencies.sources;
-  const { uploadConnections: rule } = dependencies;
+  const { uploadConnections: rule, traces } = dependencies;
+  const transfer: UploadOptions['transfer'] = traces && ((host, send) => traces.transfer('upload', host, send));
   let progress = { name: file, bytes: 0, totalBytes: null as number | null };
   let uploaded = uploadedIn(activityInfo().heartbeatDetails);
   const commit = async (isAgain: boolean, object: UploadedObject & Measure): Promise<StoredInput> => {
@@ -55,37 +49,21 @@ export async function storeInput(
       const attempt = { isSent: false };
       const put = async (): Promise<UploadedObject & Measure> => {
         attempt.isSent = true;
-        return await uploadWithFreshToken(service, source, {
-          rule,
-          minimumRate,
-          signal,
-          onProgress,
-          ...traced(dependencies),
-        });
+        return await uploadWithFreshToken(service, source, { rule, minimumRate, signal, onProgress, transfer });
       };
       if (!isShared) return await commit(false, await put());
       const measure = await hashOpenFile(opened, sizeBytes, signal);
       const content = { account, name, sha256: measure.sha256 };
       const contentUpload = { service, put: async () => same(await put(), measure), signal };
       const resource = await dependencies.sharedUploads.resourceOf(content, contentUpload);
-      return {
-        objectKey: resource.objectKey,
-        name,
-        ...measure,
-        resource,
-        ...(!attempt.isSent && { wasShared: true }),
-      };
+      const wasShared = attempt.isSent ? undefined : true;
+      return { objectKey: resource.objectKey, name, ...measure, resource, wasShared };
     } finally {
       await source.release();
     }
   };
-  const details = (): object => ({ transfer: 'upload', ...progress, ...(uploaded !== undefined && { uploaded }) });
-  return await dependencies.uploadSlots.run(account, () => withHeartbeat(details, store));
-}
-
-/** The transfer as a span of its own, where traces are kept. */
-function traced({ traces }: ActivityDependencies): Pick<UploadOptions, 'transfer'> {
-  return traces === undefined ? {} : { transfer: (host, send) => traces.transfer('upload', host, send) };
+  const details = (): object => ({ transfer: 'upload', ...progress, uploaded });
+  return await getLimits(dependencies, account).uploads.run(() => withHeartbeat(details, store));
 }
 
 /** What a previous attempt uploaded and could not commit. */
@@ -105,15 +83,6 @@ function uploadedIn(details: unknown): (UploadedObject & Measure) | undefined {
 function same(uploaded: UploadedObject & Measure, { sha256 }: Measure): UploadedObject {
   if (uploaded.sha256 === sha256) return uploaded;
   throw new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${uploaded.objectKey}`);
-}
-
-/** Makes an uploaded object an input resource; a later attempt first checks whether it is one. */
-export async function commitInput(
-  dependencies: ActivityDependencies,
-  { account, objectKey, name }: CommitInputInput,
-): Promise<CommittedInput> {
-  const choices = { mayBeCommitted: activityInfo().attempt > 1, signal: cancellationSignal() };
-  return await commitUpload(getService(dependencies, account), { objectKey, name }, choices);
 }
 
 /** Reads files and hashes them. Repeating it changes nothing. */

@@ -12,7 +12,8 @@ import {
   ServiceUnavailableError,
   type ServiceErrorCode,
 } from '../service';
-import { isOfAccount } from '../service/create-gate';
+import { UploadHeldBackError } from '../service/account-gate';
+import { isOfAccount } from '../service/create-limiter';
 import { ArchiveError, DownloadError, SourceError, StorageError, tokenFaults, UploadError } from '../storage/errors';
 import { type AccountKey, type AccountPatience, AccountUnknownError } from './accounts';
 
@@ -28,12 +29,9 @@ interface Verdict {
 const fewAttempts = 3;
 
 /** What was too slow held a slot for a minute and more; others have it for some time first. */
-const slowRetry = { nextRetryDelayMs: 5 * 60_000 };
+const slowRetryMs = 5 * 60_000;
 
-/**
- * Runs an activity's body; the only place where errors of the service and the storage become Temporal failures. What
- * is said of an API key names the account, since only the worker's operator can correct it.
- */
+/** Runs an activity’s body; the only place where errors of the service and the storage become Temporal failures. */
 export async function asApplicationFailure<T>(
   account: AccountKey | null,
   body: () => Promise<T>,
@@ -98,6 +96,8 @@ export function toApplicationFailure(
     const verdict = { type: failureTypes.AccountUnknown, isFinal: isOver() };
     return failure(boundedText(error.message, maxMessageLength), verdict);
   }
+  if (error instanceof UploadHeldBackError)
+    return notNow(failureTypes.StorageUnavailable, error.message, error.retryInMs);
   if (error instanceof ServiceError) {
     const words = withoutUrls(error.message);
     return failure(account === null ? words : requestProblem(error, account, words), ofService(error, isLasting));
@@ -120,11 +120,11 @@ function bounded(failure: ApplicationFailure): ApplicationFailure {
   const retryDelay: unknown = failure.nextRetryDelay;
   return ApplicationFailure.create({
     message,
-    ...(type != null && { type }),
+    type: type ?? undefined,
     nonRetryable: nonRetryable === true,
-    ...(details != null && { details }),
-    ...(category != null && { category }),
-    ...(typeof retryDelay === 'number' && { nextRetryDelay: retryDelay }),
+    details: details ?? undefined,
+    category: category ?? undefined,
+    nextRetryDelay: typeof retryDelay === 'number' ? retryDelay : undefined,
   });
 }
 
@@ -138,7 +138,7 @@ function failure(
     message: words,
     nonRetryable: isFinal,
     details: [...details],
-    ...(nextRetryDelayMs !== undefined && { nextRetryDelay: nextRetryDelayMs }),
+    nextRetryDelay: nextRetryDelayMs,
   });
 }
 
@@ -192,10 +192,12 @@ function ofServiceCode(code: Exclude<ServiceErrorCode, 'RESPONSE_INVALID'>): Ver
 function ofStorage(error: StorageError, isLasting: () => boolean): Verdict {
   const isFinal = !error.isRetryable;
   if (error instanceof SourceError) {
-    return { type: failureTypes.InputUnusable, isFinal, ...(error.code === 'TOO_SLOW' && slowRetry) };
+    const nextRetryDelayMs = error.code === 'TOO_SLOW' ? slowRetryMs : undefined;
+    return { type: failureTypes.InputUnusable, isFinal, nextRetryDelayMs };
   }
   if (error instanceof UploadError) {
-    if (error.code === 'UPLOAD_TOO_SLOW') return { type: failureTypes.StorageUnavailable, isFinal, ...slowRetry };
+    if (error.code === 'UPLOAD_TOO_SLOW')
+      return { type: failureTypes.StorageUnavailable, isFinal, nextRetryDelayMs: slowRetryMs };
     if (error.code === 'FILE_CHANGED' || error.code === 'FILE_UNREADABLE')
       return { type: failureTypes.InputUnusable, isFinal };
     const isRefused = isFinal || (tokenFaults.includes(error.code) && isLasting());
@@ -209,10 +211,7 @@ function ofStorage(error: StorageError, isLasting: () => boolean): Verdict {
 /** No service means to be asked later than this. */
 const longestWaitMs = 365 * 24 * 3_600_000;
 
-/**
- * The failure of a create that the service refused for now, or that could not be sent; retried after `waitMs`, or after as
- * long as the service asks.
- */
+/** The failure of a create that was refused for now or not sent; retried after `waitMs`, or as long as the service asks. */
 export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 0): ApplicationFailure {
   if (outcome.outcome === 'notSent') {
     return notNow(failureTypes.ServiceUnavailable, `The create was not sent: ${outcome.reason}`, waitMs);
@@ -228,6 +227,6 @@ export function notNow(type: FailureType | typeof waitsForTurn, message: string,
     type,
     message,
     category: ApplicationFailureCategory.BENIGN,
-    ...(waitMs > 0 && { nextRetryDelay: Math.min(Math.ceil(waitMs), longestWaitMs) }),
+    nextRetryDelay: waitMs > 0 ? Math.min(Math.ceil(waitMs), longestWaitMs) : undefined,
   });
 }

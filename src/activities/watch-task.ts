@@ -15,7 +15,7 @@ import {
 import { longestTimerMs } from '../domain/option-rules';
 import { nextPollDelayMs, toPollSituation } from '../domain/poll-cadence';
 import type { ServiceClient, TaskDetail } from '../service';
-import { PollHeldBackError, type PollLimiter } from '../service/poll-limiter';
+import { PollHeldBackError, type PollLimiter } from '../service/account-gate';
 import { stateByOutputs } from '../service/task-wait';
 import type { Prices } from '../domain/money';
 import type { AccountDependencies } from './accounts';
@@ -123,7 +123,13 @@ function createPoll(
   const { account, requestId } = task;
   const service = services.get(account);
   const polls = limits.get(account)?.polls;
-  if (service === undefined || polls === undefined) throw unknownAccount(account);
+  if (service === undefined || polls === undefined) {
+    throw ApplicationFailure.create({
+      type: failureTypes.AccountUnknown,
+      message: `The worker has no account "${account}", so it cannot watch the task; another worker may have it.`,
+      nextRetryDelay: unknownAccountRetryMs,
+    });
+  }
   const ask = async (signal: AbortSignal, known: WatchedTask): Promise<Polled> => {
     const query = async (): Promise<TaskDetail> => {
       const detail = await service.getTask(requestId, { timeoutMs });
@@ -156,14 +162,6 @@ function traceState(traces: Pick<ActivityTraces, 'event'>, before: WatchedTask, 
   if (known.failedPolls > before.failedPolls && (before.failedInARow ?? 0) === 0) traces.event('query failed');
 }
 
-function unknownAccount(account: string): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: failureTypes.AccountUnknown,
-    message: `The worker has no account "${account}", so it cannot watch the task; another worker may have it.`,
-    nextRetryDelay: unknownAccountRetryMs,
-  });
-}
-
 /** The task has ended, is lost or has passed a deadline, as the workflow will find, too; or it has moved on. */
 function isReasonToReturn(
   { notVisibleGraceMs, startedAtMs, acceptedAtMs, deadlinesMs, returnOnChange }: WatchTaskInput,
@@ -191,7 +189,7 @@ function toHeartbeat(known: WatchedTask, failing: FailingQueries | undefined): W
   const { serviceStatus, serviceStatusSinceMs, polls, failedPolls } = known;
   const state =
     serviceStatus === null ? 'Not seen yet' : `${serviceStatus} since ${new Date(serviceStatusSinceMs).toISOString()}`;
-  return { watched: `${state}; ${polls} queries, ${failedPolls} failed`, known, ...(failing && { failing }) };
+  return { watched: `${state}; ${polls} queries, ${failedPolls} failed`, known, failing };
 }
 
 /** What a previous attempt left; another form than ours is as good as none. */

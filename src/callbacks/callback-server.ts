@@ -1,4 +1,3 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { count, metrics } from '../contract/metrics';
@@ -26,52 +25,24 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
   return await listen({
     port,
     requestTimeoutMs,
-    answer: (request, response, closingHeaders) =>
-      answer(handler, request, response, { logger, metricMeter, closingHeaders }),
-    onConnectionError: (error) => {
-      logger.error({ err: error }, 'callback connection');
+    logger,
+    logAs: 'callback',
+    handle: (request) => handler.handle(request),
+    onAnswered: (handled, durationMs) => {
+      logRequest(logger, handled, durationMs);
+      if (handled.outcome !== undefined) count(metricMeter, metrics.callbacks, { outcome: handled.outcome });
+    },
+    onFailed: (outcome) => {
+      count(metricMeter, metrics.callbacks, { outcome });
     },
   });
-}
-
-interface AnswerContext {
-  readonly logger: Logger;
-  readonly metricMeter: MetricMeter;
-  readonly closingHeaders: () => OutgoingHttpHeaders;
-}
-
-async function answer(
-  handler: CallbackHandler,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { logger, metricMeter, closingHeaders }: AnswerContext,
-): Promise<void> {
-  const startedAtMs = Date.now();
-  try {
-    const handled = await handler.handle(request);
-    response.writeHead(handled.httpStatus, { ...handled.headers, ...closingHeaders() }).end();
-    logRequest(logger, handled, Date.now() - startedAtMs);
-    if (handled.outcome !== undefined) count(metricMeter, metrics.callbacks, { outcome: handled.outcome });
-  } catch (error) {
-    const isGone = request.socket.destroyed;
-    count(metricMeter, metrics.callbacks, { outcome: isGone ? 'the sender gave up' : 'error' });
-    if (isGone) logger.warn({ outcome: 'the sender gave up', durationMs: Date.now() - startedAtMs }, 'callback');
-    else logger.error({ err: error }, 'callback');
-    // Writing a second head would throw an uncaught error.
-    if (!isGone && !response.headersSent) response.writeHead(500).end();
-  }
-  // The rest of the body is discarded, so that a sender that is still writing it reads the answer.
-  request.resume();
 }
 
 function logRequest(logger: Logger, handled: HandledRequest, durationMs: number): void {
   const { httpStatus, outcome, workflowId, requestId, reason } = handled;
   if (outcome === undefined) return;
-  logger[logLevel(handled)]({ outcome, httpStatus, workflowId, requestId, reason, durationMs }, 'callback');
-}
-
-/** Requests for other paths are usual at a public address. */
-function logLevel({ httpStatus, requestId }: HandledRequest): 'debug' | 'info' | 'warn' {
-  if (httpStatus === 200) return 'info';
-  return requestId === undefined && (httpStatus === 404 || httpStatus === 405) ? 'debug' : 'warn';
+  let level: 'debug' | 'info' | 'warn' = httpStatus === 200 ? 'info' : 'warn';
+  // Requests for other paths are usual at a public address.
+  if (requestId === undefined && (httpStatus === 404 || httpStatus === 405)) level = 'debug';
+  logger[level]({ outcome, httpStatus, workflowId, requestId, reason, durationMs }, 'callback');
 }

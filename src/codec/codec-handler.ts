@@ -53,7 +53,7 @@ const maxMetadata = 5 * maxPayloads;
 const base64 = z.string().transform((text) => Buffer.from(text, 'base64'));
 const payload = z
   .object({ metadata: z.record(z.string(), base64).nullish(), data: base64.nullish() })
-  .transform(({ metadata, data }): Payload => ({ metadata: metadata ?? {}, ...(data != null && { data }) }));
+  .transform(({ metadata, data }): Payload => ({ metadata: metadata ?? {}, data: data ?? undefined }));
 const requestBody = z.object({ payloads: z.array(payload) });
 
 /** Handles each request of Temporal's remote codec protocol: checks who asks, and decrypts or encrypts. */
@@ -128,7 +128,7 @@ export class CodecHandler {
       outcome: verb === 'encode' ? 'encoded' : 'decoded',
       namespace,
       payloads: given.length,
-      ...(reason !== undefined && { unreadable: { payloads: reasons.length, reason } }),
+      unreadable: reason === undefined ? undefined : { payloads: reasons.length, reason },
     };
   }
 }
@@ -158,7 +158,7 @@ function decryptOrKeep(cipher: PayloadCipher, payload: Payload, reasons: string[
 
 function toJson({ metadata, data }: Payload): object {
   const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, toBase64(value)] as const);
-  return { metadata: Object.fromEntries(entries), ...(data != null && { data: toBase64(data) }) };
+  return { metadata: Object.fromEntries(entries), data: data == null ? undefined : toBase64(data) };
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -1,4 +1,3 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { CodecServerConfig } from '../config/codec-server-config';
 import { createTokenCheck } from '../http/incoming-request';
@@ -28,15 +27,22 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Lis
   const { maxBodyBytes = defaultMaxBodyBytes, maxInFlight = defaultMaxInFlight } = options;
   const { codecKeys, host, port, tokens, origins, mayEncode } = config;
   const handler = new CodecHandler({
-    ...{ mayEncode, origins, maxBodyBytes, maxInFlight },
+    mayEncode,
+    origins,
+    maxBodyBytes,
+    maxInFlight,
     cipher: new PayloadCipher(codecKeys),
     isAccepted: tokens === null ? () => true : createTokenCheck(tokens),
   });
   const server = await listen({
-    ...{ port, host, requestTimeoutMs },
-    answer: (request, response, closingHeaders) => answer(handler, request, response, { logger, closingHeaders }),
-    onConnectionError: (error) => {
-      logger.error({ err: error }, 'codec connection');
+    port,
+    host,
+    requestTimeoutMs,
+    logger,
+    logAs: 'codec request',
+    handle: (request) => handler.handle(request),
+    onAnswered: (handled, durationMs) => {
+      logRequest(logger, handled, durationMs);
     },
   });
   const place = { address: host, port: server.port, origins };
@@ -44,33 +50,11 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Lis
   return server;
 }
 
-async function answer(
-  handler: CodecHandler,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { logger, closingHeaders }: { readonly logger: Logger; readonly closingHeaders: () => OutgoingHttpHeaders },
-): Promise<void> {
-  const startedAtMs = Date.now();
-  try {
-    const handled = await handler.handle(request);
-    response.writeHead(handled.httpStatus, { ...handled.headers, ...closingHeaders() }).end(handled.body);
-    logRequest(logger, handled, Date.now() - startedAtMs);
-  } catch (error) {
-    const isGone = request.socket.destroyed;
-    if (isGone) logger.warn({ outcome: 'the sender gave up', durationMs: Date.now() - startedAtMs }, 'codec request');
-    else logger.error({ err: error }, 'codec request');
-    // Writing a second head would throw an uncaught error.
-    if (!isGone && !response.headersSent) response.writeHead(500).end();
-  }
-  // The rest of the body is discarded, so that a sender that is still writing it reads the answer.
-  request.resume();
-}
-
 /** Who reads what is worth a line; requests for other paths are usual. */
 function logRequest(logger: Logger, handled: HandledRequest, durationMs: number): void {
   const { httpStatus, outcome, namespace, payloads, unreadable } = handled;
   if (outcome === undefined) return;
-  const isUsual = httpStatus === 200 && unreadable === undefined;
-  const level = isUsual ? 'info' : httpStatus === 404 || httpStatus === 405 ? 'debug' : 'warn';
+  let level: 'debug' | 'info' | 'warn' = httpStatus === 200 && unreadable === undefined ? 'info' : 'warn';
+  if (httpStatus === 404 || httpStatus === 405) level = 'debug';
   logger[level]({ outcome, httpStatus, namespace, payloads, unreadable, durationMs }, 'codec request');
 }

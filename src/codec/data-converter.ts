@@ -21,7 +21,7 @@ export function clientDataConverter(keys: CodecKeys | null): DataConverter {
 export function workerDataConverter(keys: CodecKeys | null): DataConverter {
   return {
     payloadCodecs: [new WorkerEncryptionCodec(keys)],
-    ...(keys !== null && { failureConverterPath: require.resolve(path.join(__dirname, 'failure-converter')) }),
+    failureConverterPath: keys === null ? undefined : require.resolve(path.join(__dirname, 'failure-converter')),
   };
 }
 
@@ -49,12 +49,7 @@ class EncryptionCodec implements PayloadCodec {
   }
 }
 
-/**
- * In a worker, a message of a workflow that was changed or cut is left as it is: the payload converter of the workflow
- * makes an `Undecodable` of it, so that one signal cannot stop a task for good. What activities return is the
- * worker's own, so there it is an error, as everywhere when the key is missing: the workflow task or the activity fails,
- * and is tried again until a worker has the key.
- */
+/** In a worker, a message that was changed or cut becomes an `Undecodable` of the payload converter: it must not stop a task for good. */
 class WorkerEncryptionCodec extends EncryptionCodec {
   override decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     if (context?.type === 'activity') return super.decode(payloads);

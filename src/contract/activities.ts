@@ -43,18 +43,13 @@ export interface StoredInput {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** The resource that it became; one that rows share may have the name of another file. Absent from earlier versions. */
-  readonly resource?: CommittedInput;
+  /** The resource that it became; one that rows share may have the name of another file. */
+  readonly resource: CommittedInput;
   /** That resource was there already, or another row was uploading it: this one sent nothing. */
   readonly wasShared?: true;
 }
 
-/** `commitInput` (specification, section 4.7), for tasks whose upload was stored by an earlier version. */
-export interface CommitInputInput {
-  readonly account: string;
-  readonly objectKey: string;
-  readonly name: string;
-}
+/** An input resource of the service, as it may stand in a history: without its link. */
 export interface CommittedInput {
   /** Text where it is larger than the safe integers. */
   readonly resourceId: number | string;
@@ -256,7 +251,6 @@ export interface TransferProgress {
 export interface Activities {
   readonly inspectInputs: (input: InspectInputsInput) => Promise<InspectInputsResult>;
   readonly storeInput: (input: StoreInputInput) => Promise<StoredInput>;
-  readonly commitInput: (input: CommitInputInput) => Promise<CommittedInput>;
   readonly createTask: (input: CreateTaskInput) => Promise<CreateTaskResult>;
   readonly pollTask: (input: PolledTask) => Promise<PollResult>;
   readonly checkAdoption: (input: CheckAdoptionInput) => Promise<CheckAdoptionResult>;

@@ -10,7 +10,7 @@ import {
   ServiceError,
   UnauthorizedError,
 } from '../service';
-import { PollHeldBackError } from '../service/poll-limiter';
+import { PollHeldBackError } from '../service/account-gate';
 import type { KnownTasks } from './known-tasks';
 
 /** Concurrent queries: far fewer than a worker sends. */

@@ -1,6 +1,26 @@
 import type { CreateOutcome } from '../domain/create-outcome';
-import { CreateGate, type CreateLimiterState, type Refusal, type RefusalCause, refusalIn } from './create-gate';
 import { formatRate, steadyNow, TokenBucket } from './token-bucket';
+
+/**
+ * `open`: creates are sent. `closed`: none is sent until a moment. `probing`: that moment has passed, and one create at
+ * a time is sent until one succeeds.
+ */
+export type CreateLimiterState = 'open' | 'closed' | 'probing';
+
+/** What has to change: the account (balance, suspension, key, permission), which a person does, or the service. */
+export type RefusalCause = 'account' | 'service';
+
+/** A create that was not taken, or a request that keeps the next one from being sent. */
+export interface Refusal {
+  readonly cause: RefusalCause;
+  /** Without URLs and secrets. */
+  readonly reason: string;
+  /** A create may have been taken: no other is risked soon. */
+  readonly isUncertain?: true;
+  /** The service itself asks to wait: another create tells best whether that is over. */
+  readonly isForNow?: true;
+  readonly retryAfterMs: number;
+}
 
 /** The state of a limiter, for people. */
 export interface CreateLimiterView {
@@ -84,9 +104,7 @@ interface App {
 const firstAtOnce = 1;
 const mostAtOnce = 64;
 const restMs = 10_000;
-const usualMostWaiting = 100;
-const usualPatienceMs = 2_000;
-/** At most three in a quarter of an hour. */
+/** At most three uncertain creates in a quarter of an hour. */
 const usualUncertainPausesMs = [1_000, 5 * 60_000, 10 * 60_000];
 /** The least pause before another attempt while the limiter is open. */
 const leastReturnMs = 500;
@@ -129,29 +147,19 @@ export class CreateLimiter {
   #turns = 0;
   #refusedApp: number | undefined;
 
-  constructor(options: CreateLimiterOptions) {
-    const {
-      perSecond,
-      uncertainPausesMs = usualUncertainPausesMs,
-      onChange = () => undefined,
-      patienceMs = usualPatienceMs,
-    } = options;
-    const { now = steadyNow, random = Math.random, mostWaiting = usualMostWaiting } = options;
+  constructor({ perSecond, now = steadyNow, ...options }: CreateLimiterOptions) {
     this.#rate = new TokenBucket({ perSecond, now });
-    this.#newGate = () => new CreateGate(now, uncertainPausesMs);
+    this.#newGate = () => new CreateGate(now, options.uncertainPausesMs ?? usualUncertainPausesMs);
     this.#account = this.#newGate();
     this.#perSecond = perSecond;
-    this.#onChange = onChange;
-    this.#patienceMs = patienceMs;
-    this.#mostWaiting = mostWaiting;
+    this.#onChange = options.onChange ?? (() => undefined);
+    this.#patienceMs = options.patienceMs ?? 2_000;
+    this.#mostWaiting = options.mostWaiting ?? 100;
     this.#now = now;
-    this.#random = random;
+    this.#random = options.random ?? Math.random;
   }
 
-  /**
-   * Waits shortly for the turn of a create. `undefined`: it is its turn, and {@link report} or {@link withdraw} must
-   * follow.
-   */
+  /** Waits shortly for the turn of a create. `undefined`: it is its turn; {@link report} or {@link withdraw} must follow. */
   async acquire(webAppId: number, check: ServiceCheck): Promise<HeldBack | undefined> {
     const app = this.#app(webAppId);
     app.seenMs = this.#now();
@@ -164,7 +172,7 @@ export class CreateLimiter {
     const mayWait = this.#closing(app) === undefined || this.#hasRoom(app);
     if (!mayWait || !isSoon || this.#waiting.size >= this.#mostWaiting) return this.heldBack(webAppId);
     const heldBack = await this.#turn(app);
-    if (heldBack !== undefined || !this.#gates(app).some(({ needsCheck }) => needsCheck)) return heldBack;
+    if (heldBack !== undefined || !(this.#account.needsCheck || app.gate.needsCheck)) return heldBack;
     const refusal = await check();
     if (refusal === undefined) return undefined;
     this.#end(app);
@@ -206,8 +214,11 @@ export class CreateLimiter {
     this.#end(app);
     if (outcome.outcome === 'accepted') app.takenMs = this.#now();
     const refusal = refusalIn(outcome);
-    if (refusal === undefined) this.#answered(app);
-    else this.#refused(app, refusal);
+    if (refusal === undefined) {
+      this.#answeredMs = this.#now();
+      // A reply to a create that was sent before it closed does not open it.
+      if (this.#closing(app)?.state !== 'closed') this.#open(app);
+    } else this.#refused(app, refusal);
     this.#serve();
   }
 
@@ -226,7 +237,7 @@ export class CreateLimiter {
   heldBack(webAppId: number): HeldBack {
     const app = this.#app(webAppId);
     const nowMs = this.#now();
-    const closedMs = this.#closedUntilMs(app) - nowMs;
+    const closedMs = Math.max(this.#account.closedUntilMs, app.gate.closedUntilMs) - nowMs;
     const placeMs = this.#rate.untilMs(this.#waiting.size + 1);
     const earliestMs = nowMs + (closedMs > 0 ? closedMs : Math.max(placeMs, leastReturnMs));
     app.lastReturnMs = Math.max(earliestMs, app.lastReturnMs + 1_000 / this.#perSecond);
@@ -234,11 +245,12 @@ export class CreateLimiter {
     const returnMs = isFar ? earliestMs + farMs * this.#random() : app.lastReturnMs;
     app.heldBackUntilMs = Math.max(app.heldBackUntilMs, returnMs);
     const closing = this.#closing(app);
-    return {
-      waitMs: Math.max(1, Math.ceil(returnMs - nowMs)),
-      reason: closing?.reason ?? this.#reasonInTurn(),
-      cause: closing?.cause ?? null,
-    };
+    const inTurn =
+      this.#unanswered >= this.#atOnce
+        ? `${this.#unanswered} creates wait for the service’s answer`
+        : `creates are limited to ${formatRate(this.#perSecond)} in this worker`;
+    const waitMs = Math.max(1, Math.ceil(returnMs - nowMs));
+    return { waitMs, reason: closing?.last.reason ?? inTurn, cause: closing?.last.cause ?? null };
   }
 
   /** Its state, for people. */
@@ -248,13 +260,13 @@ export class CreateLimiter {
     // Of the app whose creates are sent first.
     const [first] = apps.toSorted((one, other) => one.gate.closedUntilMs - other.gate.closedUntilMs);
     const closing = first && this.#closing(first);
-    const state = closing?.state ?? 'open';
+    const closedUntilMs = Math.max(this.#account.closedUntilMs, first?.gate.closedUntilMs ?? 0);
     return {
-      state,
-      closedUntil: state === 'closed' ? new Date(this.#closedUntilMs(first)).toISOString() : null,
-      reason: closing?.reason ?? null,
-      cause: closing?.cause ?? alone[0]?.gate.cause ?? null,
-      apps: Object.fromEntries(alone.map(({ id, gate }) => [id, gate.reason])),
+      state: closing?.state ?? 'open',
+      closedUntil: closing?.state === 'closed' ? new Date(closedUntilMs).toISOString() : null,
+      reason: closing?.last.reason ?? null,
+      cause: closing?.last.cause ?? alone[0]?.gate.last.cause ?? null,
+      apps: Object.fromEntries(alone.map(({ id, gate }) => [id, gate.last.reason])),
       waiting: this.#waiting.size,
       unanswered: this.#unanswered,
       atOnce: this.#atOnce,
@@ -269,9 +281,17 @@ export class CreateLimiter {
       const isSeen = this.#now() < app.seenMs + missingAfterMs;
       if (!isSeen && app.gate.state !== 'closed' && !this.#isAnyLate(app)) this.#apps.delete(app.id);
     }
-    const gate = this.#newGate();
-    const counts = { unanswered: 0, lastTurn: 0, seenMs: 0, takenMs: 0, lastReturnMs: 0, heldBackUntilMs: 0 };
-    const app = { id, gate, isAlone: false, ...counts };
+    const app: App = {
+      id,
+      gate: this.#newGate(),
+      isAlone: false,
+      unanswered: 0,
+      lastTurn: 0,
+      seenMs: 0,
+      takenMs: 0,
+      lastReturnMs: 0,
+      heldBackUntilMs: 0,
+    };
     this.#apps.set(id, app);
     return app;
   }
@@ -281,17 +301,9 @@ export class CreateLimiter {
     return isHeldBack || app.unanswered > 0 || [...this.#waiting].some((waiting) => waiting.app === app);
   }
 
-  #gates(app: App): readonly CreateGate[] {
-    return [this.#account, app.gate];
-  }
-
-  #closedUntilMs(app?: App): number {
-    return Math.max(this.#account.closedUntilMs, app?.gate.closedUntilMs ?? 0);
-  }
-
   /** What keeps creates of the app from being sent, or all but one. */
   #closing(app: App): CreateGate | undefined {
-    const gates = this.#gates(app).filter(({ state }) => state !== 'open');
+    const gates = [this.#account, app.gate].filter(({ state }) => state !== 'open');
     return gates.find(({ state }) => state === 'closed') ?? gates[0];
   }
 
@@ -333,11 +345,8 @@ export class CreateLimiter {
     app.unanswered -= 1;
   }
 
-  #answered(app: App): void {
-    this.#answeredMs = this.#now();
-    // A reply to a create that was sent before it closed does not open it.
-    if (this.#closing(app)?.state === 'closed') return;
-    const isOpened = this.#gates(app).map((gate) => gate.open());
+  #open(app: App): void {
+    const isOpened = [this.#account, app.gate].map((gate) => gate.open());
     app.isAlone = false;
     for (const other of this.#apps.values()) if (other.gate.state !== 'open') other.isAlone = true;
     this.#atOnce = Math.min(mostAtOnce, this.#atOnce + 1);
@@ -363,10 +372,113 @@ export class CreateLimiter {
     for (const one of this.#apps.values()) one.lastReturnMs = 0;
     this.#onChange(change, this.view());
   }
+}
 
-  #reasonInTurn(): string {
-    return this.#unanswered >= this.#atOnce
-      ? `${this.#unanswered} creates wait for the service’s answer`
-      : `creates are limited to ${formatRate(this.#perSecond)} in this worker`;
+/** How a gate is closed. */
+interface Closing {
+  /** So many workers send creates of the account. */
+  readonly workers: number;
+  readonly notBeforeMs?: number;
+  /** Only the app that was refused last was refused again: the pause does not grow, since another one may be taken. */
+  readonly isSameApp?: boolean;
+}
+
+/** How long it stays closed after the first refusal; doubles with each further one, up to {@link longestPauseMs}. */
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+
+/** Lets the creates of an account, or of one app, pass or not. */
+class CreateGate {
+  closedUntilMs = 0;
+  /** Why it was closed last. */
+  last: Refusal = { cause: 'service', reason: '', retryAfterMs: 0 };
+  readonly #now: () => number;
+  readonly #uncertainPausesMs: readonly number[];
+  /** Since a create was last taken. */
+  #refusals = 0;
+  #uncertain = 0;
+
+  constructor(now: () => number, uncertainPausesMs: readonly number[]) {
+    this.#now = now;
+    this.#uncertainPausesMs = uncertainPausesMs;
   }
+
+  get state(): CreateLimiterState {
+    if (this.#now() < this.closedUntilMs) return 'closed';
+    return this.#refusals > 0 ? 'probing' : 'open';
+  }
+
+  /** Whether a request that costs nothing has to succeed before the next create. */
+  get needsCheck(): boolean {
+    return this.#refusals > 0 && this.last.isForNow !== true;
+  }
+
+  /** What that changed; undefined: it was sent before the gate closed, where only a longer `Retry-After` still counts. */
+  close(
+    refusal: Refusal,
+    { workers, notBeforeMs = 0, isSameApp = false }: Closing,
+  ): 'closed' | 'still closed' | undefined {
+    const nowMs = this.#now();
+    const askedMs = nowMs + refusal.retryAfterMs;
+    if (this.state === 'closed') {
+      this.closedUntilMs = Math.max(this.closedUntilMs, askedMs);
+      return undefined;
+    }
+    const change = this.#refusals === 0 ? 'closed' : 'still closed';
+    if (this.#refusals === 0 || !isSameApp) this.#refusals += 1;
+    let pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#refusals - 1, 20));
+    if (refusal.isUncertain === true) {
+      // Each worker risks its own.
+      pauseMs = workers * (this.#uncertainPausesMs[this.#uncertain] ?? this.#uncertainPausesMs.at(-1) ?? 0);
+      this.#uncertain += 1;
+    }
+    this.last = refusal;
+    this.closedUntilMs = Math.max(askedMs, nowMs + pauseMs, notBeforeMs);
+    return change;
+  }
+
+  /** A create was taken, or rejected for what it asked for: whether the gate was not open. */
+  open(): boolean {
+    const wasShut = this.#refusals > 0;
+    this.#refusals = 0;
+    this.#uncertain = 0;
+    this.closedUntilMs = 0;
+    return wasShut;
+  }
+}
+
+/** What a create came to; undefined: the service takes creates, whether or not it took this one. */
+function refusalIn(outcome: CreateOutcome): Refusal | undefined {
+  switch (outcome.outcome) {
+    case 'accepted':
+      return undefined;
+    case 'rejected': {
+      const { httpStatus, message, retryable, retryAfterMs = 0 } = outcome;
+      const reason = `the service refused the last create (HTTP ${httpStatus}: ${message})`;
+      if (isOfAccount(outcome)) {
+        const settled = 'what waits goes on by itself once that is settled with the service';
+        return { cause: 'account', reason: `${reason}; ${settled}`, retryAfterMs };
+      }
+      if (isOfWay(outcome)) return { cause: 'service', reason, retryAfterMs };
+      return retryable ? { cause: 'service', reason, isForNow: true, retryAfterMs } : undefined;
+    }
+    case 'notSent':
+      return { cause: 'service', reason: `the last create could not be sent: ${outcome.reason}`, retryAfterMs: 0 };
+    case 'uncertain': {
+      const reason = `the last create got no usable answer: ${outcome.reason}`;
+      return { cause: 'service', reason, isUncertain: true, retryAfterMs: 0 };
+    }
+  }
+}
+
+/** Every create of the account is refused, until a person has settled it with the service or corrected the key. */
+export function isOfAccount(outcome: CreateOutcome): boolean {
+  return (
+    outcome.outcome === 'rejected' && !outcome.retryable && (outcome.scope === 'account' || outcome.scope === 'key')
+  );
+}
+
+/** What is on the way refuses it, and would any other: the address is wrong, or a gateway does not lead to the service now. */
+export function isOfWay(outcome: CreateOutcome): boolean {
+  return outcome.outcome === 'rejected' && !outcome.retryable && outcome.scope === 'way';
 }

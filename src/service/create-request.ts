@@ -34,7 +34,7 @@ export function createBody(request: CreateTaskRequest): Buffer {
   return Buffer.from(
     JSON.stringify({
       web_app_id: request.webAppId,
-      ...(request.suppressPreviewOutput !== undefined && { suppress_preview_output: request.suppressPreviewOutput }),
+      suppress_preview_output: request.suppressPreviewOutput,
       input_values: request.inputValues,
     }),
   );
@@ -72,38 +72,37 @@ export function callbackProblems(callback: unknown): readonly string[] {
   // What is no object is a problem of the options.
   if (!isRecord(callback)) return [];
   const { url, token } = callback;
-  return [
-    ...unknownNameProblems('field', Object.keys(callback), callbackFields, 'callback.'),
-    ...(typeof url === 'string' && URL.canParse(url) && headerValue.test(url)
-      ? []
-      : [
-          `callback.url is ${typeof url === 'string' ? 'no absolute URL' : showValue(url)}; give one in printable ASCII.`,
-        ]),
-    ...(token === undefined || (typeof token === 'string' && headerValue.test(token))
-      ? []
-      : ['callback.token is no text in printable ASCII; give one, or leave it out.']),
-    ...(typeof token === 'string' && /^bearer\s/i.test(token)
-      ? ['callback.token begins with "Bearer ", which is put before it; give the token alone.']
-      : []),
-  ];
+  const problems = unknownNameProblems('field', Object.keys(callback), callbackFields, 'callback.');
+  if (typeof url !== 'string' || !URL.canParse(url) || !headerValue.test(url)) {
+    const shown = typeof url === 'string' ? 'no absolute URL' : showValue(url);
+    problems.push(`callback.url is ${shown}; give one in printable ASCII.`);
+  }
+  if (token !== undefined && (typeof token !== 'string' || !headerValue.test(token))) {
+    problems.push('callback.token is no text in printable ASCII; give one, or leave it out.');
+  }
+  if (typeof token === 'string' && /^bearer\s/i.test(token)) {
+    problems.push('callback.token begins with "Bearer ", which is put before it; give the token alone.');
+  }
+  return problems;
 }
 
 /** Every problem of the caller's own headers: they begin with the prefix, and none is one of the mode's own. */
 export function headerProblems(prefix: string, headers: unknown): readonly string[] {
   const reserved = ['Async', 'WebHook-Url', 'Authorization'].map((name) => `${prefix}${name}`.toLowerCase());
-  return Object.entries(isRecord(headers) ? headers : {}).flatMap(([name, value]) => {
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(isRecord(headers) ? headers : {})) {
     const header = `The header ${showValue(name)}`;
-    const isNamed = name.toLowerCase().startsWith(prefix.toLowerCase()) && headerName.test(name);
-    return [
-      ...(isNamed ? [] : [`${header} cannot be sent; give a header name that begins with ${prefix}.`]),
-      ...(reserved.includes(name.toLowerCase())
-        ? [`${header} is set by the mode; use the options of the call instead.`]
-        : []),
-      ...(typeof value === 'string' && headerValue.test(value)
-        ? []
-        : [`${header} has another value than a text in printable ASCII; give one.`]),
-    ];
-  });
+    if (!name.toLowerCase().startsWith(prefix.toLowerCase()) || !headerName.test(name)) {
+      problems.push(`${header} cannot be sent; give a header name that begins with ${prefix}.`);
+    }
+    if (reserved.includes(name.toLowerCase())) {
+      problems.push(`${header} is set by the mode; use the options of the call instead.`);
+    }
+    if (typeof value !== 'string' || !headerValue.test(value)) {
+      problems.push(`${header} has another value than a text in printable ASCII; give one.`);
+    }
+  }
+  return problems;
 }
 
 /** The headers that choose the mode, and the caller's own, which the service echoes in callbacks. */
@@ -112,21 +111,13 @@ export function createHeaders(
   mode: CreateMode,
   extra: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  return { ...modeHeaders(prefix, mode), ...extra };
-}
-
-function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
-  switch (mode.mode) {
-    case 'sync':
-      return {};
-    case 'async':
-      return { [`${prefix}Async`]: 'enable' };
-    case 'callback':
-      return {
-        [`${prefix}WebHook-Url`]: mode.to.url,
-        ...(mode.to.token !== undefined && { [`${prefix}Authorization`]: `Bearer ${mode.to.token}` }),
-      };
+  const headers: Record<string, string> = {};
+  if (mode.mode === 'async') headers[`${prefix}Async`] = 'enable';
+  if (mode.mode === 'callback') {
+    headers[`${prefix}WebHook-Url`] = mode.to.url;
+    if (mode.to.token !== undefined) headers[`${prefix}Authorization`] = `Bearer ${mode.to.token}`;
   }
+  return { ...headers, ...extra };
 }
 
 /** The outcome of a create, from its exchange; free of secrets. */
@@ -151,7 +142,7 @@ function evidenceIn(exchanged: SingleExchange): CreateEvidence {
     kind: 'reply',
     httpStatus,
     body: parseJson(text),
-    ...(bodyFault !== undefined && { bodyFault: bodyFault.message }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    bodyFault: bodyFault?.message,
+    retryAfterMs,
   };
 }

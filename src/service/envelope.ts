@@ -3,9 +3,8 @@ import { isRequestId } from '../domain/create-outcome';
 import { isRecord, parseExactJson } from '../domain/json';
 import type { EnvelopeRules } from '../domain/service-dialect';
 import { safeText } from '../domain/text';
-import { toApiError } from './service-codes';
 import type { Answer } from './endpoints';
-import { type ServiceApiError, ServiceResponseInvalidError } from './errors';
+import { type ServiceApiError, ServiceResponseInvalidError, toApiError } from './errors';
 import type { HttpReply } from './exchange';
 import { numberLike } from './wire-values';
 
@@ -63,12 +62,7 @@ function readAccepted(
   return { json, opened: envelope.safeParse(json) };
 }
 
-/**
- * Refuses `data` that names another task than the one that was asked about, as a cache that ignores the query answers.
- * The fields of the envelope are not looked at: an id there is that of a trace. What can be no id names no task.
- *
- * @throws ServiceResponseInvalidError
- */
+/** Throws ServiceResponseInvalidError where `data` names another task than the one that was asked about; what can be no id names none. */
 export function requireTask(requestId: string, data: unknown, answer: Answer): void {
   if (!isRecord(data)) return;
   const named = [data['request_id'], data['requestId']].filter(isRequestId);

@@ -1,4 +1,6 @@
-import type { RefusalMeaning } from '../domain/service-dialect';
+import { type EnvelopeCodes, type RefusalMeaning, refusalMeaning } from '../domain/service-dialect';
+import { safeText } from '../domain/text';
+import type { Answer } from './endpoints';
 
 /** The `code` of a {@link ServiceApiError}: what the refusal means. */
 export type ApiErrorCode = RefusalMeaning;
@@ -154,3 +156,52 @@ export class RateLimitedError extends ServiceApiError {}
 
 /** The service or a proxy in front of it fails (HTTP 408, 5xx): worth another try. */
 export class ServiceUnavailableError extends ServiceApiError {}
+
+/** The envelope of a refusal, as far as the body was one. */
+export interface Refusal {
+  readonly code?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+const classes: Readonly<Record<ApiErrorCode, typeof ServiceApiError>> = {
+  API_ERROR: ServiceApiError,
+  UNAUTHORIZED: UnauthorizedError,
+  INVALID_REQUEST: InvalidRequestError,
+  INSUFFICIENT_BALANCE: InsufficientBalanceError,
+  ACCOUNT_SUSPENDED: UnauthorizedError,
+  PERMISSION_DENIED: UnauthorizedError,
+  TASK_NOT_FOUND: NotFoundError,
+  APP_NOT_FOUND: NotFoundError,
+  NOT_FOUND: NotFoundError,
+  OUTPUT_GONE: OutputGoneError,
+  QUEUE_FULL: RateLimitedError,
+  RATE_LIMITED: RateLimitedError,
+  SERVICE_UNAVAILABLE: ServiceUnavailableError,
+};
+
+/** Turns a refusal into the error that names its meaning. */
+export function toApiError(
+  { endpoint, reply, refusesKey }: Answer,
+  refusal: Refusal,
+  codes: EnvelopeCodes,
+): ServiceApiError {
+  const known = refusal.code === undefined ? undefined : codes[refusal.code];
+  const isOfGateway = reply.httpStatus === 403 && !refusesKey && known === undefined;
+  const meaning = isOfGateway
+    ? 'API_ERROR'
+    : refusalMeaning(reply.httpStatus, refusal.code, codes, endpoint.isAboutTask);
+  const words = isOfGateway
+    ? 'a gateway in front of it refused this request, not the API key'
+    : safeText(refusal.message ?? '') || missingMessage(reply.httpStatus);
+  const code = refusal.code === undefined ? '' : `, code ${refusal.code}`;
+  return new classes[meaning](
+    `${endpoint.title}: the service refused (HTTP ${reply.httpStatus}${code}): ${words}`,
+    { httpStatus: reply.httpStatus, serviceCode: refusal.code, retryAfterMs: reply.retryAfterMs },
+    meaning,
+  );
+}
+
+function missingMessage(httpStatus: number): string {
+  const isRedirect = httpStatus >= 300 && httpStatus < 400;
+  return isRedirect ? 'a redirect, which is not followed: correct the address of the service' : 'no message';
+}

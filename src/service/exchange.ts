@@ -66,7 +66,7 @@ export async function exchange(
     const retryAfterMs = parseRetryAfter(first(response.headers['retry-after']), first(response.headers['date']));
     return {
       httpStatus: response.statusCode,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      retryAfterMs,
       ...(await readText(response.body, toFault)),
     };
   } catch (error) {
@@ -134,12 +134,7 @@ const words: Readonly<Record<string, string>> = {
 const tlsCode = /^(EPROTO$|ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH)/;
 const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)/;
 
-/**
- * Reads a network error of undici or Node. Its message is kept as `cause`, made safe; its other properties are not,
- * since a parser's error contains the bytes that it failed on.
- *
- * @internal exported for tests
- */
+/** A network error of undici or Node as a fault, with its message made safe and none of its other properties. @internal */
 export function toExchangeFault(error: unknown): ExchangeFault {
   const code = exchangeCode(error);
   const kind = protocolCode.test(code) ? 'notHttp' : 'unreachable';
@@ -177,10 +172,7 @@ export type SingleExchange =
       readonly requestLeft: boolean;
     };
 
-/**
- * Sends a request that must never be sent twice, on a connection that nothing else uses: no stale pooled connection
- * can make a reset ambiguous, and once the headers went out no second connection can be opened for it.
- */
+/** Sends a request that must never be sent twice, on a connection of its own: no stale pooled connection makes a reset ambiguous. */
 export async function exchangeOnce(
   request: HttpRequest & { readonly body: Buffer },
   limits: ExchangeLimits & { readonly connectTimeoutMs: number },
@@ -220,10 +212,7 @@ function getRequestBody(message: unknown): unknown {
   return typeof request === 'object' && request !== null && 'body' in request ? request.body : undefined;
 }
 
-/**
- * One time limit and one caller's signal. Unlike with `AbortSignal.any`, nothing of it stays attached to a long-lived
- * caller's signal once `clear` was called.
- */
+/** One time limit and one caller’s signal. After `clear`, nothing stays attached to that signal, unlike with `AbortSignal.any`. */
 class Deadline {
   /** Emits `abort`. undici takes it as it takes an AbortSignal, which costs eight times as much for each request. */
   readonly emitter = new EventEmitter();
@@ -280,11 +269,7 @@ const seconds = /^\d{1,10}$/;
 /** IMF-fixdate and the two obsolete forms all begin with a weekday; `Date.parse` alone would take much more. */
 const httpDate = /^(mon|tue|wed|thu|fri|sat|sun)/i;
 
-/**
- * Reads a `Retry-After` header, in seconds or as an HTTP date (RFC 9110, section 10.2.3), as milliseconds from now,
- * at most one hour. A date counts from the reply's own `Date`, as clocks differ; one in the past is 0; anything else is
- * `undefined`.
- */
+/** A `Retry-After` header, seconds or a date counted from the reply’s own `Date`, as milliseconds from now, at most one hour. */
 export function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
   const text = value?.slice(0, maxLength).trim() ?? '';
   if (seconds.test(text)) return Math.min(Number(text) * 1000, maxRetryAfterMs);

@@ -10,21 +10,17 @@ import { ServiceArgumentError } from './errors';
 import { type InputResource, resourceOfUpload, type UploadedObject } from './input-resource';
 import { type UploadOptions, type UploadService, uploadWithFreshToken } from './upload-credentials';
 
-/**
- * Makes an uploaded object an input resource (specification, section 4.7). Whether a commit may be repeated is not
- * specified, so one that may be committed already is first looked up in the list of resources.
- */
+/** Makes an uploaded object an input resource (section 4.7); one that may be committed already is looked up in the list first. */
 export async function commitObject(
   service: Pick<UploadService, 'commitInput' | 'listInputs'>,
   object: UploadedObject,
   { mayBeCommitted, signal }: { readonly mayBeCommitted: boolean; readonly signal?: AbortSignal },
 ): Promise<InputResource> {
-  const options = signal === undefined ? {} : { signal };
   if (mayBeCommitted) {
-    const committed = resourceOfUpload(await service.listInputs({ objectKey: object.objectKey }, options), object);
+    const committed = resourceOfUpload(await service.listInputs({ objectKey: object.objectKey }, { signal }), object);
     if (committed !== undefined) return committed;
   }
-  return await service.commitInput(object, options);
+  return await service.commitInput(object, { signal });
 }
 
 /** What can be uploaded: the path of a file, its bytes, or a stream of them. */
@@ -57,14 +53,14 @@ export async function uploadFile(
   const { signal } = options;
   if (signal?.aborted === true && source instanceof Readable) source.destroy();
   signal?.throwIfAborted();
-  const opened = await openUpload(source, name, signal);
+  const opened = typeof source === 'string' ? await openPath(source) : await spool(source, name ?? '', signal);
   try {
     // A link may lead to a file of another name.
     const problems = uploadNameProblems(source, name ?? opened.name);
     if (problems.length > 0) throw new ServiceArgumentError(...problems);
     const named = name === undefined ? opened : { ...opened, name, contentType: lookUpContentType(name) };
     const { objectKey, bytes, sha256 } = await uploadWithFreshToken(service, named, options);
-    const resource = await service.commitInput({ name: named.name, objectKey }, signal === undefined ? {} : { signal });
+    const resource = await service.commitInput({ name: named.name, objectKey }, { signal });
     return { ...resource, objectKey, bytes, sha256 };
   } finally {
     await opened.release();
@@ -84,14 +80,6 @@ function isUploadName(name: string): boolean {
   return plainFileName(name) === name && extname(name).length > 1;
 }
 
-async function openUpload(
-  source: UploadSource,
-  name: string | undefined,
-  signal: AbortSignal | undefined,
-): Promise<OpenedSource> {
-  return typeof source === 'string' ? await openPath(source) : await spool(source, name ?? '', signal);
-}
-
 async function openPath(path: string): Promise<OpenedSource> {
   const real = await realpath(path).catch((error: unknown) => {
     throw createFail(path)('NOT_FOUND', 'cannot be found', 'give the path of a file', error);
@@ -106,7 +94,11 @@ async function spool(
   signal: AbortSignal | undefined,
 ): Promise<OpenedSource> {
   return await spoolSource(content instanceof Readable ? content : Readable.from([content]), {
-    ...{ name, announcedBytes: 0, signal, onProgress: () => undefined, fail: createFail(name) },
+    name,
+    announcedBytes: 0,
+    signal,
+    onProgress: () => undefined,
+    fail: createFail(name),
     rules: { maxBytes: maxFileBytes, spoolFolder: spoolFolder() },
   });
 }

@@ -69,5 +69,5 @@ export type { ApiErrorCode, ServiceErrorCode } from './errors';
 /** What an upload throws beside them; both have a `code` and say whether another try is worth it. */
 export { SourceError, UploadError } from '../storage/errors';
 export type { SourceErrorCode, UploadErrorCode } from '../storage/errors';
-export { defaultEnvelopeCodes } from './service-codes';
+export { defaultEnvelopeCodes } from '../domain/service-dialect';
 export type { EnvelopeCodes, RefusalScope } from '../domain/service-dialect';

@@ -113,12 +113,7 @@ function comparable(name: string): string {
     .toLowerCase();
 }
 
-/**
- * Walks through pages of input resources, yielding each resource once. It ends at `total`, at an empty page, and at a
- * page that brings nothing new, since a service that ignored the page number would otherwise be asked for ever.
- *
- * @param fetchPage - asks for one page, counted from 1 as the service does.
- */
+/** Walks through pages of input resources, each once, to `total`, an empty page, or one that brings nothing new. */
 export async function* eachInputResource(
   fetchPage: (current: number) => Promise<InputResourcePage>,
 ): AsyncGenerator<InputResource, void, undefined> {

@@ -3,7 +3,12 @@ import type * as z from 'zod';
 import { type CreateOutcome, isEnvelope } from '../domain/create-outcome';
 import { isRecord, parseJson } from '../domain/json';
 import { knownSecrets } from '../domain/redact';
-import { defaultHeaderPrefix, type EnvelopeRules } from '../domain/service-dialect';
+import {
+  defaultEnvelopeCodes,
+  defaultHeaderPrefix,
+  defaultSuccessCodes,
+  type EnvelopeRules,
+} from '../domain/service-dialect';
 import { comparableWord, parseServiceStatus, type ServiceStatus } from '../domain/task-state';
 import { showValue } from '../domain/text';
 import type { ConnectionRule } from '../storage/connection-rule';
@@ -41,7 +46,6 @@ import {
   inputResourceSchema,
   isResourceOf,
 } from './input-resource';
-import { defaultEnvelopeCodes, defaultSuccessCodes } from './service-codes';
 import { type Call, ServiceTransport } from './service-transport';
 import { type TaskDetail, taskDetailSchema } from './task-detail';
 import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
@@ -343,6 +347,6 @@ export class ServiceClient {
   }
 
   #limits({ signal, timeoutMs }: CallOptions, defaultMs: number): ExchangeLimits {
-    return { timeoutMs: timeoutMs ?? defaultMs, ...(signal !== undefined && { signal }) };
+    return { timeoutMs: timeoutMs ?? defaultMs, signal };
   }
 }

@@ -167,7 +167,7 @@ export class ServiceTransport {
   ): unknown {
     const message = `${endpoints[name].title}: the service at ${this.host} gave no complete reply: ${fault.message}`;
     const { requestSent } = known;
-    const options = { cause: fault.cause, ...(requestSent !== undefined && { requestSent }) };
+    const options = { cause: fault.cause, requestSent };
     switch (fault.kind) {
       case 'aborted':
         return limits.signal?.reason;
@@ -195,32 +195,24 @@ export class ServiceTransport {
   /** Begins to trace and to measure a request; `tellEnd` tells the trace and the observer of its end. */
   async #begin(name: EndpointName, call: Call): Promise<{ readonly request: HttpRequest; readonly tellEnd: TellEnd }> {
     const request = this.#request(name, call, await this.#apiKey());
-    const { onRequest } = this.#options;
-    const observeKey = (reply?: HttpReply): void => {
-      const isTaken = reply !== undefined && reply.httpStatus >= 200 && reply.httpStatus < 300;
-      if (isTaken && reply.text.trimStart().startsWith('{')) this.#keyTakenMs = performance.now();
-    };
-    const trace = this.#trace(name, request);
-    if (onRequest === undefined && trace === undefined)
-      return {
-        request,
-        tellEnd: (_fault, reply) => {
-          observeKey(reply);
-        },
-      };
+    const { onRequest, traceRequest } = this.#options;
+    const start = { name, method: request.method, path: endpoints[name].path, host: this.host };
+    const trace = quietly(() => traceRequest?.(start));
     const { method, url } = request;
     const startedMs = performance.now();
     const requestId = url.searchParams.get('requestId');
     const tellEnd: TellEnd = (fault, reply) => {
-      observeKey(reply);
+      const isTaken = reply !== undefined && reply.httpStatus >= 200 && reply.httpStatus < 300;
+      if (isTaken && reply.text.trimStart().startsWith('{')) this.#keyTakenMs = performance.now();
+      if (onRequest === undefined && trace === undefined) return;
       const end: RequestEnd = {
         method,
         path: safeText(url.pathname),
-        ...(requestId !== null && { requestId: safeText(requestId) }),
+        requestId: requestId === null ? undefined : safeText(requestId),
         status: reply?.httpStatus ?? null,
         durationMs: Math.round(performance.now() - startedMs),
-        ...(reply !== undefined && this.#refusesKey(reply) && { keyRefused: true }),
-        ...(fault !== undefined && { fault: fault.kind }),
+        keyRefused: reply !== undefined && this.#refusesKey(reply) ? true : undefined,
+        fault: fault?.kind,
       };
       // See RequestObserver.
       quietly(() => {
@@ -229,11 +221,6 @@ export class ServiceTransport {
       quietly(() => onRequest?.(end));
     };
     return { request: { ...request, headers: { ...trace?.headers, ...request.headers } }, tellEnd };
-  }
-
-  #trace(name: EndpointName, { method }: HttpRequest): RequestTrace | undefined {
-    const { traceRequest } = this.#options;
-    return quietly(() => traceRequest?.({ name, method, path: endpoints[name].path, host: this.host }));
   }
 
   #request(name: EndpointName, call: Call, apiKey: string): HttpRequest {
@@ -254,7 +241,7 @@ export class ServiceTransport {
         ...(method !== 'GET' && { 'content-type': 'application/json' }),
         ...call.headers,
       },
-      ...(call.body !== undefined && { body: call.body }),
+      body: call.body,
     };
   }
 

@@ -38,10 +38,7 @@ export interface TaskOutputs {
   readonly outputs: readonly OutputItem[];
 }
 
-/**
- * Schema of an output item, the same in the outputs endpoint and in callbacks. What is no object counts as one of which nothing
- * is known: it must not keep the others from being fetched.
- */
+/** An output item of the outputs endpoint or of a callback. One that is no object must not keep the others from being fetched. */
 const outputItemSchema: z.ZodType<OutputItem> = z
   .unknown()
   .transform((item) => toOutputItem(isRecord(item) ? item : {}));

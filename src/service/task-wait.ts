@@ -51,10 +51,7 @@ export interface TaskReader {
   getOutputs(requestId: string, options: CallOptions): Promise<TaskOutputs>;
 }
 
-/**
- * The state of a task whose word for it is not known: over where the outputs say so in a known word, complete, of this
- * task. Outputs that are refused, or say something else, change nothing.
- */
+/** The state of a task whose word for it is not known: over where its outputs, complete, say so in a known word. */
 export async function stateByOutputs(
   service: Pick<TaskReader, 'getOutputs'>,
   requestId: string,

@@ -39,20 +39,14 @@ export interface UploadOptions {
 const uploadedAt = new Map<string, string | null>();
 const maxRemembered = 10_000;
 
-/**
- * Takes a fresh token, whose temporary credentials are used for this attempt alone, and puts the file where it says
- * (specification, section 4.6). What an attempt that failed has uploaded costs nothing; another one takes another token,
- * and so another key.
- *
- * @throws ServiceError, also where the token is that of another file; UploadError, or the abort reason of the signal.
- */
+/** Takes a fresh token and puts the file where it says (section 4.6). Throws ServiceError, also for a token of another file, or UploadError. */
 export async function uploadWithFreshToken(
   service: Pick<UploadService, 'getUploadToken'>,
   { name, file, sizeBytes, contentType }: OpenedSource,
   { transfer = (_host, send) => send(), ...options }: UploadOptions,
 ): Promise<UploadedObject & Measure> {
   const { signal } = options;
-  const token = await service.getUploadToken(name, signal === undefined ? {} : { signal });
+  const token = await service.getUploadToken(name, { signal });
   const { objectKey } = token;
   if (extname(objectKey) !== '' && lookUpContentType(objectKey) !== lookUpContentType(name)) {
     throw foreignToken(name, `${showValue(objectKey)}, a file of another type`);

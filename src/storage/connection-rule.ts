@@ -123,22 +123,15 @@ function isSameMachine(one: string, other: string): boolean {
   return first.toNormalizedString() === second.toNormalizedString();
 }
 
-function withoutBrackets(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '');
-}
-
 /** Finds the addresses of a host, which may be one itself. */
 export type FindAddresses = (hostname: string, port: string) => Promise<readonly string[]>;
 
 /** For hosts that the operator named: they may be anywhere. */
 export const anyAddress: FindAddresses = (hostname) => resolveHost(hostname);
 
-/**
- * Finds the addresses of a host as the system does, and those of every name under `localhost` as the loopback addresses
- * (RFC 6761, section 6.3), which not every system's resolver does: a bucket of a local storage server is such a name.
- */
+/** Finds the addresses of a host as the system does, and of every name under `localhost` the loopback ones (RFC 6761, section 6.3). */
 async function resolveHost(hostname: string, lookup: LookupFunction = systemLookup): Promise<readonly string[]> {
-  const host = withoutBrackets(hostname);
+  const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0) return [host];
   if (/(^|\.)localhost\.?$/i.test(host)) return ['127.0.0.1', '::1'];
   return await new Promise((resolve, reject) => {

@@ -137,10 +137,7 @@ export function connector(options: ConnectOptions): buildConnector.connector {
 /** Longest head of an interim reply that is passed over. */
 const maxInterimBytes = 16 * 1024;
 
-/**
- * Takes interim replies (1xx) from what is read of a socket: undici ends the connection on a "100 Continue" that it did not
- * ask for, which every client must take (RFC 9110, section 15.2).
- */
+/** Takes interim replies (1xx) from what is read of a socket: undici ends the connection on one that it did not ask for. */
 function withoutInterimReplies<Connected extends Socket>(socket: Connected): Connected {
   const read = socket.read.bind(socket);
   let held = Buffer.alloc(0);

@@ -3,10 +3,7 @@ import { lookup } from 'mime-types';
 /** So many first bytes tell what a content is. */
 export const headBytes = 512;
 
-/**
- * How contents of the usual types begin, in hex; a picture under the name of another type is still a picture. What moves may
- * be called either.
- */
+/** How contents of the usual types begin, in hex; a picture under the name of another picture type is accepted. */
 const moving = [
   /^47494638(37|39)61/, // GIF
   /^52494646.{8}57454250/, // WebP
@@ -62,10 +59,7 @@ export interface ContentHead {
   readonly contentEncoding?: string | undefined;
 }
 
-/**
- * Why a content cannot be what its name says, in words: a sign-in page under `.png`. Undefined where nothing speaks against
- * it: a name of an unknown type, or of text, takes any content.
- */
+/** Why a content cannot be what its name says, in words: a sign-in page under `.png`. A name of an unknown type, or of text, takes any. */
 export function describeMismatch({ name, head, mediaType = '', contentEncoding }: ContentHead): string | undefined {
   const ext = /\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   const expected = lookup(ext) || '';

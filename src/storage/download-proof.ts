@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { headBytes, describeMismatch, hasOwnEnd } from './content-check';
-import { Crc64 } from './crc64';
 import { type Came, DownloadError, UnprovenEndError } from './errors';
 
 /** A checksum of the whole body that its reply gives. */
@@ -25,10 +24,7 @@ export interface BodyFacts {
   readonly earlier: Came | undefined;
 }
 
-/**
- * Compares a body, as it comes, with all that its reply says of it: type, length and checksums. Where nothing proves its end,
- * as in one without a length that ends with its connection, an equal second fetch must.
- */
+/** Compares a body with the type, length and checksums of its reply. Where nothing proves its end, an equal second fetch must. */
 export class BodyProof {
   readonly #facts: BodyFacts;
   readonly #isEncoded: boolean;
@@ -135,4 +131,41 @@ export function readSum(headers: IncomingHttpHeaders): BodySum | undefined {
   const [, tag] = /^"([0-9a-f]{32})"$/i.exec(text('etag')) ?? [];
   if (tag === undefined) return undefined;
   return { header: 'etag', expected: tag.toLowerCase(), hash: md5, digest: () => md5.digest('hex') };
+}
+
+/** The polynomial of ECMA-182, its bits reversed, in two halves. */
+const [polynomialHigh, polynomialLow] = [0xc96c5795, 0xd7870f42];
+const high = new Int32Array(256);
+const low = new Int32Array(256);
+for (let byte = 0; byte < 256; byte += 1) {
+  let [hi, lo] = [0, byte];
+  for (let bit = 0; bit < 8; bit += 1) {
+    const isOdd = (lo & 1) === 1;
+    lo = (lo >>> 1) | (hi << 31);
+    hi >>>= 1;
+    if (isOdd) [hi, lo] = [hi ^ polynomialHigh, lo ^ polynomialLow];
+  }
+  high[byte] = hi;
+  low[byte] = lo;
+}
+
+/** CRC-64 as object storages give it (`x-oss-hash-crc64ecma`). In halves: BigInt would take seconds for a video. */
+class Crc64 {
+  #high = -1;
+  #low = -1;
+
+  update(bytes: Uint8Array): void {
+    let [hi, lo] = [this.#high, this.#low];
+    for (const byte of bytes) {
+      const index = (lo ^ byte) & 0xff;
+      lo = ((lo >>> 8) | (hi << 24)) ^ (low[index] ?? 0);
+      hi = (hi >>> 8) ^ (high[index] ?? 0);
+    }
+    [this.#high, this.#low] = [hi, lo];
+  }
+
+  /** Decimal. */
+  toString(): string {
+    return ((BigInt(~this.#high >>> 0) << 32n) | BigInt(~this.#low >>> 0)).toString();
+  }
 }

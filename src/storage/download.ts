@@ -56,7 +56,8 @@ export async function download(url: string, options: DownloadOptions): Promise<D
   const sizeBytes = readContentLength(response);
   if (expectedBytes !== undefined && sizeBytes !== undefined && sizeBytes !== expectedBytes) {
     response.body.on('error', () => undefined).destroy();
-    throw cutShort(shown, sizeBytes, expectedBytes);
+    const words = `${shown} brought ${sizeBytes} bytes instead of ${expectedBytes}`;
+    throw new DownloadError('DOWNLOAD_CUT_SHORT', words);
   }
   const proof = new BodyProof({
     shown,
@@ -73,12 +74,7 @@ export async function download(url: string, options: DownloadOptions): Promise<D
   body.once('close', () => {
     response.body.on('error', () => undefined).destroy();
   });
-  const contentEncoding = readContentEncoding(response);
-  return {
-    body,
-    ...(sizeBytes !== undefined && { sizeBytes }),
-    ...(contentEncoding !== undefined && { contentEncoding }),
-  };
+  return { body, sizeBytes, contentEncoding: readContentEncoding(response) };
 }
 
 async function request(
@@ -147,11 +143,6 @@ function refusedWith(httpStatus: number, shown: string): DownloadError {
     : new DownloadError('DOWNLOAD_FAILED', `${shown} was answered with HTTP ${httpStatus}`, { httpStatus });
 }
 
-function cutShort(shown: string, receivedBytes: number, expectedBytes: number): DownloadError {
-  const words = `${shown} brought ${receivedBytes} bytes instead of ${expectedBytes}`;
-  return new DownloadError('DOWNLOAD_CUT_SHORT', words);
-}
-
 function failed(error: unknown, shown: string): DownloadError {
   if (isAddressNotAllowed(error)) {
     const problem = `${shown} leads to a host that is not at a public address`;
@@ -179,10 +170,7 @@ export interface DownloadTimeouts {
   readonly idleMs: number;
 }
 
-/**
- * The connections that result files are fetched over, to be shared, and closed by the caller. The rule holds for each of
- * them, whether a link or a redirect leads there.
- */
+/** The connections that result files are fetched over, to be closed by the caller. The rule holds for links and redirects alike. */
 export function createDownloadAgent(
   rule: ConnectionRule,
   timeouts: DownloadTimeouts = { connectMs: 5_000, idleMs: 30_000 },

@@ -34,7 +34,7 @@ export async function hashStream(content: AsyncIterable<Buffer>, signal?: AbortS
         bytes += chunk.length;
       }
     },
-    { ...(signal !== undefined && { signal }) },
+    { signal },
   );
   return { bytes, sha256: hash.digest('hex') };
 }

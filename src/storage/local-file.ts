@@ -63,10 +63,7 @@ export async function openFileBeneath(
   }
 }
 
-/**
- * Where an open file lies, as the kernel knows it; undefined when it was removed. On a system without that list, where
- * its path leads now, if that is the same file.
- */
+/** Where an open file lies, as the kernel knows it; elsewhere where its path leads now, if that is the same file. */
 async function findPath({ file, stats }: OpenedFile, path: string, descriptors: string): Promise<string | undefined> {
   const target = await readlink(`${descriptors}/${file.fd}`).catch(() => undefined);
   if (target !== undefined) return (await file.stat()).nlink === 0 ? undefined : target;

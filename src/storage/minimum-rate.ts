@@ -5,28 +5,15 @@ export interface MinimumRate {
   readonly windowMs: number;
 }
 
-/** A transfer was aborted because it was too slow. */
-export class TooSlowError extends Error {
-  /** How fast it was in the end. */
-  readonly bytesPerSecond: number;
-
-  constructor(bytesPerSecond: number) {
-    super(`${bytesPerSecond} bytes a second`);
-    this.bytesPerSecond = bytesPerSecond;
-  }
-
-  /** The measured and the required rate, for a message. */
-  toText(rate: MinimumRate): string {
-    const { bytesPerSecond, windowMs } = rate;
-    return `${this.bytesPerSecond} bytes a second over ${windowMs / 1000} s, where ${bytesPerSecond} are the least`;
-  }
-}
-
-/** The transfer to measure. After `totalBytes` were sent, only the reply is awaited. */
+/** The transfer to measure. */
 export interface WatchedTransfer {
+  /** Undefined: it may be as slow as it likes. */
   readonly rate: MinimumRate | undefined;
+  /** After so many were sent, only the reply is awaited. */
   readonly totalBytes?: number;
   readonly signal?: AbortSignal | undefined;
+  /** The error that ends one that is too slow; gets its rate and the required one, in words. */
+  readonly tooSlow: (rates: string) => Error;
 }
 
 /** The rate is sampled this often within its window. */
@@ -39,22 +26,23 @@ const answerWindows = 5;
  * and then, and a total timeout depends on the size.
  *
  * @param transfer - gets the signal that ends it, and calls back with the bytes moved so far, also from 0 again.
- * @throws TooSlowError, or what the transfer throws.
  */
 export async function atMinimumRate<Result>(
-  { rate, totalBytes, signal }: WatchedTransfer,
+  { rate, totalBytes, signal, tooSlow }: WatchedTransfer,
   transfer: (signal: AbortSignal | undefined, onProgress: (bytes: number) => void) => Promise<Result>,
 ): Promise<Result> {
   if (rate === undefined) return await transfer(signal, () => undefined);
-  const tooSlow = new AbortController();
+  const { bytesPerSecond, windowMs } = rate;
+  const slow = new AbortController();
   const pace = new Pace(rate, totalBytes);
   const timer = setInterval(() => {
-    const slow = pace.sample();
-    if (slow !== undefined) tooSlow.abort(new TooSlowError(slow));
-  }, rate.windowMs / samplesPerWindow);
-  const either = signal === undefined ? tooSlow.signal : AbortSignal.any([signal, tooSlow.signal]);
+    const measured = pace.sample();
+    if (measured === undefined) return;
+    const rates = `${measured} bytes a second over ${windowMs / 1000} s, where ${bytesPerSecond} are the least`;
+    slow.abort(tooSlow(rates));
+  }, windowMs / samplesPerWindow);
   try {
-    return await transfer(either, (bytes) => {
+    return await transfer(AbortSignal.any([slow.signal, ...(signal === undefined ? [] : [signal])]), (bytes) => {
       pace.bytes = bytes;
     });
   } finally {

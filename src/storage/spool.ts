@@ -66,10 +66,7 @@ async function openAlone(): Promise<FileHandle> {
 /** The content failed, not the file that it was written to; its error is the cause. */
 export class ContentError extends Error {}
 
-/**
- * To be called before the first wait: a content that fails while its file is being opened would otherwise end the
- * process. The failure is not lost: reading the content throws it.
- */
+/** Call it before the first wait: a content that fails while its file is being opened would end the process. Reading it throws the failure. */
 export function ignoreLateErrors(content: Readable): void {
   content.on('error', () => undefined);
 }
@@ -99,7 +96,7 @@ export async function writeContent(
   };
   ignoreLateErrors(content);
   try {
-    await pipeline(content, meter, write, { ...(signal !== undefined && { signal }) });
+    await pipeline(content, meter, write, { signal });
     return { bytes: meter.bytes, sha256: meter.sha256() };
   } catch (error) {
     signal?.throwIfAborted();
@@ -123,34 +120,24 @@ export function describeSpoolFailure(
 
 let folder: string | undefined;
 
-/**
- * This process's own folder for temporary contents, below the machine's: made at the first use under a random name for
- * this user only, so that no other user can have put anything there, and removed when the process ends. If a cleaner of
- * temporary files has removed it, it is made anew. Where none can be made, it is the machine's: opening a file there says
- * why, to the one who knows what the file is for.
- */
+/** This process’s own folder for temporary contents, for this user only; the machine’s where none can be made. Removed at its end. */
 export function spoolFolder(): string {
   if (folder !== undefined && isOwnFolder(folder)) return folder;
-  const made = makeOwnFolder();
-  if (made === undefined) return tmpdir();
-  if (folder === undefined) process.once('exit', removeFolder);
-  folder = made;
-  return folder;
-}
-
-function makeOwnFolder(): string | undefined {
+  const isFirst = folder === undefined;
   try {
-    return mkdtempSync(join(tmpdir(), folderPrefix));
+    folder = mkdtempSync(join(tmpdir(), folderPrefix));
   } catch {
-    return undefined;
+    return tmpdir();
   }
+  if (isFirst) {
+    process.once('exit', () => {
+      if (folder !== undefined && isOwnFolder(folder)) rmSync(folder, { recursive: true, force: true });
+    });
+  }
+  return folder;
 }
 
 function isOwnFolder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && found.uid === process.getuid?.();
-}
-
-function removeFolder(): void {
-  if (folder !== undefined && isOwnFolder(folder)) rmSync(folder, { recursive: true, force: true });
 }

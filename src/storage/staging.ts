@@ -40,9 +40,7 @@ export interface StagedCount {
 
 type Count = { -readonly [Name in keyof StagedCount]: StagedCount[Name] };
 
-function newCount(): Count {
-  return { sent: 0, sentBytes: 0, found: 0 };
-}
+const newCount = (): Count => ({ sent: 0, sentBytes: 0, found: 0 });
 
 /** Files whose URIs are cached. */
 const maxRemembered = 10_000;
@@ -119,14 +117,8 @@ export class Staging {
     try {
       if (bytes === 0) throw new StagingError(`${JSON.stringify(name)} is empty`, { code: 'EMPTY' });
       const stats = await file.stat({ bigint: true });
-      return await this.#keepObject(
-        name,
-        { file, stats },
-        bytes,
-        stagedKey(this.#options.prefix, sha256, name),
-        this.#count,
-        signal,
-      );
+      const key = stagedKey(this.#options.prefix, sha256, name);
+      return await this.#keepObject(name, { file, stats }, bytes, key, this.#count, signal);
     } finally {
       await file.close();
     }
@@ -155,7 +147,11 @@ export class Staging {
     try {
       if ((await this.#bucket.head(key))?.bytes === bytes) count.found += 1;
       else {
-        await this.#put(opened, bytes, key, path, signal);
+        const { client, parts = defaultPartPlan } = this.#options;
+        const contentType = lookUpContentType(path);
+        const put = { client, bucket, objectKey: key, file: opened.file, sizeBytes: bytes, contentType, signal };
+        if (bytes > parts.aboveBytes) await putInParts(put, parts);
+        else await putFile(put);
         if (await hasChanged(opened)) {
           // Otherwise the wrong content would be found under its key next time. Not every credential may remove it.
           await this.#bucket.remove(key).catch(() => undefined);
@@ -177,19 +173,6 @@ export class Staging {
     const secrets = await readSecrets(client);
     const { words } = describeBucketFailure(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
     return new StagingError(`${this.location} cannot ${what}${words}`, { cause: safeCause(error, secrets) });
-  }
-
-  async #put(
-    { file }: OpenedFile,
-    sizeBytes: number,
-    objectKey: string,
-    path: string,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const { client, bucket, parts = defaultPartPlan } = this.#options;
-    const put = { client, bucket, objectKey, file, sizeBytes, contentType: lookUpContentType(path), signal };
-    if (sizeBytes > parts.aboveBytes) await putInParts(put, parts);
-    else await putFile(put);
   }
 }
 

@@ -19,10 +19,7 @@ export interface UploadAccess {
   readonly securityToken: string;
 }
 
-/**
- * A client with the credentials of an upload token; destroy it afterwards. Every setting is what Alibaba OSS needs of
- * an S3 client, or what keeps the environment of the process from changing it.
- */
+/** A client with the credentials of an upload token; destroy it afterwards. Its settings are what Alibaba OSS needs, and no environment’s. */
 export function createUploadClient(
   access: UploadAccess,
   endpoint: UploadEndpoint,

@@ -4,7 +4,7 @@ import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { safeCause, StorageError, UploadError, type UploadErrorCode } from './errors';
 import { hashStream } from './hash';
 import { readRange } from './local-file';
-import { atMinimumRate, type MinimumRate, TooSlowError } from './minimum-rate';
+import { atMinimumRate, type MinimumRate } from './minimum-rate';
 import {
   defaultPartPlan,
   type FileToPut,
@@ -15,7 +15,7 @@ import {
   putInParts,
 } from './s3/put-object';
 import { isClockCorrected, type S3Timeouts } from './s3/s3-client';
-import { isUnavailable, readS3Error, type S3Error, UnexpectedAnswerError } from './s3/s3-error';
+import { isUnavailable, readS3Error, type S3Error, shownCodes, UnexpectedAnswerError } from './s3/s3-error';
 import {
   createUploadClient,
   hasAnswered,
@@ -69,32 +69,28 @@ export async function uploadInput(input: UploadInput): Promise<UploadedInput> {
   input.signal?.throwIfAborted();
   const endpoint = readUploadEndpoint(input.token, input.rule);
   const { file, sizeBytes } = input;
-  const before = await readVersion(file);
+  const readVersion = async (): Promise<{ size: bigint; mtimeNs: bigint }> => await file.stat({ bigint: true });
+  const before = await readVersion();
   if (before.size !== BigInt(sizeBytes)) throw changed(input);
   const sha256 = await sendAtMinimumRate(input, endpoint);
-  const after = await readVersion(file);
+  const after = await readVersion();
   if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
   return { bytes: sizeBytes, sha256 };
 }
 
 async function sendAtMinimumRate(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
   const { minimumRate: rate, sizeBytes: totalBytes, signal, token } = input;
-  try {
-    return await atMinimumRate({ rate, totalBytes, signal }, (either, onBytes) => {
-      const onProgress = (bytes: number): void => {
-        onBytes(bytes);
-        input.onProgress?.(bytes);
-      };
-      return send({ ...input, onProgress, ...(either !== undefined && { signal: either }) }, endpoint);
-    });
-  } catch (error) {
-    if (!(error instanceof TooSlowError) || rate === undefined) throw error;
-    const remedy = 'check the network to the storage, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker';
-    throw new UploadError(
-      'UPLOAD_TOO_SLOW',
-      `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow: ${error.toText(rate)}; ${remedy}`,
-    );
-  }
+  const tooSlow = (rates: string): UploadError => {
+    const what = `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow`;
+    return new UploadError('UPLOAD_TOO_SLOW', `${what}: ${rates}; check the network to the storage`);
+  };
+  return await atMinimumRate({ rate, totalBytes, signal, tooSlow }, (either, onBytes) => {
+    const onProgress = (bytes: number): void => {
+      onBytes(bytes);
+      input.onProgress?.(bytes);
+    };
+    return send({ ...input, onProgress, signal: either }, endpoint);
+  });
 }
 
 async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
@@ -113,7 +109,11 @@ async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<strin
   } catch (error) {
     input.signal?.throwIfAborted();
     if (readS3Error(error).httpStatus !== undefined) rememberClock(client, endpoint);
-    if (error instanceof FileUnreadableError) throw unreadable(error, input);
+    if (error instanceof FileUnreadableError) {
+      if (error.cause === undefined) throw changed(input);
+      const words = `the file to upload cannot be read any more (${errorCode(error.cause)}); it is tried again: check its disk`;
+      throw new UploadError('FILE_UNREADABLE', words, { cause: safeCause(error.cause) });
+    }
     throw toUploadError(error, {
       objectKey: token.objectKey,
       endpoint,
@@ -140,19 +140,8 @@ async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
   }
 }
 
-async function readVersion(file: FileHandle): Promise<{ size: bigint; mtimeNs: bigint }> {
-  const { size, mtimeNs } = await file.stat({ bigint: true });
-  return { size, mtimeNs };
-}
-
 function changed({ token }: UploadInput): UploadError {
   return new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${token.objectKey}`);
-}
-
-function unreadable({ cause }: FileUnreadableError, input: UploadInput): UploadError {
-  if (cause === undefined) return changed(input);
-  const words = `the file to upload cannot be read any more (${errorCode(cause)}); it is tried again: check its disk`;
-  return new UploadError('FILE_UNREADABLE', words, { cause: safeCause(cause) });
 }
 
 /** What the message of an upload failure names, and the secrets that it must not. */
@@ -193,9 +182,7 @@ function toUploadError(error: unknown, context: UploadContext): StorageError {
   const said = readS3Error(error, context.secrets);
   const { httpStatus, storageCode, fineCode, message } = said;
   const words = messageByFineCode[fineCode] ?? (message || errorCode(error) || 'the connection failed');
-  const codes = [httpStatus === undefined ? '' : `HTTP ${httpStatus}`, storageCode, fineCode]
-    .filter(Boolean)
-    .join(', ');
+  const codes = httpStatus === undefined ? '' : shownCodes(error, said);
   const isNoStorage =
     error instanceof UnexpectedAnswerError || (httpStatus === undefined && !hasAnswered(context.endpoint));
   const remedy = isNoStorage
@@ -203,12 +190,8 @@ function toUploadError(error: unknown, context: UploadContext): StorageError {
     : '';
   return new UploadError(
     isNoStorage ? 'NO_STORAGE' : toErrorCode(said),
-    `upload of ${context.objectKey} to ${bucketHost} failed${codes === '' ? '' : ` (${codes})`}: ${words}${remedy}`,
-    {
-      cause: safeCause(error, context.secrets),
-      ...(httpStatus !== undefined && { httpStatus }),
-      ...(storageCode !== '' && { storageCode }),
-    },
+    `upload of ${context.objectKey} to ${bucketHost} failed${codes}: ${words}${remedy}`,
+    { cause: safeCause(error, context.secrets), httpStatus, storageCode: storageCode || undefined },
   );
 }
 

@@ -13,7 +13,6 @@ import { DailyBudgets } from '../activities/daily-budgets';
 import { UnarchivedResults } from '../activities/metrics';
 import type { OutputLimits } from '../activities/output-limits';
 import { SharedUploads } from '../activities/shared-uploads';
-import { UploadSlots } from '../activities/upload-slots';
 import { TemporalAccountDays } from '../client/account-days';
 import { Longhaul } from '../client/longhaul';
 import { TemporalRowTasks } from '../client/batch/row-tasks';
@@ -38,7 +37,7 @@ import { maxFileBytes, type SourceRules } from '../storage/input/input-source';
 import { createArchiveClient } from '../storage/s3/s3-client';
 import { spoolFolder } from '../storage/spool';
 import type { WorkerTraces } from '../traces/worker-traces';
-import { openAccountLimits, uploadsOfOneAccount } from './limits';
+import { openAccountLimits } from './limits';
 import { keyGauge, requestLog } from './service-request-log';
 
 /** Whatever a worker runs for workflows. */
@@ -144,7 +143,6 @@ export function openDependencies(
     archive: place,
     sharedUploads: new SharedUploads(place),
     unarchived: new UnarchivedResults(),
-    uploadSlots: new UploadSlots(uploadsOfOneAccount(config)),
     sources: sourceRules(config),
     uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),
     outputLimits: outputLimits(config),

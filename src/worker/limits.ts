@@ -3,11 +3,13 @@ import { hostname } from 'node:os';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { type AccountLimits, openLimits } from '../activities/accounts';
+import type { Account } from '../config/accounts';
 import type { WorkerConfig } from '../config/worker-config';
 import { boundedText } from '../domain/text';
 import { archiveOf, shortArchiveId, withArchive } from '../contract/worker-identity';
 import { watchTaskQueue } from '../contract/task-queues';
+import { AccountGate } from '../service/account-gate';
+import type { CreateLimiterListener } from '../service/create-limiter';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 
@@ -23,20 +25,19 @@ export function workerIdentity(archiveId: string): string {
 export function openAccountLimits(
   { accounts, slots, uncertainPausesMs }: WorkerConfig,
   logger: Logger,
-): ReadonlyMap<string, AccountLimits> {
-  return openLimits([...accounts.values()], {
-    waitingSlots: Math.floor(slots.activities / 2),
-    uncertainPausesMs,
-    onCreateChange: (account, change, limiter) => {
+): ReadonlyMap<string, AccountGate> {
+  const mostWaiting = Math.max(1, Math.floor(slots.activities / 2 / accounts.size));
+  // With several accounts, none holds all slots.
+  const uploadsAtOnce = accounts.size > 1 ? Math.max(1, Math.floor((slots.uploads * 3) / 4)) : slots.uploads;
+  const open = ({ name: account, createsPerSecond, pollsPerSecond }: Account): AccountGate => {
+    const onChange: CreateLimiterListener = (change, limiter) => {
       const level = change === 'closed' ? 'warn' : 'info';
       logger[level]({ account, ...limiter }, `create limiter ${change}`);
-    },
-  });
-}
-
-/** How many uploads of one account may run at the same time: with several accounts, none holds all slots. */
-export function uploadsOfOneAccount({ accounts, slots }: WorkerConfig): number {
-  return accounts.size > 1 ? Math.max(1, Math.floor((slots.uploads * 3) / 4)) : slots.uploads;
+    };
+    const rates = { createsPerSecond, pollsPerSecond, uploadsAtOnce };
+    return new AccountGate(rates, { mostWaiting, uncertainPausesMs, onChange });
+  };
+  return new Map([...accounts].map(([name, account]) => [name, open(account)]));
 }
 
 /** How often a worker counts those that share the limits of its accounts. */
@@ -68,7 +69,7 @@ interface SharingWorker {
  * to be of one account. While Temporal does not answer, the last number holds. The function that it returns ends that.
  */
 export async function shareLimits(
-  limits: ReadonlyMap<string, AccountLimits>,
+  limits: ReadonlyMap<string, AccountGate>,
   worker: SharingWorker,
 ): Promise<() => void> {
   const seenAtMs = new Map<string, number>();

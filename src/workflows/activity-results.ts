@@ -11,8 +11,8 @@ const resultInvalid = 'ActivityResultInvalid';
 /** What a workflow reads of the result of each activity: a person may complete one with anything. */
 const shapes: Readonly<Record<string, Shape>> = {
   inspectInputs: ({ files }) => isList(files, hasFile),
-  storeInput: (stored) => hasTexts(stored, 'objectKey', 'name', 'sha256') && isCount(stored['bytes']),
-  commitInput: (input) => hasTexts(input, 'objectKey', 'name') && input['resourceId'] !== undefined,
+  storeInput: (stored) =>
+    hasTexts(stored, 'name', 'sha256') && isCount(stored['bytes']) && isResource(stored['resource']),
   createTask: isCreateResult,
   pollTask: isPoll,
   checkAdoption: ({ poll, follower }) => isRecord(poll) && isPoll(poll) && (follower === null || isText(follower)),
@@ -100,6 +100,10 @@ function hasPath(output: Fields): boolean {
 
 function isList(value: unknown, holds: Shape = () => true): boolean {
   return Array.isArray(value) && value.every((item) => isRecord(item) && holds(item));
+}
+
+function isResource(value: unknown): boolean {
+  return isRecord(value) && hasTexts(value, 'objectKey', 'name') && value['resourceId'] !== undefined;
 }
 
 function hasTexts(value: Fields, ...names: readonly string[]): boolean {

@@ -1,11 +1,10 @@
 import { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type ActivityDependencies, createActivities } from '../../src/activities';
-import { openLimits } from '../../src/activities/accounts';
 import { SharedUploads } from '../../src/activities/shared-uploads';
-import { UploadSlots } from '../../src/activities/upload-slots';
 import type { Activities, CreateTaskInput, CreateTaskResult } from '../../src/contract/activities';
 import type { ServiceClient } from '../../src/service';
+import { AccountGate } from '../../src/service/account-gate';
 import type { CreateLimiter, CreateLimiterView } from '../../src/service/create-limiter';
 import type { Archive } from '../../src/storage/archive/archive';
 import { createDownloadAgent } from '../../src/storage/download';
@@ -52,21 +51,15 @@ export class CreateAttempts {
     spoolFolder,
     ...more
   }: { service: ServiceClient; archive: Archive; spoolFolder: string } & Partial<ActivityDependencies>) {
-    const limits = openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], {
-      waitingSlots: 100,
-      onCreateChange: () => undefined,
-    });
-    const creates = limits.get('default')?.creates;
-    if (creates === undefined) throw new Error('The account has no limiter.');
-    this.limiter = creates;
+    const gate = new AccountGate({ createsPerSecond: 100, pollsPerSecond: 100 });
+    this.limiter = gate.creates;
     const { createTask } = createActivities({
       allowed: { accounts: null, tuning: true, recreate: true },
       services: new Map([['default', service]]),
-      limits,
+      limits: new Map([['default', gate]]),
       archive,
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder },
       uploadConnections: loopbackRule,
-      uploadSlots: new UploadSlots(1),
       sharedUploads: new SharedUploads(archive),
       downloads: createDownloadAgent(loopbackRule),
       ...more,

@@ -113,11 +113,10 @@ export class FakeService {
     storeInput: async ({ file }) => {
       this.calls.uploads.push(file);
       await this.onUpload();
-      return { objectKey: `inputs/${file}`, name: file, bytes: 1, sha256: this.contents[file] ?? file };
-    },
-    commitInput: ({ objectKey, name }) => {
+      const [objectKey, sha256] = [`inputs/${file}`, this.contents[file] ?? file];
       this.calls.commits.push(objectKey);
-      return Promise.resolve({ resourceId: this.calls.commits.length, name, objectKey });
+      const resource = { resourceId: this.calls.commits.length, name: file, objectKey };
+      return { objectKey, name: file, bytes: 1, sha256, resource };
     },
     createTask: (input) => {
       if (input.lost !== undefined) return this.onLostCreate(input.lost);

@@ -1,7 +1,7 @@
 import type { WatchDependencies } from '../../src/activities/watch-task';
 import type { PollResult } from '../../src/contract/activities';
 import { NotFoundError, OutputGoneError, type TaskDetail } from '../../src/service';
-import { PollLimiter } from '../../src/service/poll-limiter';
+import { PollLimiter } from '../../src/service/account-gate';
 
 /** What a worker watches with, over a service that answers a query as `poll` says. */
 export function watchParts(

@@ -53,7 +53,7 @@ describe('the first page of a task that uploads', () => {
         release = resolve;
       });
     await environment.withTask(service.activities, { inputs: { '1:Load.image': { file: '/a.jpg' } } }, async (task) => {
-      await eventually(async () => (await task.query(statusQuery)).waitingFor.includes('storeInput, commitInput'));
+      await eventually(async () => (await task.query(statusQuery)).waitingFor.includes('storeInput'));
       expect(JSON.stringify(await metadataOf(task))).toContain('nothing is created yet, so nothing is paid');
       release();
       await task.result();

@@ -33,14 +33,12 @@ async function whenWritten(archive: Archive): Promise<KnownIdentity> {
   for (;;) {
     const identity = await writtenIdentity(archive);
     if (identity !== undefined) return identity;
-    if (performance.now() >= untilMs) throw incompleteIdentity(archive);
+    if (performance.now() >= untilMs) {
+      const words = `${archive.locate(identityName)} is incomplete: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
+      throw new ArchiveError('ARCHIVE_UNUSABLE', words);
+    }
     await delay(readIdentityEveryMs);
   }
-}
-
-function incompleteIdentity(archive: Archive): ArchiveError {
-  const words = `${archive.locate(identityName)} is incomplete: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
-  return new ArchiveError('ARCHIVE_UNUSABLE', words);
 }
 
 /** Whether no worker has used this archive yet, as of a mistyped path or a disk that is not mounted. Throws ArchiveError. */
@@ -53,11 +51,7 @@ export async function findArchiveIdentity(archive: Archive): Promise<KnownIdenti
   return (await isNewArchive(archive)) ? null : await whenWritten(archive);
 }
 
-/**
- * The identity of an archive; null for a new one, which is left as it is: a folder whose disk is not mounted stays empty.
- * Throws ArchiveError where the tasks have another archive, as the given function finds out: by the files of this one
- * their keys could be paid twice, and every result would be called lost.
- */
+/** The identity of an archive, null for a new one. Throws ArchiveError where the tasks have another archive, as `findOther` finds out. */
 export async function requireArchiveOfTasks(
   archive: Archive,
   findOther: (
@@ -101,10 +95,7 @@ export class ArchiveIdentity {
     return result;
   }
 
-  /**
-   * Throws ArchiveError when what is in its place now is not that archive: it was unmounted, emptied or exchanged.
-   * Records in the one protect nothing in the other, and what is written now is hidden once the first is back.
-   */
+  /** Throws ArchiveError when another archive is in the place of this one: it was unmounted, emptied or exchanged. */
   async requireSame(): Promise<void> {
     const known = await this.get();
     if ((await writtenIdentity(this.#archive))?.id === known) return;

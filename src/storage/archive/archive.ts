@@ -142,11 +142,7 @@ export interface Archive {
   list(folder: string, onForeign?: (place: string) => void): AsyncIterable<ListedFile>;
 }
 
-/**
- * What a source brings, as a stream of this many bytes.
- *
- * @param toError - makes an ArchiveError of a failure of the source.
- */
+/** What a source brings, as a stream of this many bytes; `toError` makes an ArchiveError of its failure. */
 export function boundedContent(
   source: AsyncIterable<Uint8Array>,
   {
@@ -182,10 +178,7 @@ export function boundedContent(
   return Readable.from(checked(), { objectMode: false, highWaterMark: 1024 * 1024 });
 }
 
-/**
- * How much is free for an archive, where the system says so. Throws ArchiveError `ARCHIVE_FULL` when that is less than the
- * reserve: outputs are refused then.
- */
+/** How much is free for an archive, where the system says so. Throws ArchiveError `ARCHIVE_FULL` when that is below the reserve. */
 export async function requireReserve(archive: Archive, reserveBytes: number): Promise<number | undefined> {
   const freeBytes = await archive.freeBytes();
   if (freeBytes === undefined || freeBytes >= reserveBytes) return freeBytes;

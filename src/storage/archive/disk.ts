@@ -35,10 +35,7 @@ async function openNew(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/**
- * Makes a folder and those above it; each new name is flushed, as that of a file is. Not `mkdir` with `recursive`,
- * which never returns where a file system answers "no such folder" whatever is above it.
- */
+/** Makes a folder and those above it, each flushed. `mkdir` with `recursive` never returns on some file systems. */
 export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
@@ -46,13 +43,11 @@ export async function makeFolder(folder: string): Promise<void> {
     if (errorCode(error) === 'EEXIST') return;
     if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
     await makeFolder(dirname(folder));
-    await mkdir(folder).catch(ignoreExisting);
+    await mkdir(folder).catch((again: unknown) => {
+      if (errorCode(again) !== 'EEXIST') throw again;
+    });
   }
   await flushFolder(dirname(folder));
-}
-
-function ignoreExisting(error: unknown): void {
-  if (errorCode(error) !== 'EEXIST') throw error;
 }
 
 /** A new name outlives a power failure only once its folder is flushed too. */

@@ -34,10 +34,7 @@ export class FolderArchive implements Archive {
   readonly maxNameBytes: number;
   readonly #what: string;
 
-  /**
-   * @param folder - made when it is missing, at the first use.
-   * @param what - what messages call it.
-   */
+  /** @param folder - made when it is missing, at the first use. @param what - what messages call it. */
   constructor(folder: string, what = 'the archive') {
     this.location = resolve(folder);
     this.#what = what;

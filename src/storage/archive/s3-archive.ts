@@ -247,7 +247,12 @@ export class S3Archive implements Archive {
   async #send(key: string, { file, bytes, sha256, md5 }: TaggedFile, signal: AbortSignal | undefined): Promise<void> {
     const { client, bucket, parts = defaultPartPlan } = this.#options;
     const put = {
-      ...{ client, bucket, objectKey: key, file, sizeBytes: bytes, signal },
+      client,
+      bucket,
+      objectKey: key,
+      file,
+      sizeBytes: bytes,
+      signal,
       contentType: lookUpContentType(key),
       isDownloaded: isActive(key),
       metadata: { [hashKey]: sha256, [tagKey]: md5 },
@@ -261,10 +266,7 @@ export class S3Archive implements Archive {
     await putInParts(put, parts);
   }
 
-  /**
-   * As it was kept with the object. One that came here by another way is read, and so is one whose tag is not the MD5 of what was
-   * sent: the storage may have kept something else.
-   */
+  /** As it was kept with the object; one that came another way, or whose tag is not the MD5 of what was sent, is read. */
   async #readHash(key: string, { metadata, md5 }: FoundObject, signal: AbortSignal | undefined): Promise<string> {
     const kept = metadata[hashKey];
     const isAsSent = this.#hasOtherTags || md5 === undefined || (metadata[tagKey] ?? md5) === md5;

@@ -3,14 +3,7 @@ import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import { errorCode } from '../../domain/text';
 import { isDrivePath } from '../../domain/uri';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
-import {
-  lookUpContentType,
-  FileMovedError,
-  isInside,
-  NotAFileError,
-  type OpenedFile,
-  openFileBeneath,
-} from '../local-file';
+import { lookUpContentType, FileMovedError, isInside, NotAFileError, openFileBeneath } from '../local-file';
 import { createFail, type OpenedSource, requireContentOfName, type SourceRules } from './input-source';
 
 type FolderRules = Pick<SourceRules, 'inputRoots' | 'maxBytes'>;
@@ -25,9 +18,12 @@ export async function openFolderSource(source: string, { inputRoots, maxBytes }:
     const remedy = 'list the folders that may be read in LONGHAUL_INPUT_ROOTS of the worker';
     throw refusal('NO_INPUT_ROOTS', source, 'is a path, and this worker may read no local files', remedy);
   }
-  const roots = await Promise.all(inputRoots.map(realRoot));
+  // A root that does not exist yet is kept: nothing is inside it.
+  const roots = await Promise.all(inputRoots.map((root) => realpath(root).catch(() => resolve(root))));
   const path = await locate(source, inputRoots, roots);
-  const { file, stats } = await open(source, path, roots);
+  const { file, stats } = await openFileBeneath(path, roots).catch((error: unknown) => {
+    throw openFailure(source, error);
+  });
   const sizeBytes = Number(stats.size);
   if (sizeBytes === 0 || sizeBytes > maxBytes) {
     await file.close();
@@ -65,10 +61,7 @@ async function locate(source: string, inputRoots: readonly string[], roots: read
   throw refusal('OUTSIDE_INPUT_ROOTS', source, 'is outside the folders that this worker may read', remedy);
 }
 
-/**
- * Throws where the file may lie in a root that cannot be searched, such as a mount that is away: that may pass, or another
- * worker has it, so it must not end a task.
- */
+/** Throws where the file may lie in a root that cannot be searched now, such as a mount that is away: that may pass. */
 async function requireRoots(source: string, inputRoots: readonly string[]): Promise<void> {
   for (const root of inputRoots) {
     if (!isInside(resolve(root, source), resolve(root))) continue;
@@ -104,20 +97,7 @@ async function resolveLinks(path: string): Promise<ResolvedPath> {
     if (parent === path) return { path, exists: false };
     const known = await resolveLinks(parent);
     const isHidden = known.exists && !missingCodes.includes(errorCode(error));
-    return { ...known, exists: false, ...(isHidden && { error }) };
-  }
-}
-
-/** A root that does not exist yet is kept: nothing is inside it. */
-async function realRoot(root: string): Promise<string> {
-  return realpath(root).catch(() => resolve(root));
-}
-
-async function open(source: string, path: string, roots: readonly string[]): Promise<OpenedFile> {
-  try {
-    return await openFileBeneath(path, roots);
-  } catch (error) {
-    throw openFailure(source, error);
+    return { ...known, exists: false, error: isHidden ? error : undefined };
   }
 }
 

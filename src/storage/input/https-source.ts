@@ -22,6 +22,7 @@ import {
 } from './input-source';
 
 const maxRedirects = 3;
+const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 /** Of a link that does not tell the length: until two in a row bring the same. */
 const maxFetches = 3;
 const connectMs = 5_000;
@@ -31,10 +32,7 @@ const idleMs = 30_000;
 type HttpsRules = Pick<SourceRules, 'inputHosts' | 'maxBytes' | 'spoolFolder'>;
 type Response = Dispatcher.ResponseData;
 
-/**
- * Fetches a URL into a temporary file, within the rules, which hold for every redirect as well. What comes without a proof
- * that it is whole is fetched again, and compared.
- */
+/** Fetches a URL into a temporary file; the rules hold for every redirect. What comes without a proof of its end is fetched again. */
 export async function openHttpsSource(
   source: string,
   rules: HttpsRules,
@@ -96,7 +94,10 @@ async function fetchLink(source: string, fetch: Fetch, onProgress: OnProgress): 
       name: toFileName(url, response),
       announcedBytes: Number(length ?? 0),
       link: { askedName: pathName(asked), mediaType: getHeader(response, 'content-type') ?? '' },
-      ...{ rules, signal, onProgress, fail },
+      rules,
+      signal,
+      onProgress,
+      fail,
     });
     const isEqual = await compareSum(opened, readSum(response.headers), fetch);
     const isChunked = /\bchunked\b/i.test(getHeader(response, 'transfer-encoding') ?? '');
@@ -162,7 +163,7 @@ async function follow(
       headers: { 'accept-encoding': 'identity' },
       signal: signal ?? null,
     });
-    const location = isRedirect(response.statusCode) ? getHeader(response, 'location') : undefined;
+    const location = redirectStatuses.includes(response.statusCode) ? getHeader(response, 'location') : undefined;
     if (location === undefined) return { url, response };
     // Not read, as it may be endless.
     response.body.on('error', () => undefined).destroy();
@@ -213,10 +214,6 @@ function safeDecode(text: string): string {
   } catch {
     return text;
   }
-}
-
-function isRedirect(statusCode: number): boolean {
-  return [301, 302, 303, 307, 308].includes(statusCode);
 }
 
 function getHeader(response: Response, name: string): string | undefined {

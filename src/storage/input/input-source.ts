@@ -76,12 +76,7 @@ export function createFail(source: string): Fail {
     new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
 }
 
-/**
- * Throws SourceError where the content cannot be what its name says, such as a sign-in page under `.png`. Of what is no link,
- * only a page is refused: the file was chosen.
- *
- * @param link - the name that was asked for, which may lead to another one, and the media type of the reply
- */
+/** Throws SourceError where the content cannot be what its name says; of what is no link, only a page is refused. */
 export async function requireContentOfName(
   { name, file }: Pick<OpenedSource, 'name' | 'file'>,
   fail: Fail,
@@ -149,7 +144,7 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
     const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
       for await (const chunk of chunks) await file.writeFile(chunk).catch(failedHere);
     };
-    await pipeline(body, meter, write, { ...(signal !== undefined && { signal }) });
+    await pipeline(body, meter, write, { signal });
     if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
     await requireContentOfName({ name, file }, fail, link);
     return { name, sizeBytes: meter.bytes, file, contentType: lookUpContentType(name), release: () => file.close() };

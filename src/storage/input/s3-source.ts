@@ -1,10 +1,9 @@
 import { basename } from 'node:path';
-import { errorCode } from '../../domain/text';
 import { redactUrl, isUnder, parseS3Uri, type S3Place } from '../../domain/uri';
 import { SourceError } from '../errors';
 import { S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';
-import { isAboutCredentials, isElsewhere, isUnavailable, readS3Error } from '../s3/s3-error';
+import { isUnavailable, readS3Error, s3Problem, shownCodes } from '../s3/s3-error';
 import {
   type Fail,
   createFail,
@@ -21,10 +20,7 @@ export interface ObjectRanges {
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/**
- * Fetches an object into a temporary file. It must lie where the rules allow: the worker's credentials may reach more
- * than callers that start tasks should read.
- */
+/** Fetches an object into a temporary file. It must lie where the rules allow: the worker’s credentials may reach more. */
 export async function openS3Source(
   source: string,
   rules: SourceRules,
@@ -90,42 +86,47 @@ async function asSourceError<Result>(
 
 function toSourceError(error: unknown, fail: Fail, bucket: string, secrets: readonly string[]): SourceError {
   const said = readS3Error(error, secrets);
-  const { httpStatus, storageCode, message } = said;
-  const codes = [httpStatus === undefined ? errorCode(error) : `HTTP ${httpStatus}`, storageCode]
-    .filter(Boolean)
-    .join(', ');
-  const shown = codes === '' ? '' : ` (${codes})`;
-  if (httpStatus === undefined) return withoutReply(error, message, shown, fail);
-  if (storageCode === 'NoSuchBucket') {
-    return fail('NOT_FOUND', `is in a bucket that does not exist${shown}`, 'check the bucket’s name and AWS_*');
+  const shown = shownCodes(error, { ...said, fineCode: '' });
+  const problem = s3Problem(error, said);
+  switch (problem) {
+    case 'noBucket':
+      return fail('NOT_FOUND', `is in a bucket that does not exist${shown}`, 'check the bucket’s name and AWS_*');
+    case 'missing':
+      return fail('NOT_FOUND', `does not exist${shown}`, 'check the bucket and the key');
+    case 'refusedCredentials': {
+      const code = said.storageCode === 'ExpiredToken' ? 'FETCH_FAILED' : 'FETCH_REFUSED';
+      return fail(code, `cannot be read: the credentials are not accepted${shown}`, 'correct AWS_* of the worker');
+    }
+    case 'elsewhere': {
+      const remedy = 'correct AWS_REGION or AWS_ENDPOINT_URL_S3 of the worker';
+      return fail('FETCH_REFUSED', `is in a bucket of another region or endpoint${shown}`, remedy);
+    }
+    case 'forbidden': {
+      const remedy = `allow s3:GetObject in the bucket ${bucket} to the worker’s credentials, and s3:ListBucket on it`;
+      return fail('FETCH_REFUSED', `may not be read by this worker${shown}`, remedy);
+    }
+    case 'noCredentials': {
+      const remedy = 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the worker, or give it a role';
+      return fail('FETCH_REFUSED', 'cannot be read: the worker has no credentials', remedy);
+    }
+    case 'noRegion':
+      return fail('FETCH_REFUSED', 'cannot be read: no region is set', 'set AWS_REGION of the worker');
+    case 'badEndpoint':
+    case 'badRegion':
+    case 'noReply':
+    case 'unexpected': {
+      // No request was sent, no reply came, or the content ended too early.
+      const words = `could not be fetched${shown || (said.message === '' ? '' : ` (${said.message})`)}`;
+      return fail('FETCH_FAILED', words, 'check the storage and AWS_ENDPOINT_URL_S3 of the worker');
+    }
+    case 'full':
+    case 'refused':
+    case 'unavailable': {
+      const [code, what] = isUnavailable(said)
+        ? (['FETCH_FAILED', 'cannot be fetched now'] as const)
+        : (['FETCH_REFUSED', 'is refused'] as const);
+      const words = `${what}${shown}${said.message === '' ? '' : `: ${said.message}`}`;
+      return fail(code, words, 'check the storage and AWS_* of the worker');
+    }
   }
-  if (httpStatus === 404) return fail('NOT_FOUND', `does not exist${shown}`, 'check the bucket and the key');
-  if (isAboutCredentials(said)) {
-    const code = storageCode === 'ExpiredToken' ? 'FETCH_FAILED' : 'FETCH_REFUSED';
-    return fail(code, `cannot be read: the credentials are not accepted${shown}`, 'correct AWS_* of the worker');
-  }
-  if (isElsewhere(said)) {
-    const remedy = 'correct AWS_REGION or AWS_ENDPOINT_URL_S3 of the worker';
-    return fail('FETCH_REFUSED', `is in a bucket of another region or endpoint${shown}`, remedy);
-  }
-  if (httpStatus === 403) {
-    const remedy = `allow s3:GetObject in the bucket ${bucket} to the worker’s credentials, and s3:ListBucket on it`;
-    return fail('FETCH_REFUSED', `may not be read by this worker${shown}`, remedy);
-  }
-  const isPassing = isUnavailable(said);
-  const words = `${isPassing ? 'cannot be fetched now' : 'is refused'}${shown}${message === '' ? '' : `: ${message}`}`;
-  return fail(isPassing ? 'FETCH_FAILED' : 'FETCH_REFUSED', words, 'check the storage and AWS_* of the worker');
-}
-
-/** No request was sent, no reply came, or the content ended too early. */
-function withoutReply(error: unknown, message: string, shown: string, fail: Fail): SourceError {
-  if (error instanceof Error && error.name === 'CredentialsProviderError') {
-    const remedy = 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the worker, or give it a role';
-    return fail('FETCH_REFUSED', 'cannot be read: the worker has no credentials', remedy);
-  }
-  if (message.startsWith('Region is missing')) {
-    return fail('FETCH_REFUSED', 'cannot be read: no region is set', 'set AWS_REGION of the worker');
-  }
-  const words = `could not be fetched${shown || (message === '' ? '' : ` (${message})`)}`;
-  return fail('FETCH_FAILED', words, 'check the storage and AWS_ENDPOINT_URL_S3 of the worker');
 }

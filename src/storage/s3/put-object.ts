@@ -50,7 +50,7 @@ export async function putFile(put: FileToPut): Promise<string> {
       ContentLength: sizeBytes,
       ContentType: contentType,
       ContentDisposition: put.isDownloaded === true ? 'attachment' : undefined,
-      ...(metadata !== undefined && { Metadata: metadata }),
+      Metadata: metadata,
     });
     return client.send(command, { abortSignal });
   });
@@ -110,7 +110,7 @@ export async function putInParts(put: FileToPut, plan: PartPlan): Promise<void> 
     ...target,
     ContentType: contentType,
     ContentDisposition: put.isDownloaded === true ? 'attachment' : undefined,
-    ...(metadata !== undefined && { Metadata: metadata }),
+    Metadata: metadata,
   });
   const { UploadId } = await client.send(begin, { abortSignal }).catch(asRefusal);
   const upload = { ...target, UploadId };
@@ -125,10 +125,7 @@ export async function putInParts(put: FileToPut, plan: PartPlan): Promise<void> 
   }
 }
 
-/**
- * Aborts an upload, and again where that fails for now: a part that still arrives can keep it from being removed. Without
- * the right to abort, the bucket's lifecycle rules clean up.
- */
+/** Aborts an upload, and again where that fails for now: a part that still arrives can keep it from being removed. */
 async function abortUpload(client: FileToPut['client'], upload: Upload): Promise<void> {
   const abortSignal = AbortSignal.timeout(abortWithinMs);
   for (let attempt = 1; attempt <= abortAttempts; attempt += 1) {

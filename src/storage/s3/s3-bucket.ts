@@ -80,10 +80,7 @@ export class S3Bucket {
     });
   }
 
-  /**
-   * The refusal of a HEAD has no body, so a wrong secret looks like a missing right. Asks for the first byte, which needs
-   * the same right, and throws what that is refused with; what was thrown before when it is not refused.
-   */
+  /** A refused HEAD has no body: asks for the first byte, which needs the same right, and throws what that is refused with. */
   async #rethrowWithReason(key: string, refusal: unknown): Promise<never> {
     if (unexplainedStatuses.includes(readS3Error(refusal).httpStatus ?? 0)) await this.readRange(key, 0, 1);
     throw refusal;
@@ -99,8 +96,8 @@ export class S3Bucket {
 
   /** The content of an object of any size. */
   async open(key: string, signal: AbortSignal | undefined): Promise<OpenedObject> {
-    const options = signal === undefined ? {} : { abortSignal: signal };
-    const { Body, ContentLength } = await this.client.send(new GetObjectCommand(this.#at(key)), options);
+    const command = new GetObjectCommand(this.#at(key));
+    const { Body, ContentLength } = await this.client.send(command, { abortSignal: signal });
     if (!(Body instanceof Readable)) throw new UnexpectedAnswerError('the reply has no body');
     return { body: Body, bytes: ContentLength ?? 0 };
   }
@@ -147,7 +144,7 @@ export class S3Bucket {
       Body: Buffer.from(content),
       ContentType: contentType,
       Metadata: { ...metadata },
-      ...(isOnlyNew && { IfNoneMatch: '*' }),
+      IfNoneMatch: isOnlyNew ? '*' : undefined,
     });
     await inTime((abortSignal) => this.client.send(command, { abortSignal }));
   }
@@ -158,10 +155,7 @@ export class S3Bucket {
     await inTime((abortSignal) => this.client.send(command, { abortSignal }));
   }
 
-  /**
-   * The keys that begin with this, in the order of their UTF-8 bytes, page by page. Throws where the answer is no list, such
-   * as the page of a proxy, and where pages do not go on: what is missing in a list must not seem to be absent.
-   */
+  /** The keys that begin with this, page by page, by their UTF-8 bytes. Throws where the answer is no list or does not go on. */
   async *list(prefix: string): AsyncGenerator<ListedObject, void, undefined> {
     let token: string | undefined;
     let last = Buffer.alloc(0);

@@ -26,10 +26,7 @@ export function s3Settings(timeouts: S3Timeouts, addresses?: FindAddresses): S3C
   };
 }
 
-/**
- * Sends a request once more that a storage refused because this machine's clock is wrong: the SDK has taken over the
- * storage's date by then, and signs with it. A streamed body is consumed by then; the caller repeats such a request.
- */
+/** Sends a request once more that was refused for this machine’s clock: the SDK signs with the storage’s date then. A stream is not sent again. */
 export function repeatAfterClockCorrection(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -86,22 +83,6 @@ export interface BucketPlace {
   readonly profile?: string;
 }
 
-function placeSettings({ region, endpoint, keys, profile }: BucketPlace): S3ClientConfig {
-  return {
-    ...(region != null && { region }),
-    ...(region === null && { region: refuseRegion }),
-    ...(endpoint != null && { endpoint }),
-    ...(endpoint === null && { ignoreConfiguredEndpointUrls: true }),
-    ...(keys !== undefined && { credentials: keys }),
-    ...(profile !== undefined && { profile }),
-  };
-}
-
-/** In the words of the SDK. */
-function refuseRegion(): Promise<never> {
-  return Promise.reject(new Error('Region is missing'));
-}
-
 /**
  * A client for the operator's own buckets. Endpoint, region and credentials come from where every AWS tool finds them:
  * `AWS_*`, the shared files, or the machine's role.
@@ -109,11 +90,20 @@ function refuseRegion(): Promise<never> {
  * @param isPathStyle - whether the bucket stands in the path of a URL instead of its host.
  * @param place - what else than that.
  */
-export function createArchiveClient(isPathStyle: boolean, place: BucketPlace = {}): S3Client {
+export function createArchiveClient(
+  isPathStyle: boolean,
+  { region, endpoint, keys, profile }: BucketPlace = {},
+): S3Client {
+  // In the words of the SDK.
+  const refuseRegion = (): Promise<never> => Promise.reject(new Error('Region is missing'));
   const client = new S3Client({
     ...s3Settings({ connectMs: 5_000, idleMs: 30_000 }),
-    ...placeSettings(place),
-    ...(isPathStyle && { forcePathStyle: true }),
+    region: region === null ? refuseRegion : region,
+    endpoint: endpoint ?? undefined,
+    ignoreConfiguredEndpointUrls: endpoint === null ? true : undefined,
+    credentials: keys,
+    profile,
+    forcePathStyle: isPathStyle ? true : undefined,
   });
   repeatAfterClockCorrection(client);
   requireETags(client);
@@ -131,10 +121,7 @@ const objectCommands: readonly string[] = [
   'UploadPartCommand',
 ];
 
-/**
- * A storage gives the ETag of each object that it takes or has. A success without one comes from something in its place,
- * such as the page of a proxy: nothing was kept, and what came is no object.
- */
+/** A storage gives the ETag of each object: a success without one is not the storage’s, such as the page of a proxy. */
 export function requireETags(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName = '' }) =>
@@ -163,10 +150,7 @@ const maxAnswerBytes = 256 * 1024;
 /** A storage takes their content without a word. */
 const storeCommands: readonly string[] = ['PutObjectCommand', 'UploadPartCommand'];
 
-/**
- * Ends every answer but the content of an object that is longer than any storage's: the SDK collects it in memory, all of it,
- * before it looks at it, and who answers an upload is said by a token. Nor is a page the answer to a PUT.
- */
+/** Ends every answer but an object’s content that is longer than any storage’s: the SDK collects it in memory. A PUT gets no page either. */
 export function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName = '' }) =>

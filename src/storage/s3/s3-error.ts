@@ -1,3 +1,4 @@
+import { isRecord } from '../../domain/json';
 import { safeText, errorCode } from '../../domain/text';
 import { ArchiveError, safeCause } from '../errors';
 
@@ -15,68 +16,105 @@ export interface S3Error {
   readonly message: string;
 }
 
-const unavailableCodes: readonly string[] = [
-  'InternalError',
-  'RequestTimeTooSkewed',
-  'RequestTimeout',
-  'ServiceUnavailable',
-  'SlowDown',
-  'TimeoutError',
-];
-
 /**
  * Reads what the SDK threw, without the given secrets. The SDK's own error must not be passed on: it can contain the
  * access key, the string to sign and the request.
  */
 export function readS3Error(error: unknown, secrets: readonly string[] = []): S3Error {
-  const fields = new Map(typeof error === 'object' && error !== null ? Object.entries(error) : []);
-  const name = typeof error === 'object' && error !== null && 'name' in error ? error.name : '';
-  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : '';
-  const metadata: unknown = fields.get('$metadata');
-  const status =
-    typeof metadata === 'object' && metadata !== null && 'httpStatusCode' in metadata ? metadata.httpStatusCode : null;
+  const { name, message, EC, $metadata }: SdkError = typeof error === 'object' && error !== null ? error : {};
+  const status = isRecord($metadata) ? $metadata['httpStatusCode'] : undefined;
   const httpStatus = typeof status === 'number' ? status : undefined;
+  const text = (value: unknown): string => safeText(typeof value === 'string' ? value : '', secrets);
   return {
     httpStatus,
     // Without a reply the name is the SDK's generic one for a network error, whose code says more.
-    storageCode: httpStatus !== undefined && typeof name === 'string' ? safeText(name, secrets) : '',
-    fineCode: safeText(textOrEmpty(fields.get('EC')), secrets),
-    message: safeText(textOrEmpty(message).replace(/^AWS SDK error wrapper for Error: /, ''), secrets),
+    storageCode: httpStatus === undefined ? '' : text(name),
+    fineCode: text(EC),
+    message: text(message).replace(/^AWS SDK error wrapper for Error: /, ''),
   };
 }
 
-const credentialCodes: readonly string[] = [
-  'ExpiredToken',
-  'InvalidAccessKeyId',
-  'InvalidSecurityToken',
-  'InvalidToken',
-  'SecurityTokenExpired',
-  'SignatureDoesNotMatch',
-];
-const regionCodes: readonly string[] = [
-  'AuthorizationHeaderMalformed',
-  'IllegalLocationConstraintException',
-  'PermanentRedirect',
-];
-
-/** Whether it is the credentials that were not accepted, rather than what they may do. */
-export function isAboutCredentials({ storageCode, httpStatus }: S3Error): boolean {
-  return credentialCodes.includes(storageCode) || httpStatus === 401;
+interface SdkError {
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly EC?: unknown;
+  readonly $metadata?: unknown;
 }
 
-/** Whether the bucket is elsewhere: in another region, or at another endpoint. */
-export function isElsewhere({ storageCode, httpStatus }: S3Error): boolean {
-  return regionCodes.includes(storageCode) || httpStatus === 301;
+/** What kept a request from being done. */
+export type S3Problem =
+  | 'badEndpoint'
+  | 'badRegion'
+  | 'elsewhere'
+  | 'forbidden'
+  | 'full'
+  | 'missing'
+  | 'noBucket'
+  | 'noCredentials'
+  | 'noReply'
+  | 'noRegion'
+  | 'refused'
+  | 'refusedCredentials'
+  | 'unavailable'
+  | 'unexpected';
+
+const problemByCode: Readonly<Record<string, S3Problem>> = {
+  AuthorizationHeaderMalformed: 'elsewhere',
+  ExpiredToken: 'refusedCredentials',
+  IllegalLocationConstraintException: 'elsewhere',
+  InsufficientStorage: 'full',
+  InternalError: 'unavailable',
+  InvalidAccessKeyId: 'refusedCredentials',
+  InvalidSecurityToken: 'refusedCredentials',
+  InvalidToken: 'refusedCredentials',
+  NoSuchBucket: 'noBucket',
+  PermanentRedirect: 'elsewhere',
+  QuotaExceeded: 'full',
+  RequestTimeTooSkewed: 'unavailable',
+  RequestTimeout: 'unavailable',
+  SecurityTokenExpired: 'refusedCredentials',
+  ServiceUnavailable: 'unavailable',
+  SignatureDoesNotMatch: 'refusedCredentials',
+  SlowDown: 'unavailable',
+  StorageFull: 'full',
+  TimeoutError: 'unavailable',
+  XMinioStorageFull: 'full',
+};
+const problemByStatus: Readonly<Record<number, S3Problem>> = {
+  301: 'elsewhere',
+  401: 'refusedCredentials',
+  403: 'forbidden',
+  404: 'missing',
+  408: 'unavailable',
+  429: 'unavailable',
+  507: 'full',
+};
+
+/** The problem of a request: by the storage's code first, then by its HTTP status, and without a reply by the SDK's words. */
+export function s3Problem(error: unknown, { httpStatus, storageCode, message }: S3Error): S3Problem {
+  if (httpStatus !== undefined) {
+    const byStatus = problemByStatus[httpStatus] ?? (httpStatus >= 500 ? 'unavailable' : 'refused');
+    return Object.hasOwn(problemByCode, storageCode) ? (problemByCode[storageCode] ?? byStatus) : byStatus;
+  }
+  if (error instanceof UnexpectedAnswerError) return 'unexpected';
+  if (error instanceof Error && error.name === 'CredentialsProviderError') return 'noCredentials';
+  if (/^Region (is missing|not accepted: region="")/.test(message)) return 'noRegion';
+  if (message.startsWith('Region not accepted')) return 'badRegion';
+  const isBadEndpoint = errorCode(error) === 'ERR_INVALID_URL' || message.startsWith('Custom endpoint');
+  return isBadEndpoint ? 'badEndpoint' : 'noReply';
 }
 
 /** Whether the same request may succeed a moment later: no reply came, or one that speaks of the moment. */
-export function isUnavailable({ httpStatus, storageCode }: S3Error): boolean {
-  if (httpStatus === undefined || httpStatus >= 500 || httpStatus === 408 || httpStatus === 429) return true;
-  return unavailableCodes.includes(storageCode);
+export function isUnavailable(said: S3Error): boolean {
+  const { httpStatus } = said;
+  return httpStatus === undefined || httpStatus >= 500 || s3Problem(undefined, said) === 'unavailable';
 }
 
-function textOrEmpty(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+/** The status and code of a failure, as a message shows them: ` (HTTP 403, AccessDenied)`. */
+export function shownCodes(error: unknown, { httpStatus, storageCode, fineCode }: S3Error): string {
+  const codes = [httpStatus === undefined ? errorCode(error) : `HTTP ${httpStatus}`, storageCode, fineCode];
+  const shown = codes.filter(Boolean).join(', ');
+  return shown === '' ? '' : ` (${shown})`;
 }
 
 /** What the message of a failed archive request names, and the secrets that it must not. */
@@ -88,8 +126,6 @@ export interface S3ArchiveContext {
   readonly bucket: string;
   readonly secrets: readonly string[];
 }
-
-const fullCodes: readonly string[] = ['InsufficientStorage', 'QuotaExceeded', 'StorageFull', 'XMinioStorageFull'];
 
 /** The error that a failed request to the archive becomes: what happened and what to do. */
 export function toArchiveError(error: unknown, context: S3ArchiveContext): ArchiveError {
@@ -110,55 +146,40 @@ export interface BucketContext {
 /** Why a request to a bucket failed, as the end of a sentence, with what to do about it. */
 export function describeBucketFailure(error: unknown, context: BucketContext): { isFull: boolean; words: string } {
   const said = readS3Error(error, context.secrets);
-  const { httpStatus, storageCode, message } = said;
-  const codes = [httpStatus === undefined ? errorCode(error) : `HTTP ${httpStatus}`, storageCode];
-  const shown = codes.filter(Boolean).join(', ');
-  const isFull = httpStatus === 507 || fullCodes.includes(storageCode);
-  const words = isFull
-    ? `the storage has no space left; make room in the bucket ${context.bucket}`
-    : describe(said, error, context) || message || 'the connection failed';
-  return { isFull, words: `${shown && ` (${shown})`}: ${words}` };
+  const problem = s3Problem(error, said);
+  const words = bucketWords(problem, said, context) || 'the connection failed';
+  return { isFull: problem === 'full', words: `${shownCodes(error, { ...said, fineCode: '' })}: ${words}` };
 }
 
-function describe(said: S3Error, error: unknown, { bucket, variable }: BucketContext): string {
-  const { httpStatus, storageCode, message } = said;
-  if (httpStatus === undefined) return describeWithoutReply(error, message);
-  if (storageCode === 'NoSuchBucket') {
-    return `there is no bucket ${bucket}; make it, or correct ${variable}, AWS_REGION or AWS_ENDPOINT_URL_S3`;
+function bucketWords(problem: S3Problem, { message }: S3Error, { bucket, variable }: BucketContext): string {
+  switch (problem) {
+    case 'full':
+      return `the storage has no space left; make room in the bucket ${bucket}`;
+    case 'noBucket':
+      return `there is no bucket ${bucket}; make it, or correct ${variable}, AWS_REGION or AWS_ENDPOINT_URL_S3`;
+    case 'refusedCredentials': {
+      const where = variable === 'LONGHAUL_ARCHIVE' ? ' of the worker' : '';
+      return `its credentials are not accepted: the access key or its secret is wrong, or they have expired; correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY${where}`;
+    }
+    case 'elsewhere':
+      return `the bucket ${bucket} belongs to another region or endpoint; correct AWS_REGION, or AWS_ENDPOINT_URL_S3 (${message})`;
+    case 'forbidden':
+      return `the credentials may not do this; allow s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload in the bucket ${bucket}, and s3:ListBucket on it`;
+    case 'unavailable':
+      return `the storage cannot answer now (${message})`;
+    case 'noCredentials':
+      return 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role';
+    case 'noRegion':
+      return 'no region is set; set AWS_REGION';
+    case 'badRegion':
+      return 'AWS_REGION is no name of a region; correct it';
+    case 'badEndpoint':
+      return 'its endpoint is no URL; give AWS_ENDPOINT_URL_S3 (or AWS_ENDPOINT_URL) with https:// or http:// before the host';
+    case 'noReply':
+      return `the storage does not answer${message === '' ? '' : ` (${message})`}; if it should, correct AWS_ENDPOINT_URL_S3, or AWS_REGION without it`;
+    case 'missing':
+    case 'refused':
+    case 'unexpected':
+      return message;
   }
-  if (isAboutCredentials(said)) {
-    const settings = `AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY${workerSuffix(variable)}`;
-    return `its credentials are not accepted: the access key or its secret is wrong, or they have expired; correct ${settings}`;
-  }
-  if (isElsewhere(said)) {
-    return `the bucket ${bucket} belongs to another region or endpoint; correct AWS_REGION, or AWS_ENDPOINT_URL_S3 (${message})`;
-  }
-  if (httpStatus === 403) {
-    return (
-      `the credentials may not do this; allow s3:GetObject, s3:PutObject, s3:DeleteObject and ` +
-      `s3:AbortMultipartUpload in the bucket ${bucket}, and s3:ListBucket on it`
-    );
-  }
-  if (httpStatus >= 500 || httpStatus === 429) return `the storage cannot answer now (${message})`;
-  return '';
-}
-
-function workerSuffix(variable: BucketContext['variable']): string {
-  return variable === 'LONGHAUL_ARCHIVE' ? ' of the worker' : '';
-}
-
-/** Without a reply: no request was sent, none was answered, or what answered is no storage. */
-function describeWithoutReply(error: unknown, message: string): string {
-  if (error instanceof UnexpectedAnswerError) return message;
-  const name = error instanceof Error ? error.name : '';
-  if (name === 'CredentialsProviderError') {
-    return 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role';
-  }
-  if (/^Region (is missing|not accepted: region="")/.test(message)) return 'no region is set; set AWS_REGION';
-  if (message.startsWith('Region not accepted')) return 'AWS_REGION is no name of a region; correct it';
-  if (errorCode(error) === 'ERR_INVALID_URL' || message.startsWith('Custom endpoint')) {
-    return 'its endpoint is no URL; give AWS_ENDPOINT_URL_S3 (or AWS_ENDPOINT_URL) with https:// or http:// before the host';
-  }
-  const said = message === '' ? '' : ` (${message})`;
-  return `the storage does not answer${said}; if it should, correct AWS_ENDPOINT_URL_S3, or AWS_REGION without it`;
 }

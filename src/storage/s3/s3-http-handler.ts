@@ -44,8 +44,11 @@ export class S3HttpHandler {
     const hostname = sent.hostname.replace(/^\[|\]$/g, '');
     const port = String(sent.port ?? '');
     const request = (protocol === 'https:' ? requestByTls : requestPlain)({
-      ...{ method, headers, host: hostname, path: pathWithQuery(sent) },
-      ...(abortSignal instanceof AbortSignal && { signal: abortSignal }),
+      method,
+      headers,
+      host: hostname,
+      path: pathWithQuery(sent),
+      signal: abortSignal instanceof AbortSignal ? abortSignal : undefined,
       createConnection: (_options, connected) => {
         this.#open({ protocol, hostname, host: hostname, port }, (...[error, socket]) => {
           // Node takes nothing instead of a socket beside an error, whatever its types say.
@@ -59,13 +62,20 @@ export class S3HttpHandler {
     });
     const answered = new Promise<SdkReply>((resolve, reject) => {
       request.on('error', reject).once('response', (body) => {
-        resolve({ response: toResponse(body) });
+        const { statusCode = 0, statusMessage: reason = '' } = body;
+        const given = Object.entries(body.headers).map(([name, value]) => [name, [value].flat().join(', ')] as const);
+        resolve({ response: { statusCode, reason, headers: Object.fromEntries(given), body } });
       });
     });
     answered.catch(() => undefined);
     // A refusal that comes during a body is often lost in a reset of the connection.
     const isAwaited = [headers['Expect'], headers['expect']].includes('100-continue');
-    if (!isAwaited || (await mayContinue(request))) writeBody(request, sent.body);
+    if (!isAwaited || (await mayContinue(request))) {
+      const { body } = sent;
+      if (body instanceof Readable) body.pipe(request);
+      else if (typeof body === 'string' || body instanceof Uint8Array) request.end(body);
+      else request.end();
+    }
     return await answered;
   }
 }
@@ -79,18 +89,6 @@ async function mayContinue(request: ClientRequest): Promise<boolean> {
     };
     request.once('continue', decide(true)).once('response', decide(false)).once('close', decide(false));
   });
-}
-
-function writeBody(request: ClientRequest, body: unknown): void {
-  if (body instanceof Readable) body.pipe(request);
-  else if (typeof body === 'string' || body instanceof Uint8Array) request.end(body);
-  else request.end();
-}
-
-function toResponse(body: IncomingMessage): SdkReply['response'] {
-  const { statusCode = 0, statusMessage = '' } = body;
-  const headers = Object.entries(body.headers).map(([name, value]) => [name, [value].flat().join(', ')] as const);
-  return { statusCode, reason: statusMessage, headers: Object.fromEntries(headers), body };
 }
 
 function pathWithQuery({ path, query = {} }: SdkRequest): string {

@@ -5,7 +5,7 @@ import { failureTypes } from '../../contract/failure-types';
 import type { PlannedFile } from '../../contract/task-plan';
 import { markdownText } from '../../domain/text';
 import { isUri, redactUrl } from '../../domain/uri';
-import { activities, callOptions, transferOptions } from '../activity-proxies';
+import { activities, transferOptions } from '../activity-proxies';
 import { getFinalFailure, taskFailure } from '../failures';
 import { show } from './display';
 import { isStoppedBeforeCreate, untilTotalDeadlineMs } from './stop';
@@ -35,7 +35,7 @@ export async function prepareInputs(run: TaskRun): Promise<PreparedInputs> {
   show(
     run,
     'PreparingInputs',
-    `the upload of ${files.length} input file(s); while one is tried again, the pending activity (storeInput, commitInput) says why, and when it is tried next; nothing is paid until the create`,
+    `the upload of ${files.length} input file(s); while one is tried again, the pending activity (storeInput) says why, and when it is tried next; nothing is paid until the create`,
     'create the task',
   );
   const uploads = new CancellationScope({ cancellable: true });
@@ -90,19 +90,9 @@ async function upload(
     .catch((error: unknown) => {
       throw aboutInputs(error, wantedBy);
     });
-  const { objectKey, name, bytes, sha256, wasShared = false } = stored;
+  const { resource, name, bytes, sha256, wasShared = false } = stored;
   const sent = wasShared ? { files: 0, bytes: 0, shared: 1 } : { files: 1, bytes, shared: 0 };
   run.state.uploads = addUploads(run.state.uploads ?? noUploads, sent);
-  const resource =
-    stored.resource ??
-    (await activities.commitInput
-      .executeWithOptions(
-        callOptions(run.plan.tuning, `Commit ${markdownText(name, maxSummaryNameLength)}`, withinMs),
-        [{ account, objectKey, name }],
-      )
-      .catch((error: unknown) => {
-        throw aboutInputs(error, wantedBy);
-      }));
   const keys = wantedBy.map(({ key }) => key);
   return { resource, described: { keys, file, name, bytes, sha256, resourceId: resource.resourceId } };
 }

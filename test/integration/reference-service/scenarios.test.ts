@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import type { ReferenceService } from '../../../reference-service/start-reference-service';
 import { startService } from '../../support/start-reference-service';
@@ -204,5 +205,21 @@ describe('time limits on command', () => {
     }
 
     expect(outcomes).toEqual(['InvalidToken', 'accepted']);
+  });
+});
+
+describe('any scenario', () => {
+  it('has an answer that a scenario can give', async () => {
+    const header = fc.array(fc.stringMatching(/^[a-z:;=,]{0,12}$/), { maxLength: 3 }).map((parts) => parts.join(','));
+    await fc.assert(
+      fc.asyncProperty(header, async (scenario) => {
+        const { status } = await client.ask('GET', '/x/v1/user/metadata', undefined, {
+          'X-Reference-Scenario': scenario,
+        });
+
+        expect([200, 400]).toContain(status);
+      }),
+      { numRuns: 150 },
+    );
   });
 });

@@ -1,11 +1,11 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
-import { openLimits } from '../../../src/activities/accounts';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
-import { UploadSlots } from '../../../src/activities/upload-slots';
 import type { Activities, ArchiveOutputsInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
+import { AccountGate } from '../../../src/service/account-gate';
 import { createDownloadAgent } from '../../../src/storage/download';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { loopbackRule } from '../../support/loopback-rule';
@@ -25,6 +25,7 @@ let service: ServiceClient;
 let isKeyRefused = true;
 
 beforeAll(async () => {
+  writeFileSync(join(folder.path, 'a.bin'), 'a');
   server = await startHttpServer(({ url }, response) => {
     if (isKeyRefused) replyJson(response, 401, { code: 50600, message: 'later', status: false });
     else if (url.includes('create')) replyJson(response, 202, { requestId: 'r-1' });
@@ -46,15 +47,11 @@ function activitiesOf(accountPatienceMs: number): Activities {
   const archive = new FolderArchive(join(folder.path, String(Math.random())));
   const parts: ActivityDependencies = {
     services: new Map([['default', service]]),
-    limits: openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], {
-      waitingSlots: 100,
-      onCreateChange: () => undefined,
-    }),
+    limits: new Map([['default', new AccountGate({ createsPerSecond: 100, pollsPerSecond: 100 })]]),
     archive,
-    sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
+    sources: { inputRoots: [folder.path], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
     allowed: { accounts: null, tuning: true, recreate: true },
     uploadConnections: loopbackRule,
-    uploadSlots: new UploadSlots(1),
     sharedUploads: new SharedUploads(archive),
     downloads,
     accountPatienceMs,
@@ -62,13 +59,13 @@ function activitiesOf(accountPatienceMs: number): Activities {
   return createActivities(parts);
 }
 
-const upload = { objectKey: 'inputs/a.png', name: 'a.png' };
+const upload = { file: 'a.bin' };
 const archived: Omit<ArchiveOutputsInput, 'account'> = {
   ...{ requestId: 'r-1', folder: '', status: 'Success', webAppId: 1, inputs: [], values: {}, timestamps: {} },
   ...{ costTimes: {}, cost: null, errorMessage: null },
 };
 const ways: [string, (activities: Activities, account: string) => Promise<unknown>][] = [
-  ['a commit', ({ commitInput }, account) => environment.run(commitInput, { account, ...upload })],
+  ['an upload', ({ storeInput }, account) => environment.run(storeInput, { account, ...upload })],
   ['an archive', ({ archiveOutputs }, account) => environment.run(archiveOutputs, { account, ...archived })],
 ];
 
@@ -91,9 +88,9 @@ describe.each<[string, string]>([
     expect(failure.message).toContain(`account "${account}"`);
   });
 
-  it('of a commit is not final because the clock jumps ahead', async () => {
-    const { commitInput } = activitiesOf(60_000);
-    const attempt = (): Promise<ApplicationFailure> => failureOf(environment.run(commitInput, { account, ...upload }));
+  it('of an upload is not final because the clock jumps ahead', async () => {
+    const { storeInput } = activitiesOf(60_000);
+    const attempt = (): Promise<ApplicationFailure> => failureOf(environment.run(storeInput, { account, ...upload }));
     await attempt();
     const later = Date.now() + 3_600_000;
     jest.spyOn(Date, 'now').mockReturnValue(later);
@@ -108,10 +105,10 @@ describe.each<[string, string]>([
   });
 });
 
-describe('a commit', () => {
+describe('an upload', () => {
   const attempt = (account: string, accountPatienceMs: number): (() => Promise<ApplicationFailure>) => {
-    const { commitInput } = activitiesOf(accountPatienceMs);
-    return () => failureOf(environment.run(commitInput, { account, ...upload }));
+    const { storeInput } = activitiesOf(accountPatienceMs);
+    return () => failureOf(environment.run(storeInput, { account, ...upload }));
   };
 
   it('of an unknown account fails for good once that has lasted longer than the patience', async () => {

@@ -6,7 +6,6 @@ import type { Client } from '@temporalio/client';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { noOutputLimits, type OutputLimits } from '../../../src/activities/output-limits';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
-import { UploadSlots } from '../../../src/activities/upload-slots';
 import type { Activities, ArchiveOutputsInput, ArchiveOutputsResult } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { createDownloadAgent } from '../../../src/storage/download';
@@ -92,7 +91,6 @@ export class ArchiveUnderTest {
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.#folder.path },
       allowed: { accounts: null, tuning: true, recreate: true },
       uploadConnections: loopbackRule,
-      uploadSlots: new UploadSlots(1),
       sharedUploads: new SharedUploads(archive),
       downloads: this.#downloads,
       get outputLimits() {

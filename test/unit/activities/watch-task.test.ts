@@ -2,7 +2,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { type WatchDependencies, watchTask } from '../../../src/activities/watch-task';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../../../src/contract/activities';
 import { ServiceTimeoutError } from '../../../src/service';
-import { PollHeldBackError } from '../../../src/service/poll-limiter';
+import { PollHeldBackError } from '../../../src/service/account-gate';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { watchParts } from '../../support/watch-parts';

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { isRecord } from '../../../src/domain/json';
 import { classifyCreate, type CreateReply } from '../../../src/domain/create-outcome';
 
-import { defaultEnvelopeCodes as codes, defaultSuccessCodes as successCodes } from '../../../src/service/service-codes';
+import {
+  defaultEnvelopeCodes as codes,
+  defaultSuccessCodes as successCodes,
+} from '../../../src/domain/service-dialect';
 
 const policy = { codes, successCodes };
 const refused = { code: 20015, message: 'bad param', status: false };

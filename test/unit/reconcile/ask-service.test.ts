@@ -1,7 +1,7 @@
 import { askAboutTask, askService } from '../../../src/reconcile/ask-service';
 import { KnownTasks } from '../../../src/reconcile/known-tasks';
 import { ServiceClient } from '../../../src/service';
-import { PollLimiter } from '../../../src/service/poll-limiter';
+import { PollLimiter } from '../../../src/service/account-gate';
 import { startHttpServer } from '../../support/start-http-server';
 
 describe('a service whose account rests longer than a question waits', () => {

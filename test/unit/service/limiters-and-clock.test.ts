@@ -1,6 +1,6 @@
 import { RateLimitedError } from '../../../src/service';
 import { CreateLimiter } from '../../../src/service/create-limiter';
-import { PollLimiter } from '../../../src/service/poll-limiter';
+import { PollLimiter } from '../../../src/service/account-gate';
 import { refusedCreate } from '../../support/refused-create';
 
 const dayMs = 86_400_000;

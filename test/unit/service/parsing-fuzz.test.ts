@@ -3,7 +3,7 @@ import { classifyCreate } from '../../../src/domain/create-outcome';
 import { ServiceError } from '../../../src/service';
 import { type Answer, endpoints } from '../../../src/service/endpoints';
 import { acceptedJson, openEnvelope, parseData } from '../../../src/service/envelope';
-import { defaultEnvelopeCodes, defaultSuccessCodes } from '../../../src/service/service-codes';
+import { defaultEnvelopeCodes, defaultSuccessCodes } from '../../../src/domain/service-dialect';
 import { inputResourcePageSchema, inputResourceSchema } from '../../../src/service/input-resource';
 import { taskDetailSchema } from '../../../src/service/task-detail';
 import { taskOutputsSchema } from '../../../src/service/task-outputs';

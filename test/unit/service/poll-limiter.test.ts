@@ -1,5 +1,5 @@
 import { RateLimitedError, ServiceTimeoutError, ServiceUnavailableError } from '../../../src/service';
-import { PollHeldBackError, PollLimiter } from '../../../src/service/poll-limiter';
+import { PollHeldBackError, PollLimiter } from '../../../src/service/account-gate';
 
 let nowMs: number;
 beforeEach(() => {

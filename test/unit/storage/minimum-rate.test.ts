@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Socket } from 'node:net';
-import { atMinimumRate, TooSlowError } from '../../../src/storage/minimum-rate';
+import { atMinimumRate } from '../../../src/storage/minimum-rate';
 import type { OpenedSource } from '../../../src/storage/input/input-source';
 import { openSource } from '../../../src/storage/input/open-source';
 import { startRawServer } from '../../support/start-raw-server';
@@ -68,7 +68,6 @@ describe('an input that comes too slowly', () => {
     expect(String(error)).toMatch(
       /film\.mp4" comes too slowly: \d+ bytes a second over 0.6 s, where 1000 are the least/,
     );
-    expect(String(error)).toContain('LONGHAUL_MIN_INPUT_BYTES_PER_SECOND');
     expect(String(error)).not.toContain('id=7');
     await server.close();
   });
@@ -123,7 +122,6 @@ describe('a storage that takes an upload too slowly', () => {
     const error: unknown = await upload(server.port, parts).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'UPLOAD_TOO_SLOW', isRetryable: true });
     expect(String(error)).toMatch(/inputs\/film\.mp4 to my-bucket\.slow\.localhost is too slow: \d+ bytes a second/);
-    expect(String(error)).toContain('LONGHAUL_MIN_INPUT_BYTES_PER_SECOND');
     await server.close();
   });
 });
@@ -132,7 +130,8 @@ describe('atMinimumRate', () => {
   it('waits for an answer when all was sent, but not for ever', async () => {
     const rate = { bytesPerSecond: 10, windowMs: 60 };
     const startedMs = Date.now();
-    const sent = atMinimumRate({ rate, totalBytes: 5 }, async (signal, onProgress) => {
+    const tooSlow = (rates: string): Error => new Error(rates);
+    const sent = atMinimumRate({ rate, totalBytes: 5, tooSlow }, async (signal, onProgress) => {
       onProgress(5);
       return await new Promise<never>((_resolve, reject) => {
         signal?.addEventListener('abort', () => {
@@ -140,7 +139,7 @@ describe('atMinimumRate', () => {
         });
       });
     });
-    await expect(sent).rejects.toBeInstanceOf(TooSlowError);
+    await expect(sent).rejects.toThrow('0 bytes a second');
     expect(Date.now() - startedMs).toBeGreaterThanOrEqual(4 * rate.windowMs);
   });
 });

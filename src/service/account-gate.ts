@@ -1,21 +1,73 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
+import { CreateLimiter, type CreateLimiterOptions, type CreateLimiterView } from './create-limiter';
+import { RateLimitedError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
 import { formatRate, steadyNow, TokenBucket, type TokenBucketOptions } from './token-bucket';
 
-/** A query was not sent, because the limiter has no place for it soon enough. */
-export class PollHeldBackError extends Error {
-  /** When there will be a place, from now. */
+/** How much one account asks of the service. */
+export interface AccountRates {
+  /** Creates and queries a second, all workers of a task queue together. */
+  readonly createsPerSecond: number;
+  readonly pollsPerSecond: number;
+  /** Uploads in this worker at the same time. @default as many as come */
+  readonly uploadsAtOnce?: number | undefined;
+}
+
+/** The state of a gate, for people. */
+export interface AccountGateView {
+  readonly creates: CreateLimiterView;
+  readonly polls: PollLimiterView;
+}
+
+/** What holds back requests of one account in one worker: its creates, its queries and its uploads. */
+export class AccountGate {
+  readonly creates: CreateLimiter;
+  readonly polls: PollLimiter;
+  readonly uploads: UploadSlots;
+  readonly #rates: AccountRates;
+
+  constructor(rates: AccountRates, creates: Omit<CreateLimiterOptions, 'perSecond'> = {}) {
+    this.#rates = rates;
+    this.creates = new CreateLimiter({ ...creates, perSecond: rates.createsPerSecond });
+    this.polls = new PollLimiter({ perSecond: rates.pollsPerSecond });
+    this.uploads = new UploadSlots(rates.uploadsAtOnce);
+  }
+
+  /** Takes one of so many workers’ parts of the account’s rates. */
+  shareAmong(workers: number): void {
+    this.creates.setRate(this.#rates.createsPerSecond / workers, workers);
+    this.polls.setRate(this.#rates.pollsPerSecond / workers);
+  }
+
+  view(): AccountGateView {
+    return { creates: this.creates.view(), polls: this.polls.view() };
+  }
+}
+
+/** A request was not sent, because there is no place for it soon enough. */
+abstract class HeldBackError extends Error {
+  /** When there may be a place, from now. */
   readonly retryInMs: number;
+
+  constructor(message: string, retryInMs: number) {
+    super(message);
+    this.name = new.target.name;
+    this.retryInMs = retryInMs;
+  }
+}
+
+/** A query was not sent. */
+export class PollHeldBackError extends HeldBackError {
   /** Whether that is because the service answers no query, rather than because others have their turn first. */
   readonly isUnanswered: boolean;
 
   constructor(words: string, retryInMs: number, isUnanswered = false) {
-    super(`the query was not sent: ${words}`);
-    this.name = 'PollHeldBackError';
-    this.retryInMs = retryInMs;
+    super(`the query was not sent: ${words}`, retryInMs);
     this.isUnanswered = isUnanswered;
   }
 }
+
+/** An upload was not begun: the account has as many as it may. */
+export class UploadHeldBackError extends HeldBackError {}
 
 /** The state of a limiter, for people. */
 export interface PollLimiterView {
@@ -70,12 +122,7 @@ export class PollLimiter {
     this.#rate.setRate(perSecond);
   }
 
-  /**
-   * Sends a query at the next free place, and follows the service's Retry-After. `query` gets the time it waited. The
-   * signal ends the wait; it leaves alone a query that was sent.
-   *
-   * @throws PollHeldBackError, at once, when the place is further off than `patienceMs`.
-   */
+  /** Sends a query at the next free place; throws PollHeldBackError when that is further off than `patienceMs`. The signal ends the wait alone. */
   async run<T>(query: (waitedMs: number) => Promise<T>, patienceMs: number, signal?: AbortSignal): Promise<T> {
     const waitMs = this.#takePlace(patienceMs);
     if (waitMs > 0) await sleep(waitMs, undefined, { signal });
@@ -88,17 +135,17 @@ export class PollLimiter {
       if (error instanceof ServiceTimeoutError) this.#stall();
       // Any other error is a reply, or comes without delay.
       else this.#recover();
-      this.#heed(error);
+      if (error instanceof RateLimitedError || error instanceof ServiceUnavailableError) {
+        const restMs = error.retryAfterMs ?? (error instanceof RateLimitedError ? usualRestMs : 0);
+        this.#restUntilMs = Math.max(this.#restUntilMs, this.#now() + restMs);
+      }
       throw error;
     } finally {
       this.#unanswered -= 1;
     }
   }
 
-  /**
-   * As `run`, for callers that may wait: first come, first served, behind as many as may be without an answer at a
-   * time. Thousands of tasks get their turns in order, however low the rate is.
-   */
+  /** As `run`, for callers that may wait: first come, first served, however low the rate is. */
   async runInLine<T>(query: () => Promise<T>, patienceMs: number, signal: AbortSignal): Promise<T> {
     if (this.#inTurn < maxUnanswered) this.#inTurn += 1;
     else await new Promise<void>((resolve) => this.#line.push(resolve));
@@ -169,11 +216,40 @@ export class PollLimiter {
     this.#stalledSinceMs = undefined;
     this.#nextProbeMs = 0;
   }
+}
 
-  #heed(error: unknown): void {
-    const asksToWait = error instanceof RateLimitedError || error instanceof ServiceUnavailableError;
-    if (!asksToWait || !(error instanceof ServiceApiError)) return;
-    const restMs = error.retryAfterMs ?? (error instanceof RateLimitedError ? usualRestMs : 0);
-    this.#restUntilMs = Math.max(this.#restUntilMs, this.#now() + restMs);
+/** How soon an upload beyond its share asks again; the more there are, the later each. */
+const soonestRetryMs = 2_000;
+const latestRetryMs = 30_000;
+const retryPerRefusalMs = 200;
+
+/** The uploads of one account: slow ones of it must not hold all slots of the worker, which Temporal's fairness does not prevent. */
+export class UploadSlots {
+  readonly #mostAtOnce: number;
+  #running = 0;
+  /** Refused since the time below. */
+  #refused = 0;
+  #sinceMs = performance.now();
+
+  constructor(mostAtOnce = Number.POSITIVE_INFINITY) {
+    this.#mostAtOnce = mostAtOnce;
+  }
+
+  /** Runs an upload. Throws UploadHeldBackError at once where the share is used up: waiting here would hold a slot. */
+  async run<Result>(upload: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= this.#mostAtOnce) {
+      if (performance.now() - this.#sinceMs > latestRetryMs) this.#refused = 0;
+      if (this.#refused === 0) this.#sinceMs = performance.now();
+      this.#refused += 1;
+      const delayMs = Math.min(latestRetryMs, Math.max(soonestRetryMs, this.#refused * retryPerRefusalMs));
+      const words = `${this.#mostAtOnce} uploads of the account run in this worker, as many as one account may have`;
+      throw new UploadHeldBackError(words, Math.round(delayMs * (0.75 + Math.random() / 2)));
+    }
+    this.#running += 1;
+    try {
+      return await upload();
+    } finally {
+      this.#running -= 1;
+    }
   }
 }
