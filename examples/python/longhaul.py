@@ -149,6 +149,7 @@ class Batch(TypedDict):
     budget: NotRequired[str]
     retryFailed: NotRequired[bool]
     allowChanged: NotRequired[bool]
+    allowNew: NotRequired[bool]
     tuning: NotRequired[Mapping[str, Any]]
 
 

@@ -26,7 +26,7 @@ export interface FailureDetails {
   readonly ResultLost: With<TaskFailureDetails['ResultLost'], 'requestId'>;
   readonly ArchiveIncomplete: With<TaskFailureDetails['ArchiveIncomplete'], 'requestId'>;
   readonly StopUnconfirmed: With<TaskFailureDetails['StopUnconfirmed'], 'requestId'>;
-  readonly RowsChanged: With<BatchFailureDetails['RowsChanged'], 'changed' | 'changedRows'>;
+  readonly RowsChanged: With<BatchFailureDetails['RowsChanged'], 'changed' | 'changedRows' | 'renamed'>;
 }
 
 /*
@@ -179,7 +179,18 @@ const failureDetails: { readonly [Type in keyof FailureDetails]: z.ZodType } = {
   ResultLost: known,
   ArchiveIncomplete: known,
   StopUnconfirmed: z.object({ requestId: text.nullable() }),
-  RowsChanged: z.object({ changed: count, changedRows: z.array(z.object({ ...placedKey })) }),
+  RowsChanged: z.object({
+    changed: count,
+    changedRows: z.array(z.object({ ...placedKey })),
+    renamed: z
+      .object({
+        newRows: count,
+        firstNew: z.array(z.object({ ...placedKey })),
+        missingRows: count,
+        firstMissing: z.array(z.object({ key: text })),
+      })
+      .nullable(),
+  }),
 };
 
 /** Whether this can be the details of a failure of this type. */

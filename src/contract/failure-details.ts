@@ -1,4 +1,4 @@
-import type { ChangedInput, PlacedKey } from './batch/batch-activities';
+import type { ChangedRow, RenamedRows } from './batch/batch-activities';
 import type { TaskFacts, TaskResult } from './task-result';
 
 /*
@@ -74,7 +74,9 @@ export interface BatchFailureDetails {
   readonly RowsChanged: {
     readonly changed: number;
     /** The first of them. */
-    readonly changedRows: readonly (PlacedKey & { readonly changedInputs?: readonly ChangedInput[] })[];
+    readonly changedRows: readonly ChangedRow[];
+    /** Null: no keys are new while keys on record are missing. */
+    readonly renamed: RenamedRows | null;
   };
   readonly BudgetUnusable: NoDetails;
   readonly ArchiveUnavailable: NoDetails;

@@ -1,4 +1,3 @@
-import type { AppInputs } from './app-inputs';
 import type { Money } from './money';
 
 /** What one row took and cost; null where it is not known, or tells nothing of the next row. */
@@ -13,8 +12,6 @@ export interface AppSamples {
   /** Of which something is known. */
   readonly rows: number;
   readonly samples: readonly RowSample[];
-  /** Of rows that succeeded; absent when they are not known. */
-  readonly inputs?: AppInputs;
 }
 
 /** What rows of an app took and cost: the median and the 90th percentile. */

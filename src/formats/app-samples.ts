@@ -1,4 +1,3 @@
-import { type AppInputs, joinInputs } from '../domain/app-inputs';
 import { type AppFigures, type AppSamples, type RowSample, toFigures } from '../domain/estimate';
 import { isRecord, parseJson } from '../domain/json';
 import { isMoney } from '../domain/money';
@@ -21,9 +20,9 @@ export function appSamplesName(webAppId: number): string {
 
 /** The file's text with this batch's rows instead of those that it had of it before, as the latest. */
 export function withBatch(text: string | undefined, batchId: string, app: AppSamples): string {
-  const { rows, samples, inputs } = app;
+  const { rows, samples } = app;
   const others = parseBatches(text).filter((one) => one.batchId !== batchId);
-  const own = { batchId, rows, samples, ...(inputs !== undefined && { inputs }) };
+  const own = { batchId, rows, samples };
   return `${JSON.stringify({ batches: [own, ...others].slice(0, maxBatches) })}\n`;
 }
 
@@ -31,11 +30,6 @@ export function withBatch(text: string | undefined, batchId: string, app: AppSam
 export function parseFigures(webAppId: number, text: string | undefined): AppFigures | null {
   const batches = parseBatches(text);
   return batches.length === 0 ? null : toFigures(webAppId, batches);
-}
-
-/** The inputs of the app's rows that succeeded, by the text of its file; null when it tells nothing of them. */
-export function parseInputs(text: string | undefined): AppInputs | null {
-  return joinInputs(parseBatches(text).flatMap(({ inputs }) => (isAppInputs(inputs) ? [inputs] : [])));
 }
 
 /** A file that is damaged or missing tells nothing. */
@@ -49,13 +43,6 @@ function isSampledBatch(value: unknown): value is SampledBatch {
   if (!isRecord(value) || typeof value['batchId'] !== 'string' || !isCount(value['rows'])) return false;
   const { samples } = value;
   return Array.isArray(samples) && samples.length <= maxSamples && samples.every(isSample);
-}
-
-function isAppInputs(value: unknown): value is AppInputs {
-  if (!isRecord(value) || !isCount(value['rows'])) return false;
-  return [value['every'], value['some']].every(
-    (names) => Array.isArray(names) && names.length <= maxSamples && names.every((name) => typeof name === 'string'),
-  );
 }
 
 function isSample(value: unknown): value is RowSample {

@@ -1,27 +1,11 @@
-import { wasRefusedUnpaid } from '../contract/batch/batch-rows';
+import type { RowRecord } from '../contract/batch/batch-rows';
 import { batchFolder } from '../contract/archive-folder';
-import type { AppInputs } from '../domain/app-inputs';
 import type { AppFigures } from '../domain/estimate';
-import type { Money } from '../domain/money';
 import { errorMessage, showValue } from '../domain/text';
-import { appSamplesName, maxAppSamplesBytes, parseFigures, parseInputs } from '../formats/app-samples';
+import { appSamplesName, maxAppSamplesBytes, parseFigures } from '../formats/app-samples';
 import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';
-import { allCreates, isKnownCreate } from '../formats/row-end';
 import { type Archive, readSmall } from '../storage/archive/archive';
 import { ResultsError } from './errors';
-
-/** What is on record of a row. */
-export interface RecordedRow {
-  /** As the row gave it, where its task has another key. Absent: the same, or it is not known. */
-  readonly originalKey?: string | undefined;
-  readonly status: 'Success' | 'Failed' | 'Canceled';
-  /** Of the content that it was run with. */
-  readonly digest: string;
-  /** It was refused before anything was paid. */
-  readonly isUnpaid: boolean;
-  /** What each of its tasks cost; undefined where that is not known. */
-  readonly costs: readonly (Money | undefined)[];
-}
 
 const pagesAtOnce = 8;
 /** Of a page of rows, or of those that no page has any more. */
@@ -35,13 +19,13 @@ export async function readRecordedRows(
   archive: Archive,
   batchId: string,
   signal?: AbortSignal,
-): Promise<ReadonlyMap<string, RecordedRow> | null> {
+): Promise<ReadonlyMap<string, RowRecord> | null> {
   signal?.throwIfAborted();
   const folder = batchFolder(batchId);
   const layout = await readLayout(archive, batchId, `${folder}/batch.json`);
   if (layout === null) return null;
   signal?.throwIfAborted();
-  const rows = new Map<string, RecordedRow>();
+  const rows = new Map<string, RowRecord>();
   const names = await listPages(archive, `${folder}/results/${layout.digest.slice(0, 12)}`, layout.pages);
   while (names.length > 0) {
     signal?.throwIfAborted();
@@ -76,15 +60,9 @@ async function listPages(archive: Archive, folder: string, pages: number): Promi
   return names;
 }
 
-function addRecords(rows: Map<string, RecordedRow>, location: string, text: string): void {
+function addRecords(rows: Map<string, RowRecord>, location: string, text: string): void {
   try {
-    for (const record of parseRecordText(text)) {
-      const { key, originalKey, status, digest } = record;
-      const costs = allCreates(record)
-        .filter(isKnownCreate)
-        .map(({ cost }) => cost);
-      rows.set(key, { originalKey, status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record), costs });
-    }
+    for (const record of parseRecordText(text)) rows.set(record.key, record);
   } catch (error) {
     throw new ResultsError('damaged', `The record ${location} is damaged: ${errorMessage(error)}.`);
   }
@@ -93,29 +71,17 @@ function addRecords(rows: Map<string, RecordedRow>, location: string, text: stri
 /** So many apps are looked up. */
 const maxApps = 20;
 
-/** What an archive knows of earlier rows. */
-export interface EarlierRows {
-  /** What they took and cost. */
-  readonly figures: readonly AppFigures[];
-  /** Of those that succeeded, by app. */
-  readonly inputs: ReadonlyMap<number, AppInputs>;
-}
-
-/** What is known of earlier rows of these apps; one small file is read for each. Throws ArchiveError, and the signal's reason. */
-export async function readEarlierRows(
+/** What earlier rows of these apps took and cost; one small file is read for each. Throws ArchiveError, and the signal's reason. */
+export async function readFigures(
   archive: Pick<Archive, 'read' | 'size'>,
   apps: Iterable<number>,
   signal?: AbortSignal,
-): Promise<EarlierRows> {
+): Promise<readonly AppFigures[]> {
   const figures: AppFigures[] = [];
-  const inputs = new Map<number, AppInputs>();
   for (const webAppId of [...apps].slice(0, maxApps)) {
     signal?.throwIfAborted();
-    const text = await readSmall(archive, appSamplesName(webAppId), maxAppSamplesBytes);
-    const found = parseFigures(webAppId, text);
+    const found = parseFigures(webAppId, await readSmall(archive, appSamplesName(webAppId), maxAppSamplesBytes));
     if (found !== null) figures.push(found);
-    const names = parseInputs(text);
-    if (names !== null) inputs.set(webAppId, names);
   }
-  return { figures, inputs };
+  return figures;
 }

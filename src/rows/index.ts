@@ -28,7 +28,17 @@ export { looksLikeMediaFile } from './prepare-row';
 export { findFolderProblem, prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';
 export { givenKey } from './row-key';
 export { RowsDigest } from './prepared-rows';
-export { findRowsRunBefore, type RowRunBefore } from './rows-run-before';
+export { RecordComparison, type RefusedRows, refusalWords } from './record-comparison';
+export {
+  allowedRetry,
+  chooseRows,
+  type ChosenRow,
+  countNames,
+  cursorAfter,
+  isToStart,
+  maxEndBytes,
+  mayReplace,
+} from './row-choice';
 export { appColumn } from './table-columns';
 export { type RowStaging, stageInputs, stageRows } from './stage-rows';
 export { type TableForm, TableFormReader } from './table-form';

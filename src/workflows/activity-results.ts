@@ -25,7 +25,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   cancelTask: isVerbAnswer,
   interruptTask: isVerbAnswer,
   archiveOutputs: (archived) => isText(archived['manifest']) && isList(archived['outputs'], hasPath),
-  openBatch: ({ changed, changedRows }) => isCount(changed) && Array.isArray(changedRows),
+  openBatch: ({ gone = 0, succeeded = 0 }) => isCount(gone) && isCount(succeeded),
   startRows: ({ running, ended, onRecord, next }) =>
     isList(running) && isList(ended) && isRecord(onRecord) && (next === null || isRecord(next)),
   awaitRowEnds: ({ ended, next }) => isList(ended) && isRecord(next),

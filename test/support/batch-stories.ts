@@ -192,7 +192,7 @@ export const batchStories: readonly BatchStory[] = [
   story('unknown-field-refused', { input: { tuning, budgt: '1EUR' } as Partial<BatchInput>, execution: 'FAILED' }),
   story('rows-changed', {
     begin: (batch) => {
-      batch.changed = 1;
+      batch.unopened = finalFailure('RowsChanged', 'Rows were renamed.');
       return idle;
     },
     execution: 'FAILED',

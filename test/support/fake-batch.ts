@@ -6,13 +6,15 @@ import type {
   AwaitRowEndsInput,
   AwaitRowEndsResult,
   BatchActivities,
+  OpenBatchInput,
   OpenBatchResult,
   PollRowsResult,
   ReportBatchResult,
   StartRowsInput,
 } from '../../src/contract/batch/batch-activities';
-import { maxEndBytes } from '../../src/activities/batch/running-rows';
+import { maxEndBytes } from '../../src/rows';
 import type { BatchInput } from '../../src/contract/batch/batch-input';
+import { noSpending } from '../../src/domain/batch/batch-budget';
 import {
   isRetryable,
   noUploads,
@@ -102,8 +104,8 @@ export class FakeBatch {
   reportedFailures: Record<string, number> = {};
   /** Calls that polled rows, and how many rows they polled. */
   rowPolls = { calls: 0, rows: 0 };
-  /** What `openBatch` tells beside the number of changed rows. */
-  opened: Partial<Omit<OpenBatchResult, 'changed'>> = {};
+  /** What `openBatch` tells, where that is not nothing. */
+  opened: Partial<OpenBatchResult> = {};
   /** What `openBatch` fails with for good. */
   unopened: Error | undefined;
   /** So many rows may be started today; then the daily budget of their account refuses them. */
@@ -112,10 +114,10 @@ export class FakeBatch {
   dailyWaitMs = 60_000;
   /** Rows that are on record as succeeded. */
   readonly onRecord = new Set<string>();
+  /** Every call of `openBatch`. */
+  readonly opens: OpenBatchInput[] = [];
   /** Every call of `startRows`. */
   readonly starts: StartRowsInput[] = [];
-  /** Rows that differ from the record. */
-  changed = 0;
   /** Steps that fail, and are tried again, until they are taken out of here. */
   readonly failing = new Set<keyof BatchActivities>();
   /** So many rows are started by a `startRows` that fails. */
@@ -140,10 +142,12 @@ export class FakeBatch {
       this.webhooks.push(input);
       return Promise.resolve(delivered);
     },
-    openBatch: async () => {
+    openBatch: async (input) => {
+      this.opens.push(input);
       await this.#mayFail('openBatch');
       if (this.unopened !== undefined) throw this.unopened;
-      return { changed: this.changed, changedRows: [{ line: 3, key: 'row-2' }], ...this.opened };
+      const prices = { unpriced: 0, firstUnpriced: null, currencies: {} };
+      return { succeeded: 0, gone: 0, spending: noSpending, prices, ...this.opened };
     },
     startRows: async (input) => {
       this.starts.push(input);

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { ApplicationFailure } from '@temporalio/common';
 import { createBatchActivities } from '../../src/activities';
 import { openBatch } from '../../src/activities/batch/open-batch';
 import type { BatchDependencies, RowTasks } from '../../src/activities/dependencies';
@@ -9,7 +10,8 @@ import type {
   StartRowsInput,
   StartRowsResult,
 } from '../../src/contract/batch/batch-activities';
-import type { RowsReference } from '../../src/contract/batch/batch-input';
+import type { RowChoice, RowsReference } from '../../src/contract/batch/batch-input';
+import type { BatchFailureDetails } from '../../src/contract/failure-details';
 import type { RowRecord } from '../../src/contract/batch/batch-rows';
 import type { Prices } from '../../src/domain/money';
 import type { Archive } from '../../src/storage/archive/archive';
@@ -80,12 +82,28 @@ export class RecordUnderTest {
     return [rows, (await readPreparedPage(preparedRowsAt(rows.location), 0)) ?? []];
   }
 
-  /** @param mostSpare - how many records of rows that are left out are kept; default: as many as in production. */
-  async open(rows: RowsReference, mostSpare?: number): Promise<OpenBatchResult> {
+  /**
+   * Allows everything, unless told otherwise.
+   *
+   * @param mostSpare - how many records of rows that are left out are kept; default: as many as in production.
+   */
+  async open(
+    rows: RowsReference,
+    mostSpare?: number,
+    choice: RowChoice = { allowChanged: true, allowNew: true },
+  ): Promise<OpenBatchResult> {
     return await this.#run((input) => asApplicationFailure(null, () => openBatch(this.#parts, input, mostSpare)), {
       id: 'b',
       rows,
+      choice,
     });
+  }
+
+  /** What a run without `--allow-changed` and `--allow-new` refuses. */
+  async refused(rows: RowsReference): Promise<BatchFailureDetails['RowsChanged']> {
+    const failure: unknown = await this.open(rows, undefined, {}).catch((error: unknown) => error);
+    if (!(failure instanceof ApplicationFailure)) throw new Error('the rows were not refused');
+    return failure.details?.[0] as BatchFailureDetails['RowsChanged'];
   }
 
   async record(digest: string, records: readonly RowRecord[], id = 'b'): Promise<void> {
@@ -98,8 +116,7 @@ export class RecordUnderTest {
       cursor: { page: 0, skip: 0 },
       limit: 1,
       mode: 'new',
-      allowChanged: false,
-      retryFailed: false,
+      choice: {},
     } as const;
     const defaults = { archive: '', watch: 'activity', names: null } as const;
     return await this.#run(this.#activities.startRows, { id: 'b', rows, ...choice, defaults, ...more });

@@ -134,6 +134,7 @@ type Batch struct {
 	Budget       string         `json:"budget,omitempty"`
 	RetryFailed  bool           `json:"retryFailed,omitempty"`
 	AllowChanged bool           `json:"allowChanged,omitempty"`
+	AllowNew     bool           `json:"allowNew,omitempty"`
 	Tuning       map[string]any `json:"tuning,omitempty"`
 }
 

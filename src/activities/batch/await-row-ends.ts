@@ -3,9 +3,10 @@ import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
 import type { AwaitRowEndsInput, AwaitRowEndsResult, RowEndCursor } from '../../contract/batch/batch-activities';
 import type { ClosedRow, RowEnd } from '../../contract/batch/batch-rows';
+import { maxEndBytes } from '../../rows';
 import type { RowTasks } from '../dependencies';
 import { handOver, isWorkerStopping } from '../worker-shutdown';
-import { maxEndBytes, rowsAtOnce } from './running-rows';
+import { rowsAtOnce } from './running-rows';
 
 /** Temporal's visibility may show a closed run this much later than one that closed after it. */
 const lateMs = 5_000;

@@ -6,7 +6,6 @@ import {
   type RowRecord,
   type RowUploads,
 } from '../../contract/batch/batch-rows';
-import { AppInputNames } from '../../domain/app-inputs';
 import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { MoneySums } from '../../domain/money';
@@ -38,7 +37,6 @@ export class BatchStats {
     failedOutputs: 0,
   };
   readonly #apps = new AppSampler();
-  readonly #inputs = new AppInputNames();
   readonly #costs = new MoneySums();
   readonly #costsWithoutResult = new MoneySums();
   #knownCosts = 0;
@@ -61,7 +59,6 @@ export class BatchStats {
       ms: record.status === 'Success' ? took(record) : null,
       cost: rowCost(record),
     });
-    if (record.status === 'Success') this.#inputs.add(row.input.webAppId, Object.keys(row.input.inputs));
     const placed = { ...pickKeys(row), ...pickPlace(row) };
     const ms = took(record);
     this.#slowest = [...this.#slowest, { ...placed, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
@@ -85,12 +82,9 @@ export class BatchStats {
     return this.#gone.rows === 0 ? null : { ...this.#gone, sums: this.#goneCosts.list() };
   }
 
-  /** A sample of each app's rows, and which inputs they had. */
+  /** A sample of each app's rows. */
   get apps(): readonly AppSamples[] {
-    return this.#apps.list().map((app) => {
-      const inputs = this.#inputs.get(app.webAppId);
-      return inputs === null ? app : { ...app, inputs };
-    });
+    return this.#apps.list();
   }
 
   result(): Omit<ReportBatchResult, 'jsonl' | 'csv'> {

@@ -75,19 +75,11 @@ function fileOf(value: InputValue | undefined): string | undefined {
 }
 
 function changedValue(key: string, before: unknown, now: unknown): ChangedInput[] {
-  if (before === now) return [];
-  const [nameBefore, nameNow] = [stagedName(before), stagedName(now)];
-  if (nameBefore === undefined || nameNow === undefined) return [{ key, before: shown(before), now: shown(now) }];
-  const content = nameBefore === nameNow ? ' with other content' : '';
-  return [{ key, before: showValue(nameBefore), now: `${showValue(nameNow)}${content}` }];
+  return before === now ? [] : [{ key, before: shown(before), now: shown(now) }];
 }
 
+/** A staged file by its name, and by the first digits of its content's digest. */
 function shown(value: unknown): string {
-  const name = stagedName(value);
-  return name === undefined ? showValue(value) : `${showValue(name)} (staged)`;
-}
-
-/** The name of a file that was staged: a person knows it by that, and not by where it is. */
-function stagedName(value: unknown): string | undefined {
-  return typeof value === 'string' ? /^s3:\/\/.+\/[0-9a-f]{64}\/([^/]+)$/.exec(value)?.[1] : undefined;
+  const staged = typeof value === 'string' ? /^s3:\/\/.+\/([0-9a-f]{64})\/([^/]+)$/.exec(value) : null;
+  return staged === null ? showValue(value) : `${showValue(staged[2])} (${staged[1]?.slice(0, 8)})`;
 }

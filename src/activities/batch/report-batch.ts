@@ -22,7 +22,6 @@ import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { BatchRecord } from './batch-record';
 import { BatchStats, type JoinedRow } from './batch-stats';
-import { InputColumns } from './input-columns';
 import { BatchRows } from './prepared-rows';
 
 /**
@@ -125,20 +124,11 @@ async function* joinedPages(
   { digest }: RowsReference,
 ): AsyncGenerator<readonly JoinedRow[], void, undefined> {
   const signal = cancellationSignal();
-  let columns: InputColumns | undefined;
   for await (const { page, rows: read } of rows.all()) {
     signal.throwIfAborted();
     const records = await record.page(digest, page);
-    const named = (columns ??= new InputColumns(read[0]?.table));
-    yield read.map((row) => ({ row, record: withColumns(ownRecord(row, records.get(row.key)), named) }));
+    yield read.map((row) => ({ row, record: ownRecord(row, records.get(row.key)) }));
   }
-}
-
-/** A person knows the columns of the sheet; the record has the service's own words. */
-function withColumns(record: RowRecord | undefined, columns: InputColumns): RowRecord | undefined {
-  if (record?.failure == null) return record;
-  const { failure } = record;
-  return { ...record, failure: { ...failure, message: columns.addTo(failure.message) } };
 }
 
 /** What was run under the key with another content tells nothing of this row. */

@@ -11,14 +11,12 @@ import {
 import type { OpenRow, RowEnd } from '../../contract/batch/batch-rows';
 import { longhaulStatuses } from '../../domain/task-state';
 import { safeText } from '../../domain/text';
+import { maxEndBytes } from '../../rows';
 import type { BatchDependencies, RowTasks } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 
 /** How a stream of rows is worked off. Questions to Temporal at the same time: nearly all of the wait is Temporal's. */
 export const rowsAtOnce = { concurrency: 20 } as const;
-
-/** So many bytes of ends, as JSON, are put into one result; Temporal refuses one of more than 2 MiB. */
-export const maxEndBytes = 500_000;
 
 /**
  * Asks Temporal about the tasks of these rows, one by one. It changes nothing. It stops at the row beyond which the ends

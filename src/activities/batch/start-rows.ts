@@ -15,12 +15,19 @@ import type { NewTaskInput } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
 import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { showValue } from '../../domain/text';
-import type { PreparedRow } from '../../rows';
+import {
+  allowedRetry,
+  chooseRows,
+  type ChosenRow,
+  cursorAfter,
+  maxEndBytes,
+  mayReplace,
+  type PreparedRow,
+} from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { dailyProblem, HeldRows } from './held-rows';
-import { allowedRetry, chooseRows, type ChosenRow, cursorAfter } from './row-choice';
-import { maxEndBytes, rowsAtOnce } from './running-rows';
+import { rowsAtOnce } from './running-rows';
 import { BatchRecord } from './batch-record';
 import { BatchRows } from './prepared-rows';
 
@@ -183,13 +190,16 @@ class RowStarter {
 
   #rowStart({ row, previous }: ChosenRow): RowStart {
     const { key, originalKey, digest } = row;
-    const { id, allowChanged } = this.#input;
-    const retry = allowedRetry(this.#input);
     return {
-      ...{ batchId: id, key, originalKey, digest, previous, retry },
+      batchId: this.#input.id,
+      key,
+      originalKey,
+      digest,
+      previous,
+      retry: allowedRetry(this.#input),
       input: this.#taskInput(row),
       startId: this.#startId,
-      mayReplace: allowChanged && retry !== 'unpaid',
+      mayReplace: mayReplace(this.#input),
     };
   }
 

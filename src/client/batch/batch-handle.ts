@@ -11,7 +11,7 @@ import {
   setBudgetUpdate,
   setConcurrencyUpdate,
 } from '../../contract/batch/batch-messages';
-import type { BatchInput } from '../../contract/batch/batch-input';
+import type { BatchInput, RowChoice } from '../../contract/batch/batch-input';
 import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
 import { unpaidRefusals } from '../../contract/failure-types';
 import { batchWorkflowId } from '../../contract/workflow-ids';
@@ -232,7 +232,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
    * On the task queue that it had, whatever that of this client is. A later run that was refused has other rows, which
    * nobody asked to start: those of the run before it are meant.
    */
-  async #startAgain(which: Pick<BatchInput, 'retryFailed' | 'retryUnpaid'>, payment: string): Promise<string> {
+  async #startAgain(which: RowChoice, payment: string): Promise<string> {
     const { description } = await this.#latest();
     const { runId, taskQueue } = description;
     const input = await this.#inputOf(runId);

@@ -29,17 +29,22 @@ export function settingsWithoutEffect(
 }
 
 function changed({ concurrency, budget }: Pick<BatchProgress, 'concurrency' | 'budget'>): Settings {
-  return { concurrency, ...(budget !== undefined && { budget: budget?.budget ?? null }) };
+  return budget === undefined ? { concurrency } : { concurrency, budget: budget?.budget ?? null };
 }
 
 /** With every default, so that the same settings are equal however they were given. */
 function settingsOf(input: BatchInput): Settings {
   const { plan } = parseBatchInput(input);
   if (plan === undefined) return {};
-  const { retryFailed, retryUnpaid, concurrency, budget, attempts, allowChanged, webhook, tuning, defaults } = plan;
-  const { archive, watch, names } = defaults;
+  const { choice, defaults, concurrency, budget, attempts, webhook, tuning } = plan;
   return {
-    ...{ retryFailed, retryUnpaid, concurrency, budget, attempts, allowChanged },
-    ...{ names: names ?? defaultNames, archive, watch, webhook, tuning },
+    ...choice,
+    ...defaults,
+    names: defaults.names ?? defaultNames,
+    concurrency,
+    budget,
+    attempts,
+    webhook,
+    tuning,
   };
 }

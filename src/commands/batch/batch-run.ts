@@ -17,7 +17,7 @@ import { exitCodes } from '../exit-code';
 import { warnOfMissingWorkers } from '../worker-warning';
 import { taskQueueOption, wholeNumber } from '../shared-options';
 import { reportStart, startOrFollow } from './batch-start';
-import { type BatchSettingOptions, type BatchSettings, readBatchSettings } from './batch-settings';
+import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
 import {
   addRowFileOptions,
   checkRowOptions,
@@ -26,13 +26,13 @@ import {
   type RowFileOptions,
   type RowFileToRead,
 } from './row-file-options';
-import { estimateFrom, type FileEstimate, formatEstimate, readKnownRows, toEstimate } from './file-estimate';
+import { estimateFrom, type FileEstimate, formatEstimate, readKnownFigures, toEstimate } from './file-estimate';
 import { createEventEmitter, followBatchToTheEnd, tellDetached, type EmitEvent } from './follow-batch';
 import { findPlaceProblem, prepareForWorkers } from '../staging';
 import { RecordLookup } from './record-lookup';
 import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './row-problems';
 import { rowsReportFacts, rowsReportText } from './rows-report';
-import { type CheckedRows, countApp, RowsCheck } from './rows-check';
+import { type CheckedRows, countApp, isWhole, RowsCheck } from './rows-check';
 
 interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
   readonly first?: string;
@@ -52,8 +52,8 @@ worker: they and the row file must lie under its LONGHAUL_INPUT_ROOTS, unless
 LONGHAUL_STAGING says where they are uploaded for it.
 
 --dry-run ends with exit code 2 where the run would refuse the file: for bad
-rows, and for rows on record that changed or whose keys did, as far as the
-record can be read (LONGHAUL_ARCHIVE).
+rows, for rows on record that changed, and for new keys while keys on record
+are missing, as far as the record can be read (LONGHAUL_ARCHIVE).
 
 Run again, the command follows the batch that runs, or goes on where the last
 one ended: rows that are done are never paid twice. Ctrl-C detaches; the batch
@@ -92,6 +92,7 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .option('--problems <file>', 'write all problems of the rows as CSV')
     .option('--retry-failed', 'start rows again that did not succeed; may be paid anew')
     .option('--allow-changed', 'start rows again that changed under their key; paid anew')
+    .option('--allow-new', 'keys that are not on record are other rows, although keys on record are missing; paid')
     .option('--detach', 'do not follow it')
     .option('--json', 'print one JSON object a line: what happens, and the result')
     .addOption(taskQueueOption())
@@ -103,15 +104,15 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const { dryRun = false, skipBad = false, json: isJson = false } = options;
   const settings = readBatchSettings(file, options);
   const first = checkedFirst(options.first);
-  const { toRead, problems } = await openRows(context, file, options, settings.input.id);
-  const { concurrency = defaultConcurrency } = settings.input;
+  const { id, concurrency = defaultConcurrency } = settings.input;
+  const { toRead, problems } = await openRows(context, file, options, id);
   const emit = createEventEmitter(context.stdout, isJson);
-  const known = { prices: loadPrices(context.env), lookup: await openLookup(context, settings, dryRun) };
-  const check = new RowsCheck(settings, toRead, { ...options, first }, emit, known);
+  // A run finds out by itself what is on record.
+  const lookup = dryRun ? await RecordLookup.open(context, settings.input) : null;
+  const check = new RowsCheck(settings, first, emit, { prices: loadPrices(context.env), lookup });
   const reportChecked = async (report: RowsReport, output: Output): Promise<CheckedRows> => {
-    const earlier = await readKnownRows(context.env, check.rowsByApp.keys());
-    const estimate = dryRun && report.goodRows > 0 ? estimateFrom(earlier, check.rowsToRun, concurrency) : null;
-    const checked = await check.checked(report, estimate, 'unknown' in earlier ? new Map() : earlier.inputs);
+    const known = dryRun && report.goodRows > 0 && (await readKnownFigures(context.env, check.rowsByApp.keys()));
+    const checked = await check.checked(report, known ? estimateFrom(known, check.rowsToRun, concurrency) : null);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
@@ -127,16 +128,16 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   }
   context.stderr.write(`Checking ${file} …\n`);
   const { report, rows } = await withProblemsFile(problems, check.sinks, (sinks) =>
-    prepareForWorkers(context, path.resolve(context.cwd, file), readBatchRows(toRead), {
-      ...{ ...sinks, name: settings.input.id, skipBad },
-    }),
+    prepareForWorkers(context, path.resolve(context.cwd, file), readBatchRows(toRead), { ...sinks, name: id, skipBad }),
   );
   await reportChecked(report, context.stderr);
   if (rows === null) {
     refuse(context, report);
     return;
   }
-  const input = { ...settings.input, rows, badRows: report.badRows };
+  // Of a part of the file it is not known which rows the file no longer has.
+  const allowNew = isWhole(first, report) ? settings.input.allowNew : true;
+  const input = { ...settings.input, allowNew, rows, badRows: report.badRows };
   if (options.prepare) {
     emit('prepared', { input });
     if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
@@ -148,16 +149,17 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     const onResult = async (result: BatchResult): Promise<void> => {
       const read = async (): Promise<RowFileToRead> => {
         const again = await readRowFileOptions(file, options, context.cwd);
-        return { ...again, options: { ...again.options, batchId: settings.input.id } };
+        return { ...again, options: { ...again.options, batchId: id } };
       };
-      const lookup = await RecordLookup.open(context, settings.input.id, settings.input);
+      const lookup = await RecordLookup.open(context, settings.input);
       const estimate = await estimateRest(read, result, { concurrency, lookup, ran: check.keys });
       emit('estimate', estimate);
       if (!isJson) context.stdout.write(`\nThe rest of the file: ${restWords(estimate)}\n`);
     };
     if (options.detach === true) await leaveDetached(context, batch, options);
     else if (isInterrupted) tellDetached(context, batch, emit);
-    else await followBatchToTheEnd(context, batch, { emit, isJson, ...(first !== undefined && { onResult }) });
+    else
+      await followBatchToTheEnd(context, batch, { emit, isJson, onResult: first === undefined ? undefined : onResult });
   });
 }
 
@@ -176,15 +178,6 @@ async function leaveDetached(
 ): Promise<void> {
   if (json !== true) context.stdout.write(`${workflowId}\n`);
   await warnOfMissingWorkers(context, [taskQueue]);
-}
-
-/** A run finds out by itself what is on record. */
-async function openLookup(
-  context: CommandContext,
-  { input }: BatchSettings,
-  dryRun: boolean,
-): Promise<RecordLookup | null> {
-  return dryRun ? await RecordLookup.open(context, input.id, input) : null;
 }
 
 interface RestOptions {

@@ -27,6 +27,7 @@ export interface BatchSettingOptions {
   readonly webhook?: string;
   readonly retryFailed?: true;
   readonly allowChanged?: true;
+  readonly allowNew?: true;
 }
 
 /** A batch but for its rows. */
@@ -45,21 +46,20 @@ const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0,
  * Throws {@link InputInvalidError} with every problem.
  */
 export function readBatchSettings(file: string, options: BatchSettingOptions): BatchSettings {
-  const { archive, names, watch, budget, webhook, retryFailed, allowChanged } = options;
-  const concurrency = checkedConcurrency(options.concurrency);
-  const attempts = checkedAttempts(options.attempts);
+  const { archive, names, watch, budget, webhook, retryFailed, allowChanged, allowNew } = options;
   const input = {
     id: options.id === undefined ? idOfFile(file) : checkedBatchId(options.id),
     source: file,
-    ...(concurrency !== undefined && { concurrency }),
-    ...(archive !== undefined && { archive }),
-    ...(names !== undefined && { names }),
-    ...(watch !== undefined && { watch }),
-    ...(attempts !== undefined && { attempts }),
-    ...(budget !== undefined && { budget }),
-    ...(webhook !== undefined && { webhook }),
-    ...(retryFailed !== undefined && { retryFailed }),
-    ...(allowChanged !== undefined && { allowChanged }),
+    concurrency: checkedConcurrency(options.concurrency),
+    archive,
+    names,
+    watch,
+    attempts: checkedAttempts(options.attempts),
+    budget,
+    webhook,
+    retryFailed,
+    allowChanged,
+    allowNew,
   };
   const { plan, problems } = parseBatchInput({ ...input, rows: anyRows });
   if (problems !== undefined) {
@@ -85,19 +85,6 @@ function checkedConcurrency(text: string | undefined): number | undefined {
   throw new InputInvalidError([problem], 'batch');
 }
 
-/** What Windows, macOS and browsers add to the name of a copy: `orders - Copy (2)`, `orders copy 2`, `Copy of orders`. */
-const copyNames = [
-  /\s?\(\d{1,3}\)$/,
-  /\s(?:- )?(?:copy|kopie|copie|copia|\((?:copy|kopie|copie|copia)\))(?:\s\d{1,3})?$/i,
-  /^(?:copy|kopie|copie|copia)(?:\s\(\d{1,3}\))?\s(?:of|von|van|de|di)\s/i,
-];
-
-/** The name without what was added, also where it is the copy of a copy. */
-function nameOfOriginal(name: string): string {
-  const rest = copyNames.reduce((text, form) => text.replace(form, ''), name).trim();
-  return rest === name || rest === '' ? rest : nameOfOriginal(rest);
-}
-
 /** The default id of a batch: the name of the row file without its extension, made a key. */
 function deriveBatchId(rowFile: string): string {
   return givenKey(path.parse(rowFile).name).key;
@@ -107,20 +94,15 @@ function deriveBatchId(rowFile: string): string {
 const resultsFile = /^(?:.+-)?results\.(?:csv|jsonl)$/i;
 
 /**
- * The default id, unless the file is named as a copy of another, or as the results of a batch: the rows of that batch would
- * be run, and paid, a second time under another id. Throws {@link InputInvalidError}.
+ * The default id, unless the file is named as the results of a batch: its rows would be run, and paid, a second time under
+ * another id. Throws {@link InputInvalidError}.
  *
  * @internal exported for tests
  */
 export function idOfFile(rowFile: string): string {
-  const { name, base } = path.parse(rowFile);
-  const original = nameOfOriginal(name);
-  if (resultsFile.test(`${original}${path.extname(base)}`)) {
-    const problem = `${showValue(base)} is named as the results of a batch; as a batch of its own, its rows would be paid beside those of that batch. Correct the rows in the row file, or give the --id of the batch to go on with it.`;
-    throw new InputInvalidError([problem], 'batch');
-  }
-  if (original === name || original === '') return deriveBatchId(rowFile);
-  const problem = `${showValue(base)} is named as a copy of another file; as a batch of its own, its rows would be paid beside those of that file. Give --id ${givenKey(original).key} to go on with the batch of that file, or another --id for another batch.`;
+  const { base } = path.parse(rowFile);
+  if (!resultsFile.test(base)) return deriveBatchId(rowFile);
+  const problem = `${showValue(base)} is named as the results of a batch; as a batch of its own, its rows would be paid beside those of that batch. Correct the rows in the row file, or give the --id of the batch to go on with it.`;
   throw new InputInvalidError([problem], 'batch');
 }
 

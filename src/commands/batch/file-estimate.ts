@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findArchivePlace } from '../../config/client-config';
 import { type AppFigures, type Estimate, estimateRows } from '../../domain/estimate';
 import { formatMoney, type Money } from '../../domain/money';
-import { type EarlierRows, readEarlierRows } from '../../results/recorded-rows';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
 import { formatCountOf } from '../../domain/text';
@@ -18,18 +17,19 @@ const readWithinMs = 5_000;
  * What the archive knows of earlier rows of these apps; one small file is read for each. Nothing is known where the
  * command does not know the archive, or cannot read it.
  */
-export async function readKnownRows(
+export async function readKnownFigures(
   env: NodeJS.ProcessEnv,
   apps: Iterable<number>,
   withinMs = readWithinMs,
-): Promise<EarlierRows | { readonly unknown: string }> {
+): Promise<readonly AppFigures[] | { readonly unknown: string }> {
   const place = findArchivePlace(env);
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
   // The AWS SDK takes half a second to load, and nothing else of this command needs it.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
+  const { readFigures } = await import('../../results/recorded-rows.js');
   const late = new AbortController();
   try {
-    const reading = readEarlierRows(openArchive(place), apps, late.signal);
+    const reading = readFigures(openArchive(place), apps, late.signal);
     reading.catch(() => undefined);
     const known = await Promise.race([reading, delay(withinMs, undefined, { signal: late.signal })]);
     return known ?? { unknown: 'the archive did not answer in time' };
@@ -43,11 +43,11 @@ export async function readKnownRows(
 
 /** Estimates rows by earlier ones. */
 export function estimateFrom(
-  known: EarlierRows | { readonly unknown: string },
+  known: readonly AppFigures[] | { readonly unknown: string },
   rowsByApp: ReadonlyMap<number, number>,
   concurrency: number,
 ): FileEstimate {
-  return 'unknown' in known ? known : toEstimate(rowsByApp, known.figures, concurrency);
+  return 'unknown' in known ? known : toEstimate(rowsByApp, known, concurrency);
 }
 
 /** Estimates rows by these figures. */

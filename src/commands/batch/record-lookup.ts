@@ -1,57 +1,95 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadStagingOf } from '../../config/client-config';
-import { readText } from '../../config/environment';
-import type { BatchInput } from '../../contract/batch/batch-input';
+import { LonghaulError, UnknownTaskError } from '../../client/errors';
+import { findArchivePlace, loadStagingOf } from '../../config/client-config';
+import { ConfigError, readText } from '../../config/environment';
+import type { RowChoice } from '../../contract/batch/batch-input';
+import type { RowRecord } from '../../contract/batch/batch-rows';
+import { inputDigest } from '../../contract/task-input';
+import { rowWorkflowId } from '../../contract/workflow-ids';
 import { addCost, type BatchSpending, noSpending } from '../../domain/batch/batch-budget';
-import { pickPlace } from '../../domain/batch/row-place';
-import type { RecordedRow } from '../../results/recorded-rows';
-import { findRowsRunBefore, type PreparedRow, type RowRunBefore } from '../../rows';
-import type { CommandContext } from '../command-context';
-import { archiveUnset, type RowsOnRecord, readRowsOnRecord } from './rows-on-record';
-import type { OnRecord, OtherKeyRow, OtherKeyRows } from './on-record';
-import { StagedDigests } from './staged-digests';
-
-/** Which rows on record a run starts again. */
-type RunChoice = Pick<BatchInput, 'allowChanged' | 'retryFailed'>;
+import { shownKey } from '../../domain/batch/row-place';
+import { formatCount, formatCountOf, showValue } from '../../domain/text';
+import { allCreates, isKnownCreate } from '../../formats/row-end';
+import { ResultsError } from '../../results/errors';
+import { isToStart, type PreparedRow, RecordComparison, type RefusedRows, refusalWords, stageInputs } from '../../rows';
+import { ArchiveError } from '../../storage/errors';
+import { type CommandContext, withLonghaul } from '../command-context';
 
 /** A check is not held up for longer. */
 const answerWithinMs = 15_000;
 const maxNamed = 5;
 
-/** Which rows of a file are on record, as far as the archive and Temporal can be asked from here. */
+/** What is on record of a batch, and which of its rows run; or why that is not known. */
+type Known =
+  | {
+      readonly rows: ReadonlyMap<string, RowRecord>;
+      /** Keys of rows whose tasks run. */
+      readonly running: ReadonlySet<string>;
+      readonly missing: string | null;
+    }
+  | { readonly unknown: string };
+
+/** How the good rows of a file stand to what is on record of their batch. */
+export interface OnRecord {
+  readonly success: number;
+  readonly failed: number;
+  readonly canceled: number;
+  /** Of those that are not on record. */
+  readonly running: number;
+  readonly new: number;
+  /** Of those on record, so many have other content. */
+  readonly changed: number;
+  /** Rows that were refused before anything was paid and have other content now, so that the run starts them. */
+  readonly corrected: number;
+  /** Rows on record that the file no longer has; null where `--first` cut it. */
+  readonly gone: number | null;
+  /** The keys of the first of them, as those rows gave them. */
+  readonly goneKeys: readonly string[];
+  /** What the run refuses; null when it starts the file. */
+  readonly refused: RefusedRows | null;
+  /** Why not all is known; null when it is. */
+  readonly missing: string | null;
+}
+
+/** Which rows of a file are on record, as far as the archive and Temporal can be asked from here, and which of them a run starts. */
 export class RecordLookup {
-  readonly #known: RowsOnRecord;
-  /** Null where rows are not staged: they are run as they stand. */
-  readonly #staged: StagedDigests | null;
-  readonly #count = {
-    success: 0,
-    failed: 0,
-    canceled: 0,
-    running: 0,
-    new: 0,
-    changed: 0,
-    corrected: 0,
-    notCompared: 0,
-  };
-  /** Keys on record that a row has. */
-  readonly #seen = new Set<string>();
-  readonly #fresh: FreshRow[] = [];
-  readonly #named: Readonly<Record<'changed' | 'corrected', Pick<OtherKeyRow, 'place' | 'key'>[]>> = {
-    changed: [],
-    corrected: [],
-  };
-  readonly #choice: RunChoice;
+  readonly #known: Known;
+  readonly #choice: RowChoice;
+  /** As it is run: a staged row names its files by their content. */
+  readonly #digestOf: DigestReader;
+  readonly #comparison = new RecordComparison();
+  /** Keys on record that no row has had so far. */
+  readonly #gone: Set<string>;
+  #running = 0;
   #spending: BatchSpending = noSpending;
 
-  private constructor(known: RowsOnRecord, staged: StagedDigests | null, choice: RunChoice) {
+  private constructor(known: Known, choice: RowChoice, digestOf: DigestReader) {
     this.#known = known;
-    this.#staged = staged;
     this.#choice = choice;
+    this.#digestOf = digestOf;
+    this.#gone = new Set('unknown' in known ? [] : known.rows.keys());
+  }
+
+  /** Asks the archive that the command knows, and Temporal; neither has to answer, and who is late is asked no further. */
+  static async open(
+    context: CommandContext,
+    input: RowChoice & { readonly id: string },
+    withinMs = answerWithinMs,
+  ): Promise<RecordLookup> {
+    const late = new AbortController();
+    const asking = readKnown(context, input.id, late.signal);
+    asking.catch(() => undefined);
+    const inTime = delay(withinMs, undefined, { signal: late.signal });
+    const known = await Promise.race([asking, inTime]).finally(() => {
+      late.abort();
+    });
+    const digestOf = await digestReader(context.env);
+    return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, input, digestOf);
   }
 
   /** What the rows on record that the file has cost so far; null where that is not known. */
   get spending(): BatchSpending | null {
-    return 'unknown' in this.#known || this.#isTemporalAlone ? null : this.#spending;
+    return 'unknown' in this.#known ? null : this.#spending;
   }
 
   /** Whether it is known which rows the run would start. */
@@ -59,120 +97,147 @@ export class RecordLookup {
     return !('unknown' in this.#known);
   }
 
-  /** Asks the archive that the command knows, and Temporal; neither has to answer, and who is late is asked no further. */
-  static async open(
-    context: CommandContext,
-    batchId: string,
-    choice: RunChoice,
-    withinMs = answerWithinMs,
-  ): Promise<RecordLookup> {
-    const late = new AbortController();
-    const asking = readRowsOnRecord(context, batchId, late.signal);
-    asking.catch(() => undefined);
-    const inTime = delay(withinMs, undefined, { signal: late.signal });
-    const known = await Promise.race([asking, inTime]).finally(() => {
-      late.abort();
-    });
-    const isStaged = readText(context.env, 'LONGHAUL_STAGING') !== undefined;
-    const staged = isStaged ? await StagedDigests.open(loadStagingOf({ env: context.env })) : null;
-    return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, staged, choice);
-  }
-
-  /**
-   * Whether the run would start the row, as far as that is known. A staged row names its files by their content: they are
-   * read.
-   */
+  /** Whether the run would start the row, as far as that is known. */
   async add(row: PreparedRow): Promise<boolean> {
     if ('unknown' in this.#known) return true;
-    const { rows, running } = this.#known;
-    const recorded = rows.get(row.key);
-    if (recorded !== undefined) this.#seen.add(row.key);
-    for (const cost of recorded?.costs ?? []) this.#spending = addCost(this.#spending, cost);
-    const isRunning = running.has(row.key);
-    if (isRunning) this.#count.running += 1;
-    else if (recorded === undefined) await this.#addNew(row);
-    else this.#count[countNames[recorded.status]] += 1;
-    if (recorded === undefined) return !isRunning;
-    const isChanged = await this.#isChanged(row, recorded);
-    return !isRunning && this.#isStarted(recorded, isChanged);
-  }
-
-  /** Undefined where its content is not compared. */
-  async #isChanged(row: PreparedRow, recorded: RecordedRow): Promise<boolean | undefined> {
-    if (this.#isTemporalAlone) return undefined;
-    const digest = await this.#digestOf(row);
-    const isChanged = digest === undefined ? undefined : recorded.digest !== digest;
-    if (isChanged === true) this.#addChanged(row, recorded.isUnpaid ? 'corrected' : 'changed');
-    else if (isChanged === undefined && !recorded.isUnpaid) this.#count.notCompared += 1;
-    return isChanged;
-  }
-
-  #addChanged(row: PreparedRow, how: 'changed' | 'corrected'): void {
-    this.#count[how] += 1;
-    const named = this.#named[how];
-    if (named.length < maxNamed) named.push({ place: pickPlace(row), key: row.originalKey ?? row.key });
-  }
-
-  /** A row on record; as the batch chooses its rows. */
-  #isStarted({ status, isUnpaid }: RecordedRow, isChanged = false): boolean {
-    const { allowChanged = false, retryFailed = false } = this.#choice;
-    if (isChanged) return allowChanged || isUnpaid;
-    return status !== 'Success' && retryFailed;
-  }
-
-  async #addNew(row: PreparedRow): Promise<void> {
-    this.#count.new += 1;
-    if ('unknown' in this.#known || this.#known.rows.size === 0) return;
-    const { key, originalKey, ...place } = row;
-    const digest = this.#isTemporalAlone ? undefined : await this.#digestOf(row);
-    if (digest === undefined) this.#count.notCompared += 1;
-    this.#fresh.push({ key, originalKey, digest: digest ?? '', place: pickPlace(place) });
-  }
-
-  /** By Temporal alone nothing is known of their content. */
-  get #isTemporalAlone(): boolean {
-    return !('unknown' in this.#known) && this.#known.missing === archiveUnset;
-  }
-
-  /** As it is run; undefined where it is not known. */
-  async #digestOf(row: PreparedRow): Promise<string | undefined> {
-    return this.#staged === null ? row.digest : await this.#staged.digestOf(row);
+    const recorded = this.#known.rows.get(row.key);
+    const isRunning = this.#known.running.has(row.key);
+    this.#gone.delete(row.key);
+    if (isRunning && recorded === undefined) {
+      this.#running += 1;
+      return false;
+    }
+    const own = recorded === undefined ? row : { ...row, digest: await this.#digestOf(row) };
+    this.#comparison.add(own, recorded);
+    const creates = recorded === undefined ? [] : allCreates(recorded).filter(isKnownCreate);
+    for (const { cost } of creates) this.#spending = addCost(this.#spending, cost);
+    return !isRunning && isToStart(own, recorded ?? null, { mode: 'new', choice: this.#choice });
   }
 
   /** @param isWhole - whether all rows of the file were added. */
   result(isWhole: boolean): OnRecord | { readonly unknown: string } {
     if ('unknown' in this.#known) return this.#known;
     const { rows, missing } = this.#known;
-    const { changed, corrected, notCompared, ...counts } = this.#count;
-    const gone = [...rows].filter(([key]) => !this.#seen.has(key));
-    const paid = gone.filter(([, { isUnpaid }]) => !isUnpaid).map(([key, { digest }]) => ({ key, digest }));
-    const { alike, runBefore } = findRowsRunBefore(this.#fresh, paid);
-    const isKnown = !this.#isTemporalAlone;
+    const { success, failed, canceled, new: fresh, changed, corrected } = this.#comparison.counts;
+    const gone = isWhole ? [...this.#gone].flatMap((key) => rows.get(key) ?? []) : [];
     return {
-      ...counts,
-      changed: isKnown ? changed : null,
-      changedRows: this.#named.changed,
-      corrected: isKnown ? corrected : null,
-      correctedRows: this.#named.corrected,
-      notCompared: isKnown ? notCompared : 0,
-      alike: firstOf(alike, rows),
-      gone: isWhole && isKnown ? gone.length : null,
-      goneKeys: isWhole && isKnown ? gone.slice(0, maxNamed).map(([key, row]) => row.originalKey ?? key) : [],
-      runBefore: isKnown ? firstOf(runBefore, rows) : null,
+      success,
+      failed,
+      canceled,
+      running: this.#running,
+      new: fresh,
+      changed,
+      corrected,
+      gone: isWhole ? gone.length : null,
+      goneKeys: gone.slice(0, maxNamed).map(shownKey),
+      refused: this.#comparison.refusal(gone, this.#choice) ?? null,
       missing,
     };
   }
 }
 
-type FreshRow = Pick<PreparedRow, 'key' | 'originalKey' | 'digest'> & Pick<OtherKeyRow, 'place'>;
+type DigestReader = (row: PreparedRow) => Promise<string>;
 
-function firstOf(found: readonly RowRunBefore<FreshRow>[], rows: ReadonlyMap<string, RecordedRow>): OtherKeyRows {
-  const first = found.slice(0, maxNamed).map(({ row: { place, key, originalKey }, recorded }) => {
-    const recordedOriginalKey = rows.get(recorded)?.originalKey;
-    const given = recordedOriginalKey === undefined ? {} : { recordedOriginalKey };
-    return { place, key: originalKey ?? key, recorded, ...given };
-  });
-  return { rows: found.length, first };
+/** The digest of a row as the run has it. With a staging the files are read to name them by their content; nothing is sent. */
+async function digestReader(env: NodeJS.ProcessEnv): Promise<DigestReader> {
+  if (readText(env, 'LONGHAUL_STAGING') === undefined) return (row) => Promise.resolve(row.digest);
+  const place = loadStagingOf({ env });
+  // The AWS SDK takes half a second to load.
+  const { stagedUri } = await import('../../storage/staging.js');
+  const { hashFile } = await import('../../storage/hash.js');
+  const uris = new Map<string, Promise<string>>();
+  const keepInput = async (path: string): Promise<string> => {
+    // One that vanishes meanwhile is a bad row of the run.
+    const uri =
+      uris.get(path) ??
+      hashFile(path).then(
+        ({ sha256 }) => stagedUri(place, sha256, path),
+        () => path,
+      );
+    uris.set(path, uri);
+    return await uri;
+  };
+  return async ({ input }) => {
+    const [inputs = {}] = await stageInputs({ keepInput }, [input.inputs]);
+    return inputDigest({ ...input, inputs });
+  };
 }
 
-const countNames = { Success: 'success', Failed: 'failed', Canceled: 'canceled' } as const;
+async function readKnown(context: CommandContext, batchId: string, signal: AbortSignal): Promise<Known> {
+  const place = findArchivePlace(context.env);
+  if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here' };
+  // The AWS SDK takes half a second to load.
+  const { openArchive } = await import('../../storage/archive/open-archive.js');
+  const { readRecordedRows } = await import('../../results/recorded-rows.js');
+  try {
+    const rows = await readRecordedRows(openArchive(place), batchId, signal);
+    // No batch has started a row before its record was laid out.
+    if (rows === null) return { rows: new Map(), running: new Set(), missing: null };
+    return { rows, ...(await readRunning(context, batchId, signal)) };
+  } catch (error) {
+    if (error instanceof ArchiveError || error instanceof ResultsError) {
+      return { unknown: `the archive cannot be read here (${error.message})` };
+    }
+    throw error;
+  }
+}
+
+/** The rows of a batch that run, by Temporal. */
+async function readRunning(
+  context: CommandContext,
+  batchId: string,
+  signal: AbortSignal,
+): Promise<{ readonly running: ReadonlySet<string>; readonly missing: string | null }> {
+  const { env } = context;
+  const running = new Set<string>();
+  if (['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].every((name) => env[name] === undefined)) {
+    return { running, missing: 'rows that run are not known: TEMPORAL_ADDRESS is not set here' };
+  }
+  const prefix = rowWorkflowId(batchId, 'k').slice(0, -1);
+  signal.throwIfAborted();
+  try {
+    const isOver = await withLonghaul(context, {}, async (longhaul) => {
+      for await (const { workflowId } of longhaul.list({ batch: batchId, running: true })) {
+        signal.throwIfAborted();
+        if (workflowId.startsWith(prefix)) running.add(workflowId.slice(prefix.length));
+      }
+      return await longhaul.batch(batchId).isOver().catch(overIfUnknown);
+    });
+    const whileItRuns = `the batch runs, so rows that have just ended may be called new here, and a run with other rows is refused until it is over: longhaul batch status ${batchId}`;
+    return { running, missing: isOver ? null : whileItRuns };
+  } catch (error) {
+    if (!(error instanceof LonghaulError || error instanceof ConfigError)) throw error;
+    return { running, missing: `rows that run are not known: ${error.message.split(/: |\. |\n/, 1)[0]}` };
+  }
+}
+
+/** A batch that was never started does not run. */
+function overIfUnknown(error: unknown): true {
+  if (error instanceof UnknownTaskError) return true;
+  throw error;
+}
+
+/** For people, a line each. */
+export function formatOnRecord(found: OnRecord | { readonly unknown: string }): string[] {
+  if ('unknown' in found) return [`not known: ${found.unknown}`];
+  const { success, failed, canceled, running, changed, corrected, gone, goneKeys, refused, missing } = found;
+  const known = success + failed + canceled + running;
+  const counts = Object.entries({ finished: success, failed, canceled, running })
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${formatCount(count)} ${name}`);
+  const newRows = `${formatCount(found.new)} ${found.new === 1 ? 'is' : 'are'} new`;
+  const lines = [`${formatCountOf(known, 'row')}${known === 0 ? '' : `: ${counts.join(', ')}`}; ${newRows}`];
+  if (refused !== null) lines.push(...refusalWords(refused).split('\n'));
+  if (changed > 0 && (refused?.changed ?? 0) === 0) {
+    lines.push(`other content than on record: ${formatCountOf(changed, 'row')}, paid anew, as --allow-changed says`);
+  }
+  if (corrected > 0) {
+    lines.push(`corrected since they were refused unpaid: ${formatCountOf(corrected, 'row')}, started by the run`);
+  }
+  if (gone !== null && gone > 0) {
+    const which = `${goneKeys.map((key) => showValue(key)).join(', ')}${gone > goneKeys.length ? ', …' : ''}`;
+    lines.push(`no longer in the file: ${formatCountOf(gone, 'row')} on record (${which})`);
+  }
+  if (missing !== null) lines.push(missing);
+  return lines;
+}

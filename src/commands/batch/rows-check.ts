@@ -1,7 +1,6 @@
 import type { PriceList } from '../../config/prices';
 import { parseBudget } from '../../contract/batch/parse-batch-input';
 import type { InputValue } from '../../contract/task-input';
-import { type AppInputs, InputShapes, type UnusualInput } from '../../domain/app-inputs';
 import {
   type BatchPrices,
   budgetProblem,
@@ -20,19 +19,8 @@ import { fit } from '../terminal';
 import type { BatchSettings } from './batch-settings';
 import type { FileEstimate } from './file-estimate';
 import type { EmitEvent } from './follow-batch';
-import { isRefusedByRecord } from './on-record';
 import type { RecordLookup } from './record-lookup';
-import type { RowFileOptions, RowFileToRead } from './row-file-options';
 import { ProblemGroups } from './row-problems';
-import {
-  countPlainHttp,
-  type MixedInput,
-  MixedInputs,
-  type PlainHttpFiles,
-  type SuspectText,
-  SuspectTexts,
-} from './suspect-inputs';
-
 /** It has checked the budget with the prices of its own file. */
 const thisCommand = ' and of this command';
 
@@ -42,7 +30,6 @@ export class RowsCheck {
   readonly sinks: RowSinks;
   readonly #settings: BatchSettings;
   readonly #first: number | undefined;
-  readonly #suspectTexts: SuspectTexts;
   /** Null when this command knows no prices. */
   readonly #prices: PriceCheck | null;
   /** The same of the rows that the run would start. */
@@ -50,9 +37,6 @@ export class RowsCheck {
   readonly #dailyBudgets: DailyBudgetCheck | null;
   readonly #lookup: RecordLookup | null;
   #firstRow: PreparedRow | undefined;
-  readonly #shapes = new InputShapes();
-  readonly #mixed = new MixedInputs();
-  #plainHttp: PlainHttpFiles | null = null;
   readonly #problems = new ProblemGroups();
   /** Of the good rows, with `--first`. */
   readonly keys = new Set<string>();
@@ -63,8 +47,7 @@ export class RowsCheck {
 
   constructor(
     settings: BatchSettings,
-    { file, options: { constants = {}, template } }: RowFileToRead,
-    { first, string = [], textColumn = [] }: RowFileOptions & { readonly first?: number | undefined },
+    first: number | undefined,
     emit: EmitEvent,
     {
       prices = null,
@@ -77,19 +60,12 @@ export class RowsCheck {
     this.#pricesToPay = prices === null ? null : new PriceCheck(prices, Date.now());
     this.#settings = settings;
     this.#first = first;
-    this.#suspectTexts = new SuspectTexts(
-      [...textColumn, ...string.map((text) => text.slice(0, text.indexOf('=')))],
-      (key) => key in constants || (file.format !== 'jsonl' && template === undefined),
-    );
     this.sinks = {
       maxProblems: 0,
       ...(first !== undefined && { maxGoodRows: first }),
       onRow: async (row) => {
         this.#firstRow ??= row;
         if (first !== undefined) this.keys.add(row.key);
-        this.#suspectTexts.add(row);
-        this.#mixed.add(row);
-        this.#plainHttp = countPlainHttp(this.#plainHttp, row);
         this.#prices?.add(row);
         if ((await this.#lookup?.add(row)) ?? true) {
           this.#pricesToPay?.add(row);
@@ -97,7 +73,6 @@ export class RowsCheck {
         }
         this.#dailyBudgets?.add(row);
         countApp(this.rowsByApp, row);
-        this.#shapes.add(row.input.webAppId, row, Object.keys(row.input.inputs));
       },
       onProblem: (problem) => {
         emit('problem', problemFacts(problem));
@@ -115,25 +90,16 @@ export class RowsCheck {
   }
 
   /** What was found, after the last row. */
-  async checked(
-    report: RowsReport,
-    estimate: FileEstimate | null = null,
-    earlierInputs: ReadonlyMap<number, AppInputs> = new Map(),
-  ): Promise<CheckedRows> {
+  async checked(report: RowsReport, estimate: FileEstimate | null = null): Promise<CheckedRows> {
     const { input, outputs } = this.#settings;
-    const { allowChanged = false } = input;
-    // Of a file that was not read to its end it is not known which rows it no longer has.
-    const onRecord = this.#lookup?.result(this.#first === undefined || report.goodRows < this.#first) ?? null;
-    const isRefused = !allowChanged && isRefusedByRecord(onRecord);
+    const onRecord = this.#lookup?.result(isWhole(this.#first, report)) ?? null;
+    const isRefused = onRecord !== null && !('unknown' in onRecord) && onRecord.refused !== null;
     return {
       ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
-      suspectTexts: this.#suspectTexts.found,
-      mixedInputs: this.#mixed.found,
-      plainHttp: this.#plainHttp,
-      unusualInputs: this.#shapes.unusual(earlierInputs),
       problemLines: this.#problems.lines(),
-      ...{ onRecord, allowChanged, isRefused },
+      onRecord,
+      isRefused,
       // A run that is refused costs nothing.
       estimate: isRefused ? null : estimate,
       rowsToRun: [...this.rowsToRun.values()].reduce((sum, rows) => sum + rows, 0),
@@ -158,6 +124,11 @@ export class RowsCheck {
   }
 }
 
+/** Whether the file was read to its end. Of one that was not it is not known which rows it no longer has. */
+export function isWhole(first: number | undefined, { goodRows }: RowsReport): boolean {
+  return first === undefined || goodRows < first;
+}
+
 /** Where prices of other rows are known, that of these is rather forgotten. */
 function unpricedOf(prices: BatchPrices | undefined): BatchPrices | null {
   if (prices === undefined || prices.unpriced === 0) return null;
@@ -178,17 +149,10 @@ export interface CheckedRows {
   readonly first: number | null;
   /** The first good row; null when there is none. */
   readonly firstRow: ShownRow | null;
-  readonly suspectTexts: readonly SuspectText[];
-  readonly mixedInputs: readonly MixedInput[];
-  /** Null when there are none. */
-  readonly plainHttp: PlainHttpFiles | null;
-  /** By what earlier rows of the same apps had. */
-  readonly unusualInputs: readonly UnusualInput[];
   /** For people. */
   readonly problemLines: readonly string[];
   /** Null when that was not asked for. */
   readonly onRecord: ReturnType<RecordLookup['result']> | null;
-  readonly allowChanged: boolean;
   /** Whether the run refuses the file, because rows changed under their keys or have other keys than on record. */
   readonly isRefused: boolean;
   /** Null when none was asked for, and where the run is refused. */

@@ -7,8 +7,7 @@ import type { RowsReport } from '../../rows';
 import { fit } from '../terminal';
 import { formatRowCount } from './batch-display';
 import { formatEstimate, formatFixedCosts } from './file-estimate';
-import { formatOnRecord } from './on-record';
-import { formatMixedInput, formatPlainHttp, formatSuspectText, formatUnusualInput } from './suspect-inputs';
+import { formatOnRecord } from './record-lookup';
 import type { CheckedRows, ShownInput, ShownRow } from './rows-check';
 
 /** What the check of a row file found: counts, what is to upload, what the first row sends, and the first problems. */
@@ -26,14 +25,10 @@ export function rowsReportText(checked: CheckedRows): string {
       ? [['by URI', `${formatCount(files.remoteReferences)} inputs, fetched by the workers`] as const]
       : []),
     ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
-    ...(checked.onRecord === null ? [] : formatOnRecord(checked.onRecord, checked.allowChanged)).map(
+    ...(checked.onRecord === null ? [] : formatOnRecord(checked.onRecord)).map(
       (line, n) => [n === 0 ? 'on record' : '', line] as const,
     ),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
-    ...checked.suspectTexts.map((text) => ['look at', formatSuspectText(text)] as const),
-    ...checked.mixedInputs.map((input) => ['look at', formatMixedInput(input)] as const),
-    ...(checked.plainHttp === null ? [] : [['look at', formatPlainHttp(checked.plainHttp)] as const]),
-    ...checked.unusualInputs.map((input) => ['look at', formatUnusualInput(input)] as const),
     ...[...estimateFacts(checked), ...unpricedFacts(checked)].map((words) => ['estimate', words] as const),
     ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
     ...(checked.isRefused ? [['refused', refusedWords] as const] : []),
@@ -91,7 +86,7 @@ function which(isRecordKnown: boolean): string {
 
 /** The report for `--json`; its problems were emitted one by one. */
 export function rowsReportFacts(checked: CheckedRows): object {
-  const { source, batchId, outputs, report, first, firstRow, suspectTexts, mixedInputs, unusualInputs } = checked;
+  const { source, batchId, outputs, report, first, firstRow } = checked;
   const { estimate, onRecord, fixedCosts, rowsWithinBudget } = checked;
   const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
   const counts = { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files };
@@ -102,10 +97,6 @@ export function rowsReportFacts(checked: CheckedRows): object {
     ...counts,
     first,
     firstRow,
-    suspectTexts,
-    mixedInputs,
-    unusualInputs,
-    ...(checked.plainHttp && { plainHttp: checked.plainHttp }),
     ...(estimate && { estimate, rowsToRun: checked.rowsToRun }),
     ...(fixedCosts && { fixedCosts }),
     ...(rowsWithinBudget !== null && { rowsWithinBudget }),

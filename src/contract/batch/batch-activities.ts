@@ -5,7 +5,7 @@ import type { Money } from '../../domain/money';
 import type { RowPlace } from '../../domain/batch/row-place';
 import { formatCountOf } from '../../domain/text';
 import { formatMoment } from '../../domain/time';
-import type { RowsReference } from './batch-input';
+import type { RowChoice, RowsReference } from './batch-input';
 import type { RowDefaults } from './parse-batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 
@@ -17,58 +17,52 @@ import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 /** A row, for people. */
 export interface PlacedKey extends RowPlace {
   readonly key: string;
-  /** As the row gave it, where its task has another one. Absent: the same, or it is from an older version. */
+  /** As the row gave it, where its task has another one. Absent: the same. */
   readonly originalKey?: string | undefined;
 }
 
 /** An input of a row that changed, or another field of it; the values are shortened, as JSON, without secrets. */
 export interface ChangedInput {
   readonly key: string;
-  /** The columns of the row file that a template makes it of. Absent: the key is the column, or it is from an older version. */
+  /** The columns of the row file that a template makes it of. Absent: the key is the column. */
   readonly columns?: readonly string[];
   readonly before: string;
   readonly now: string;
 }
 
-/** `openBatch`: compares the rows with what the batch's record says of their keys, before anything is started. */
+/** A row with another content than is on record under its key; of some it is known which inputs changed. */
+export interface ChangedRow extends PlacedKey {
+  readonly changedInputs?: readonly ChangedInput[];
+}
+
+/** Keys of rows that are not on record, beside keys on record that no row has: rows may have been renamed. */
+export interface RenamedRows {
+  /** New keys, and the first of them. */
+  readonly newRows: number;
+  readonly firstNew: readonly PlacedKey[];
+  /** Keys on record that no row has, and the first of them. */
+  readonly missingRows: number;
+  readonly firstMissing: readonly { readonly key: string; readonly originalKey?: string | undefined }[];
+}
+
+/**
+ * `openBatch`: compares the rows with what the batch's record says of their keys, before anything is started. It fails
+ * with `RowsChanged` when a row may be one that was paid under another content or key, unless `choice` allows it.
+ */
 export interface OpenBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
-}
-/** New rows that seem to be rows on record under other keys. */
-export interface RowsUnderOtherKeys {
-  readonly rows: number;
-  readonly first: readonly (PlacedKey & {
-    readonly recorded: string;
-    /** As that row gave it, where its task has another one. Absent: the same, or it is not known. */
-    readonly recordedOriginalKey?: string | undefined;
-  })[];
+  readonly choice: RowChoice;
 }
 export interface OpenBatchResult {
-  /** Rows on record whose content was another one. */
-  readonly changed: number;
-  /** Rows on record whose content is the same; absent from an older version. */
-  readonly unchanged?: number;
-  /** Of these, the rows that succeeded; absent from an older version. */
-  readonly succeeded?: number;
-  /** The first that changed; of some it is known which inputs changed. */
-  readonly changedRows: readonly (PlacedKey & { readonly changedInputs?: readonly ChangedInput[] })[];
-  /**
-   * Rows that are new and whose keys differ from one on record that no row has any more only in capital letters, spaces,
-   * forms of accents or leading zeros. Absent: there are none.
-   */
-  readonly alike?: RowsUnderOtherKeys;
-  /**
-   * Rows that are new and have the content of rows on record whose keys no row has any more. Absent: there are none, or it
-   * is from an older version.
-   */
-  readonly runBefore?: RowsUnderOtherKeys;
-  /** Rows on record whose keys no row has any more. Absent from an older version. */
-  readonly gone?: number;
-  /** What the rows on record cost; absent from an older version. */
-  readonly spending?: BatchSpending;
-  /** What the rows will cost, by the prices of now; absent from an older version. */
-  readonly prices?: BatchPrices;
+  /** Rows on record as succeeded, with the same content. */
+  readonly succeeded: number;
+  /** Rows on record whose keys no row has any more. */
+  readonly gone: number;
+  /** What the rows on record cost. */
+  readonly spending: BatchSpending;
+  /** What the rows will cost, by the prices of now. */
+  readonly prices: BatchPrices;
   /** Why rows can never run within the daily budget of their account. Absent: nothing is in the way. */
   readonly dailyProblem?: string;
 }
@@ -94,11 +88,7 @@ export interface StartRowsInput {
   /** So many at most; one page at most. */
   readonly limit: number;
   readonly mode: StartMode;
-  readonly allowChanged: boolean;
-  /** With mode `new`: rows on record as not succeeded are started again, too. */
-  readonly retryFailed: boolean;
-  /** With mode `new`, without `retryFailed`: only rows that were refused before anything was paid are started. Absent: no. */
-  readonly retryUnpaid?: boolean;
+  readonly choice: RowChoice;
   readonly defaults: RowDefaults;
   /** With mode `retryable`: since when rows failed in this run of the batch; ISO-8601. */
   readonly since?: string;

@@ -36,8 +36,23 @@ export interface BatchTuning {
   readonly continueAsNewAfterEvents: number;
 }
 
+/** Which rows a run starts beside those that are not on record. */
+export interface RowChoice {
+  /** Start rows again that the batch's record has as failed. May be paid anew. */
+  readonly retryFailed?: boolean;
+  /**
+   * Start only rows again that were refused before anything was paid: no others that failed, and none that was never
+   * started. Means nothing beside `retryFailed`.
+   */
+  readonly retryUnpaid?: boolean;
+  /** Start rows again whose content changed under a key that was run before. May be paid anew. */
+  readonly allowChanged?: boolean;
+  /** Start rows whose keys are not on record although keys on record are missing: they are other rows. */
+  readonly allowNew?: boolean;
+}
+
 /** Input of the `batch` workflow; plain JSON. */
-export interface BatchInput {
+export interface BatchInput extends RowChoice {
   /**
    * As in the workflow's id `batch:<id>`.
    *
@@ -68,13 +83,6 @@ export interface BatchInput {
   readonly names?: string;
   /** How the end of rows is noticed that do not say. Default: `activity`. */
   readonly watch?: 'timer' | 'activity';
-  /** Start rows again that the batch's record has as failed. May be paid anew. */
-  readonly retryFailed?: boolean;
-  /**
-   * Start only rows again that were refused before anything was paid: no others that failed, and none that was never
-   * started. Means nothing beside `retryFailed`.
-   */
-  readonly retryUnpaid?: boolean;
   /**
    * How often a row is tried that fails in a way that another attempt may fix. Default: 1.
    *
@@ -85,8 +93,6 @@ export interface BatchInput {
   readonly attempts?: number;
   /** What the batch may cost, such as `20EUR`; no row is started that is expected to cost more. Default: no limit. */
   readonly budget?: string;
-  /** Start rows again whose content changed under a key that was run before. May be paid anew. */
-  readonly allowChanged?: boolean;
   /**
    * The webhook of the workers' configuration that is sent once, when the batch ends. Default: none.
    *

@@ -14,7 +14,7 @@ import {
 } from '../archive-folder';
 import { isWebhookName, webhookNameRemedy } from '../webhook';
 import { isTaskKey } from '../workflow-ids';
-import type { BatchInput, BatchTuning, RowsReference } from './batch-input';
+import type { BatchInput, BatchTuning, RowChoice, RowsReference } from './batch-input';
 
 /** What every row's task is given beside its own input. */
 export interface RowDefaults {
@@ -31,9 +31,7 @@ export interface BatchPlan {
   readonly badRows: number;
   readonly concurrency: number;
   readonly defaults: RowDefaults;
-  readonly retryFailed: boolean;
-  readonly retryUnpaid: boolean;
-  readonly allowChanged: boolean;
+  readonly choice: Required<RowChoice>;
   readonly attempts: number;
   /** Null: no limit. */
   readonly budget: Money | null;
@@ -116,6 +114,7 @@ const fields = Object.keys({
     attempts: true,
     budget: true,
     allowChanged: true,
+    allowNew: true,
     webhook: true,
     tuning: true,
   },
@@ -159,9 +158,12 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
         null,
       ),
     },
-    retryFailed: expect('retryFailed', given.retryFailed, isFlag, 'true or false', false),
-    retryUnpaid: expect('retryUnpaid', given.retryUnpaid, isFlag, 'true or false', false),
-    allowChanged: expect('allowChanged', given.allowChanged, isFlag, 'true or false', false),
+    choice: {
+      retryFailed: expect('retryFailed', given.retryFailed, isFlag, 'true or false', false),
+      retryUnpaid: expect('retryUnpaid', given.retryUnpaid, isFlag, 'true or false', false),
+      allowChanged: expect('allowChanged', given.allowChanged, isFlag, 'true or false', false),
+      allowNew: expect('allowNew', given.allowNew, isFlag, 'true or false', false),
+    },
     attempts: expect('attempts', given.attempts, isAttempts, `a whole number from 1 to ${maxAttempts}`, 1),
     budget: parseBudget(expect('budget', given.budget, isBudget, budgetRemedy(given.budget), undefined)) ?? null,
     webhook: expect('webhook', given.webhook, isWebhookNameOrNull, webhookNameRemedy, null),

@@ -75,15 +75,10 @@ export class BatchBudget {
   /** Takes in what is known before the first row. Why the batch cannot have its budget; undefined when it can. */
   open({ spending, prices, dailyProblem }: OpenBatchResult): string | undefined {
     if (dailyProblem !== undefined) return dailyProblem;
-    if (spending !== undefined) this.#state.spending = spending;
-    if (prices !== undefined) this.#state.prices = prices;
+    this.#state.spending = spending;
+    this.#state.prices = prices;
     const { budget } = this.#state;
-    if (budget == null) return undefined;
-    if (prices !== undefined) return this.problem(budget);
-    return (
-      `budget is ${formatMoney(budget)}, and a worker of an older version has compared the rows, which does not know ` +
-      'prices: stop the workers of that version, and run the file again.'
-    );
+    return budget == null ? undefined : budgetProblem(budget, prices, spending);
   }
 
   /** Takes in what a row's task cost, whichever attempt it was. */
@@ -95,11 +90,8 @@ export class BatchBudget {
 
   /** Why the batch cannot have this budget; undefined when it can, and while its rows are not compared yet. */
   problem(budget: Money): string | undefined {
-    const { opened, prices, spending } = this.#state;
-    if (prices !== undefined) return budgetProblem(budget, prices, spending);
-    if (!opened) return undefined;
-    const words = `budget is ${formatMoney(budget)}, and a worker of an older version has opened this batch`;
-    return `${words}, which does not know prices: drain it, and run it again with --budget.`;
+    const { prices, spending } = this.#state;
+    return prices === undefined ? undefined : budgetProblem(budget, prices, spending);
   }
 
   /** Sets what the batch may cost from now on; null: no limit. Resolves to what comes of it, for people. */

@@ -1,9 +1,7 @@
 import { ActivityFailure, CancellationScope, CancelledFailure, condition, ContinueAsNew } from '@temporalio/workflow';
-import type { OpenBatchResult, ReportBatchResult, RowsUnderOtherKeys } from '../../contract/batch/batch-activities';
+import type { ReportBatchResult } from '../../contract/batch/batch-activities';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { noUploads } from '../../contract/batch/batch-rows';
-import { formatRowPlace, pickKeys, pickPlace, shownKey } from '../../domain/batch/row-place';
-import { formatCount, formatCountOf, showValue } from '../../domain/text';
 import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
 import { batchActivities, batchOptions } from '../activity-proxies';
 import { BatchRun } from './batch-run';
@@ -47,7 +45,7 @@ export async function batch(input: BatchRunInput): Promise<BatchResult> {
   });
 }
 
-/** Step 1: rows that changed under a key that was run before are refused before anything is started. */
+/** Step 1: rows that may have been paid under another content or key are refused before anything is started. */
 async function openBatch(run: BatchRun): Promise<void> {
   const { plan, state } = run;
   if (state.opened) return;
@@ -55,107 +53,17 @@ async function openBatch(run: BatchRun): Promise<void> {
   const { id, rows } = plan;
   const options = batchOptions(run.plan.tuning, 'Compare the rows with the record');
   const opened = await run.stop.unlessAsked(() =>
-    batchActivities.openBatch.executeWithOptions(options, [{ id, rows }]),
+    batchActivities.openBatch.executeWithOptions(options, [{ id, rows, choice: plan.choice }]),
   );
   if (opened === undefined) {
     run.end(nothingStarted(rows.rows));
     throw new CancelledFailure('The batch was stopped before it started a row.');
   }
-  if (!plan.allowChanged) refusePaidTwice(opened);
-  state.onRecord = { success: 0, failed: 0, canceled: 0, gone: opened.gone ?? 0 };
+  state.onRecord = { success: 0, failed: 0, canceled: 0, gone: opened.gone };
   state.succeededBefore = opened.succeeded;
   const budgetProblem = run.budget.open(opened);
   if (budgetProblem !== undefined) throw taskFailure('BudgetUnusable', budgetProblem);
   state.opened = true;
-}
-
-type ChangedRow = OpenBatchResult['changedRows'][number];
-
-/** Such as `: "2:ImageScale.width" was 512 and is 640`, by the columns of a template; empty where it is not known. */
-function changedWords({ changedInputs = [] }: ChangedRow): string {
-  const words = changedInputs.map(({ key, columns = [key], before, now }) => {
-    return `${columns.map((name) => showValue(name)).join(' and ')} was ${before} and is ${now}`;
-  });
-  return words.length === 0 ? '' : `: ${words.join(', ')}`;
-}
-
-/** What `openBatch` says of a staged file that has the name of before. */
-const otherContent = ' with other content';
-
-/** Where the same changed in all rows, the rows themselves did not. */
-function commonChange(unchanged: number | undefined, rows: readonly ChangedRow[]): string {
-  if (unchanged !== 0) return '';
-  const known = rows.flatMap(({ changedInputs }) =>
-    changedInputs === undefined ? [] : [JSON.stringify(changedInputs)],
-  );
-  if (known.length < 2 || new Set(known).size > 1) return '';
-  // A photo of several rows that was replaced under its name: neither the template nor an option.
-  const isContent = rows.some(({ changedInputs = [] }) => changedInputs.some(({ now }) => now.endsWith(otherContent)));
-  if (isContent) return '';
-  return ` The same changed in all ${known.length} rows that were compared: rather than the rows, what they have in common changed (the template, or an option such as --input or --app).`;
-}
-
-/** Why rows are refused, and what may be done about it. */
-interface Reason {
-  readonly rows: number;
-  readonly words: string;
-  /** Without the begin and the end of its sentence. */
-  readonly remedy: string;
-  readonly first: readonly { readonly key: string }[];
-}
-
-/** Rows that would be paid although one on record may be the same: one refusal tells of all of them. */
-function refusePaidTwice({ alike, runBefore, changed, unchanged, changedRows }: OpenBatchResult): void {
-  const reasons = [
-    ...underOtherKeys(alike, (isOne) => {
-      return `${isOne ? 'has a key that differs' : 'have keys that differ'} from keys on record only in capital letters, spaces, forms of accents or leading zeros`;
-    }),
-    ...underOtherKeys(runBefore, (isOne) => {
-      return `${isOne ? 'has' : 'have'} the content of ${isOne ? 'a row' : 'rows'} on record whose ${isOne ? 'key' : 'keys'} the file no longer has`;
-    }),
-    ...(changed === 0 ? [] : [changedContent(changed, unchanged, changedRows)]),
-  ];
-  if (reasons.length === 0) return;
-  const words = reasons.map((reason) => reason.words).join(' ');
-  // At most two: of rows under other keys, then of rows that differ.
-  const remedies = [...new Set(reasons.map(({ remedy }) => remedy))].join('; and of rows that differ, ');
-  throw taskFailure(
-    'RowsChanged',
-    `${words} If this is another file, give it an --id of its own: all its rows are then paid. Otherwise ${remedies}.`,
-    {
-      changed: reasons.reduce((sum, { rows }) => sum + rows, 0),
-      changedRows: reasons.flatMap(({ first }) => first),
-    },
-  );
-}
-
-function changedContent(rows: number, unchanged: number | undefined, first: OpenBatchResult['changedRows']): Reason {
-  const which = first.map((row) => `${formatRowPlace(row)} (${shownKey(row)}${changedWords(row)})`).join(', ');
-  return {
-    ...{ rows, first },
-    words: `${formatCountOf(rows, 'row')} ${rows === 1 ? 'differs' : 'differ'} from what was run under ${rows === 1 ? 'its key' : 'their keys'}: ${which}.${commonChange(unchanged, first)}`,
-    remedy:
-      'put back what was there, or, to run and pay the rows anew, give them other keys or allow it with allowChanged (--allow-changed)',
-  };
-}
-
-/** Such a row is rather the one on record under another key. */
-function underOtherKeys(found: RowsUnderOtherKeys | undefined, what: (isOne: boolean) => string): readonly Reason[] {
-  if (found === undefined) return [];
-  const { rows, first } = found;
-  const which = first
-    .map((row) => `${formatRowPlace(row)} (${shownKey(row)}; on record: ${row.recordedOriginalKey ?? row.recorded})`)
-    .join(', ');
-  const more = rows > first.length ? ` and ${formatCount(rows - first.length)} more` : '';
-  return [
-    {
-      rows,
-      words: `${formatCountOf(rows, 'row')} ${what(rows === 1)}: ${which}${more}.`,
-      remedy:
-        'give the keys of before, or allow it with allowChanged (--allow-changed): the rows are then run, and paid, as new ones',
-      first: first.map((row) => ({ ...pickPlace(row), ...pickKeys(row) })),
-    },
-  ];
 }
 
 /** Step 3: the result files, and the figures of the batch. */

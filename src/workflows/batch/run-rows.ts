@@ -89,24 +89,14 @@ class Window {
   /** Starts rows until the window is full, a page at a time. */
   async fill(): Promise<void> {
     const run = this.#run;
-    const { id, rows, allowChanged, retryFailed, retryUnpaid, defaults } = run.plan;
+    const { id, rows, choice, defaults } = run.plan;
     while ((run.mayStart && run.freePlaces > 0) || run.mayLookAhead) {
       const { cursor, mode } = run.state;
       if (cursor === null) return;
       const options = batchOptions(run.plan.tuning, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
       const limit = run.freePlaces;
-      const { money } = run.budget;
-      const since = new Date(run.state.startedAtMs).toISOString();
-      const choice = {
-        mode,
-        ...(mode === 'retryable' && { since }),
-        allowChanged,
-        retryFailed,
-        ...(retryUnpaid && { retryUnpaid }),
-        defaults,
-        ...(money !== undefined && { budget: money }),
-      };
-      const input = { id, rows, cursor, limit, ...choice };
+      const since = mode === 'retryable' ? new Date(run.state.startedAtMs).toISOString() : undefined;
+      const input = { id, rows, cursor, limit, mode, choice, since, defaults, budget: run.budget.money };
       run.beginStart();
       const started = await run.stop.unlessAsked(() => batchActivities.startRows.executeWithOptions(options, [input]));
       run.takeStarted(started ?? (await this.#findStarted(input)));

@@ -67,7 +67,7 @@ describe('awaitRowEnds', () => {
     await batch.stack.client.workflow.getHandle(rowWorkflowId(id, 'again')).terminate('by hand');
     const [cutOff] = await batch.ends(id, ['again']);
     expect(cutOff?.status).toBe('Failed');
-    await batch.startRows(id, rows, { retryFailed: true });
+    await batch.startRows(id, rows, { choice: { retryFailed: true } });
 
     expect([...(await awaitEnds(1, since)).keys()]).toEqual(['other']);
   });

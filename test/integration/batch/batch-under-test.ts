@@ -92,7 +92,7 @@ export class BatchUnderTest {
   async startRows(id: string, rows: RowsReference, choice: StartChoice = {}): Promise<StartRowsResult> {
     const { activityId, rowTasks, dailyBudgets, ...more } = choice;
     const input: StartRowsInput = {
-      ...{ id, rows, cursor: { page: 0, skip: 0 }, limit: 200, mode: 'new', allowChanged: false, retryFailed: false },
+      ...{ id, rows, cursor: { page: 0, skip: 0 }, limit: 200, mode: 'new', choice: {} },
       defaults: { archive: `batches/${id}/outputs`, watch: 'activity', names: null },
       ...more,
     };

@@ -30,11 +30,11 @@ describe('a row of which neither Temporal nor the batch’s record knows any mor
 
       const [refused] = await batch.record(id, rows, (await batch.startRows(id, rows)).running);
       expect(refused).toMatchObject({ status: 'Failed', failure: { type: 'InputChanged' }, requestId: null });
-      const again = await batch.startRows(id, rows, { retryFailed: true });
+      const again = await batch.startRows(id, rows, { choice: { retryFailed: true } });
       expect(again).toMatchObject({ running: [], ended: [{ failure: { type: 'InputChanged' } }] });
       expect(batch.creates).toBe(before);
 
-      const allowed = await batch.startRows(id, rows, { allowChanged: true });
+      const allowed = await batch.startRows(id, rows, { choice: { allowChanged: true } });
       const [end] = await batch.record(id, rows, allowed.running);
       expect(end).toMatchObject({ status: 'Success', createNumber: 2 });
       expect(batch.creates).toBe(before + 1);

@@ -23,13 +23,14 @@ describe('the record of a batch in a bucket', () => {
     const keys = ['a', 'b', 'c', 'd', 'e'].map((key) => ({ key }));
     const [former, rows] = await batch.write(keys);
     const records = rows.map((row, index) => endedRow(row, Math.floor(index / 2)));
-    await expect(batch.open(former)).resolves.toMatchObject({ changed: 0, changedRows: [] });
+    await expect(batch.open(former, undefined, {})).resolves.toMatchObject({ gone: 0 });
     await batch.record(former.digest, records.slice(2));
     await batch.record(former.digest, records.slice(0, 3));
     expect(await batch.page(former, 1)).toEqual([{ records: 2 }, records[2], records[3]]);
 
     const [reference] = await batch.write([{ key: 'new' }, { key: 'e' }, { key: 'a', input: { webAppId: 9 } }]);
-    await expect(batch.open(reference)).resolves.toMatchObject({ changed: 1, changedRows: [{ line: 3, key: 'a' }] });
+    await expect(batch.refused(reference)).resolves.toMatchObject({ changed: 1, changedRows: [{ line: 3, key: 'a' }] });
+    await batch.open(reference);
     const folder = `batches/b/results/${reference.digest.slice(0, 12)}`;
     expect(await batch.names()).toEqual([
       'batches/b/batch.json',

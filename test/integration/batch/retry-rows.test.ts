@@ -99,7 +99,7 @@ describe('a retry', () => {
         await Promise.all([...records.keys()].map((key) => forgetWorkflow(client, rowWorkflowId(id, key))));
       const before = batch.creates;
 
-      const again = await batch.startRows(id, rows, { retryFailed: true });
+      const again = await batch.startRows(id, rows, { choice: { retryFailed: true } });
 
       const unrecorded = isForgotten ? again.running.slice(-1) : again.ended;
       expect(unrecorded.map(({ key }) => key)).toEqual(['unrecorded']);
@@ -128,13 +128,13 @@ describe('a retry', () => {
     nextCreates({ name: 'refuse', reason: 'badParameter' });
     await batch.record(id, rows, (await batch.startRows(id, rows)).running);
     nextCreates(fails);
-    const unpaid = await batch.startRows(id, rows, { retryUnpaid: true });
+    const unpaid = await batch.startRows(id, rows, { choice: { retryUnpaid: true } });
     expect(unpaid.running).toMatchObject([{ key: 'a' }]);
     // Paid, and not recorded: the batch was terminated, or a person retried the row by itself.
     expect(await batch.ends(id, ['a'])).toMatchObject([{ createNumber: 1, failure: { type: 'TaskFailed' } }]);
     const before = batch.creates;
 
-    const again = await batch.startRows(id, rows, { retryUnpaid: true });
+    const again = await batch.startRows(id, rows, { choice: { retryUnpaid: true } });
 
     expect(again.running).toEqual([]);
     expect(again.ended).toMatchObject([{ key: 'a', createNumber: 1, failure: { type: 'TaskFailed' } }]);
@@ -163,17 +163,17 @@ describe('a retry', () => {
     await batch.record(id, rows, (await batch.startRows(id, rows, { limit: 1 })).running);
     nextCreates(scenario!);
 
-    const again = await batch.startRows(id, rows, { retryUnpaid: true, allowChanged: true });
+    const again = await batch.startRows(id, rows, { choice: { retryUnpaid: true, allowChanged: true } });
 
     expect(again).toMatchObject({ running: [{ key: 'a' }], ended: [], next: null });
     expect(await batch.ends(id, ['a'])).toMatchObject([{ createNumber: 1, failure: { type: 'TaskRejected' } }]);
     nextCreates(fails);
-    await batch.startRows(id, rows, { retryFailed: true, limit: 1 });
+    await batch.startRows(id, rows, { choice: { retryFailed: true }, limit: 1 });
     const [paid] = await batch.ends(id, ['a']);
     expect(paid).toMatchObject({ createNumber: 1, failure: { type: 'TaskFailed' } });
     const before = batch.creates;
 
-    const late = await batch.startRows(id, rows, { retryUnpaid: true, allowChanged: true });
+    const late = await batch.startRows(id, rows, { choice: { retryUnpaid: true, allowChanged: true } });
 
     expect(late).toMatchObject({ running: [], ended: [{ key: 'a', requestId: paid?.requestId }], next: null });
     expect(batch.creates).toBe(before);

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { DailyBudgets } from '../../../src/activities/daily-budgets';
 import type { RowTasks } from '../../../src/activities/dependencies';
 import type { DayRequest } from '../../../src/contract/account-day';
+import type { RowChoice } from '../../../src/contract/batch/batch-input';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { DailyBudget } from '../../../src/domain/daily-budget';
@@ -103,7 +104,7 @@ describe('startRows', () => {
     expect(second.running).toEqual([first.running[0]]);
     expect(second.ended).toMatchObject([{ key: 'quick', status: 'Success', page: 0, line: 2, outputCount: 1 }]);
     await batch.run(({ recordRows }) => recordRows, { id, digest: rows.digest, records: second.ended });
-    const third = await batch.startRows(id, rows, { retryFailed: true });
+    const third = await batch.startRows(id, rows, { choice: { retryFailed: true } });
     expect(third).toMatchObject({ running: [{ key: 'long' }], ended: [], onRecord: { success: 1, failed: 0 } });
     expect(batch.creates - before).toBe(2);
     await terminate('long');
@@ -189,7 +190,7 @@ describe('a row whose content changed', () => {
     await whenCreated('a');
     const before = batch.creates;
 
-    const atOnce = await batch.startRows(id, changed, { allowChanged: true, retryFailed: true });
+    const atOnce = await batch.startRows(id, changed, { choice: { allowChanged: true, retryFailed: true } });
     expect(atOnce.running).toEqual([]);
     expect(atOnce.ended).toMatchObject([
       { key: 'a', status: 'Failed', failure: { type: 'InputChanged' }, digest: running?.digest },
@@ -197,35 +198,43 @@ describe('a row whose content changed', () => {
     expect(atOnce.ended[0]?.failure?.message).toMatch(/runs with another input.*once it is over/);
     await batch.run(({ recordRows }) => recordRows, { id, digest: changed.digest, records: atOnce.ended });
     await terminate('a');
-    expect((await batch.startRows(id, changed, { retryFailed: true })).onRecord).toMatchObject({ failed: 1 });
+    expect((await batch.startRows(id, changed, { choice: { retryFailed: true } })).onRecord).toMatchObject({
+      failed: 1,
+    });
     // A stop before the row was started again: its former task tells nothing of it.
-    const found = await batch.startRows(id, changed, { allowChanged: true, onlyFound: true });
+    const found = await batch.startRows(id, changed, { choice: { allowChanged: true }, onlyFound: true });
     expect(found).toMatchObject({ running: [], ended: [] });
     expect(batch.creates).toBe(before);
 
-    const allowed = await batch.startRows(id, changed, { allowChanged: true });
+    const allowed = await batch.startRows(id, changed, { choice: { allowChanged: true } });
 
     expect(allowed.running).toMatchObject([{ key: 'a' }]);
     expect(await batch.record(id, changed, allowed.running)).toMatchObject([{ status: 'Success', createNumber: 2 }]);
     expect(batch.creates).toBe(before + 1);
-    expect((await batch.startRows(id, changed, { allowChanged: true })).onRecord).toMatchObject({ success: 1 });
+    expect((await batch.startRows(id, changed, { choice: { allowChanged: true } })).onRecord).toMatchObject({
+      success: 1,
+    });
   });
 
   it(
     'is found by its record when Temporal has forgotten its task, and its former result is not taken for the new one',
     async () => {
       const former = await batch.write([{ key: 'a' }]);
-      await batch.run(({ openBatch }) => openBatch, { id, rows: former });
+      await batch.run(({ openBatch }) => openBatch, { id, rows: former, choice: {} });
       const records = await batch.record(id, former, (await batch.startRows(id, former)).running);
       await forgetWorkflow(batch.stack.client, rowWorkflowId(id, 'a'));
       const changed = await batch.write([{ key: 'a', input: { inputs: { '1:EmptyImage.width': 24 } } }]);
       const before = batch.creates;
 
-      const opened = await batch.run(({ openBatch }) => openBatch, { id, rows: changed });
-      expect(opened).toMatchObject({ changed: 1, changedRows: [{ line: 1, key: 'a' }] });
+      const opening = (choice: RowChoice) => batch.run(({ openBatch }) => openBatch, { id, rows: changed, choice });
+      await expect(opening({})).rejects.toMatchObject({
+        type: 'RowsChanged',
+        details: [{ changed: 1, changedRows: [{ line: 1, key: 'a' }] }],
+      });
+      await opening({ allowChanged: true });
       expect(await batch.startRows(id, changed)).toMatchObject({ running: [], ended: [], onRecord: { success: 1 } });
       expect(batch.creates).toBe(before);
-      const { running } = await batch.startRows(id, changed, { allowChanged: true });
+      const { running } = await batch.startRows(id, changed, { choice: { allowChanged: true } });
 
       const [record] = await batch.record(id, changed, running);
       expect(record).toMatchObject({ status: 'Success', createNumber: 2 });

@@ -3,6 +3,7 @@ import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
 import { progressQuery } from '../../../src/contract/batch/batch-messages';
 import { eventually } from '../../support/eventually';
+import { finalFailure } from '../../support/fake-activities';
 import { FakeBatch, rowEnd } from '../../support/fake-batch';
 import { FakeContext } from '../../support/fake-context';
 import { FaultProxy } from '../../support/fault-proxy';
@@ -292,7 +293,7 @@ describe('a batch that was run again with rows that are refused', () => {
         await workflow.result();
         const { taskQueue } = await workflow.describe();
         const longhaul = new Longhaul({ client: environment.client, taskQueue });
-        batch.changed = 2;
+        batch.unopened = finalFailure('RowsChanged', '2 rows have other content.');
         for (let again = 0; again < 2; again += 1) {
           const refused = await longhaul.startBatch({ ...batch.input, source: 'refused.csv' });
           await expect(refused.result()).rejects.toMatchObject({ failureType: 'RowsChanged' });
@@ -301,12 +302,12 @@ describe('a batch that was run again with rows that are refused', () => {
         const status = await run('status', batch.id, '--json');
         expect(JSON.parse(status.stdout.text)).toMatchObject({
           ...{ execution: 'COMPLETED', isOver: true, progress: { success: rowCount } },
-          refused: { reason: expect.stringContaining('2 rows differ') as string },
+          refused: { reason: '2 rows have other content.' },
         });
-        expect((await run('status', batch.id)).stdout.text).toMatch(/refused +a later run .*2 rows differ/);
+        expect((await run('status', batch.id)).stdout.text).toMatch(/refused +a later run .*2 rows have/);
         expect((await run('report', batch.id)).stdout.text).toMatch(/^Completed {2}batch:/);
 
-        batch.changed = 0;
+        batch.unopened = undefined;
         expect(await run('retry', batch.id)).toMatchObject({ exitCode: 0 });
         const again = longhaul.batch(batch.id);
         expect(await again.input()).toMatchObject({ retryFailed: true, rows: batch.input.rows });

@@ -42,7 +42,7 @@ async function listedWhenOver(id: string): Promise<Listed & { readonly line: str
 describe('a batch whose first run is refused', () => {
   it('is listed as refused, and its status says why', async () => {
     const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, 3, { tuning: fastBatchTuning });
-    batch.changed = 2;
+    batch.unopened = finalFailure('RowsChanged', '2 rows have other content.');
     await environment.withBatch(batch.activities, batch.input, async (workflow) => {
       await expect(workflow.result()).rejects.toThrow();
 
@@ -56,10 +56,10 @@ describe('a batch whose first run is refused', () => {
       const longhaul = new Longhaul({ client: environment.client });
       expect(await longhaul.batch(batch.id).status()).toMatchObject({
         refused: null,
-        failure: { type: 'RowsChanged', message: expect.stringContaining('2 rows differ') as string },
+        failure: { type: 'RowsChanged', message: '2 rows have other content.' },
       });
       const { stdout } = await run('status', batch.id);
-      expect(stdout.text).toMatch(/^ {2}state +Refused, over after .*\n {2}failure +RowsChanged: 2 rows differ/m);
+      expect(stdout.text).toMatch(/^ {2}state +Refused, over after .*\n {2}failure +RowsChanged: 2 rows have/m);
     });
   });
 });

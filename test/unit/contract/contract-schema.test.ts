@@ -113,7 +113,12 @@ const batch = fc.record(
     ...{ source: fc.constant('photos.csv'), badRows: fc.nat(), names: fc.constant('{batch}/{key}-{index}{ext}') },
     ...{ archive: fc.constant('campaign-7'), watch: common.watch, retryFailed: fc.boolean() },
     concurrency: fc.integer({ min: 1, max: 500 }),
-    ...{ attempts: fc.integer({ min: 1, max: 10 }), budget: fc.constant('20EUR'), allowChanged: fc.boolean() },
+    ...{
+      attempts: fc.integer({ min: 1, max: 10 }),
+      budget: fc.constant('20EUR'),
+      allowChanged: fc.boolean(),
+      allowNew: fc.boolean(),
+    },
   },
   { requiredKeys: ['id', 'rows'] },
 );

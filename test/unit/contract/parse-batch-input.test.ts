@@ -6,7 +6,8 @@ describe('parseBatchInput', () => {
   it('fills in every default', () => {
     expect(parseBatchInput(good).plan).toMatchObject({
       ...good,
-      ...{ source: null, badRows: 0, concurrency: 100, retryFailed: false, allowChanged: false },
+      ...{ source: null, badRows: 0, concurrency: 100 },
+      choice: { retryFailed: false, retryUnpaid: false, allowChanged: false, allowNew: false },
       budget: null,
       webhook: null,
       attempts: 1,

@@ -112,8 +112,8 @@ describe('openBatch', () => {
     const [reference] = await batch.write([{ key: 'a' }]);
 
     await expect(batch.open(reference)).resolves.toMatchObject({
-      changed: 0,
-      changedRows: [],
+      succeeded: 0,
+      gone: 0,
     });
 
     const { digest, rows, pages } = reference;
@@ -125,16 +125,19 @@ describe('openBatch', () => {
     });
   });
 
-  it('brings the records to where their rows stand now, and reports those that changed', async () => {
+  it('brings the records to where their rows stand now, unless rows that changed are refused, which leaves the record as it was', async () => {
     const [previous, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }, { key: 'd' }]);
     await batch.open(previous);
     const records = rows.slice(0, 3).map((row, index) => endedRow(row, Math.floor(index / 2)));
     await batch.record(previous.digest, records);
     const [reference, moved] = await batch.write([{ key: 'e' }, { key: 'c' }, { key: 'a', input: { webAppId: 6 } }]);
 
+    const before = await batch.names();
+    expect(await batch.refused(reference)).toMatchObject({ changed: 1, changedRows: [{ line: 3, key: 'a' }] });
+    expect(await batch.names()).toEqual(before);
     const opened = await batch.open(reference);
 
-    expect(opened).toMatchObject({ changed: 1, unchanged: 1, succeeded: 1, changedRows: [{ line: 3, key: 'a' }] });
+    expect(opened).toMatchObject({ succeeded: 1, gone: 1 });
     expect(await batch.page(reference, 0)).toEqual([{ records: 1 }, { ...records[2], index: 1, line: 2, page: 0 }]);
     expect(await batch.page(reference, 1)).toEqual([{ records: 1 }, { ...records[0], index: 2, line: 3, page: 1 }]);
     const folderName = `batches/b/results/${reference.digest.slice(0, 12)}`;
@@ -238,7 +241,7 @@ describe('files that are not the record’s own', () => {
     for (const name of foreign.slice(0, 3)) await batch.archive.replace(name, 'paid for');
     const [reference] = await batch.write([{ key: 'a' }]);
 
-    await expect(batch.open(reference)).resolves.toMatchObject({ changed: 0 });
+    await expect(batch.open(reference)).resolves.toMatchObject({ gone: 0 });
   });
 
   it('stay when the record is laid out for other rows', async () => {

@@ -1,5 +1,4 @@
-import { pollRows, maxEndBytes } from '../../../../src/activities/batch/running-rows';
-import { chooseRows } from '../../../../src/activities/batch/row-choice';
+import { pollRows } from '../../../../src/activities/batch/running-rows';
 import type { PollRowsInput, StartRowsResult } from '../../../../src/contract/batch/batch-activities';
 import {
   boundedRowEnd,
@@ -9,7 +8,7 @@ import {
   type RowStarted,
   type RunningRow,
 } from '../../../../src/contract/batch/batch-rows';
-import type { PreparedRow } from '../../../../src/rows';
+import { chooseRows, maxEndBytes, type PreparedRow } from '../../../../src/rows';
 import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
 import { preparedRows } from '../../../support/prepared-rows-under-test';
 import { ActivityEnvironment } from '../../../support/activity-environment';
@@ -111,7 +110,7 @@ describe('startRows', () => {
     const records = new Map(
       rows.map((one) => [one.key, { ...largeEnd(one.key), ...place(one), status: 'Failed' } as const]),
     );
-    const choice = { limit: 9, mode: 'failed', allowChanged: false, retryFailed: false } as const;
+    const choice = { limit: 9, mode: 'failed', choice: {} } as const;
     const left: string[] = [];
     for (let skip = 0; skip < rows.length;) {
       const chosen = chooseRows(rows, records, { ...choice, cursor: { page: 0, skip } });

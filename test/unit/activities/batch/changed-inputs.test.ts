@@ -41,7 +41,7 @@ describe('of rows that changed, openBatch tells', () => {
     const text = `key,1:A.b,2:A.b,4:A.b\none,@s3://b/dog.jpg,2,${'long '.repeat(100)}\n`;
     const [reference] = await batch.prepare('rows.csv', text);
 
-    const { changed, changedRows } = await batch.open(reference);
+    const { changed, changedRows } = await batch.refused(reference);
 
     expect(changed).toBe(1);
     expect(changedRows).toMatchObject([{ line: 2, key: 'one' }]);
@@ -55,7 +55,7 @@ describe('of rows that changed, openBatch tells', () => {
     expect(inputs?.[2]?.now.length).toBeLessThan(130);
   });
 
-  it('staged photos by their names and columns, not by where they are staged', async () => {
+  it('staged photos by their names, contents and columns, not by where they are staged', async () => {
     const staged = (content: string, name: string): string => `s3://staging/pre/${content.repeat(64)}/${name}`;
     const files = {
       '1:A.b': { file: 's3://staging/pre/{photo}' },
@@ -76,17 +76,17 @@ describe('of rows that changed, openBatch tells', () => {
     const text = sheet(cell('d', 'cat.jpg'), cell('e', 'other.png'), 's3://b/plain.png');
     const [reference] = await batch.prepare('rows.csv', text, { template });
 
-    expect((await batch.open(reference)).changedRows[0]?.changedInputs).toEqual([
-      { key: '1:A.b', columns: ['photo'], before: '"cat.jpg"', now: '"cat.jpg" with other content' },
-      { key: '2:A.b', columns: ['mask'], before: '"mask.png"', now: '"other.png"' },
-      { key: '3:A.b', columns: ['plain'], before: '"plain.png" (staged)', now: '"s3://b/plain.png"' },
+    expect((await batch.refused(reference)).changedRows[0]?.changedInputs).toEqual([
+      { key: '1:A.b', columns: ['photo'], before: '"cat.jpg" (aaaaaaaa)', now: '"cat.jpg" (dddddddd)' },
+      { key: '2:A.b', columns: ['mask'], before: '"mask.png" (bbbbbbbb)', now: '"other.png" (eeeeeeee)' },
+      { key: '3:A.b', columns: ['plain'], before: '"plain.png" (cccccccc)', now: '"s3://b/plain.png"' },
     ]);
   });
 
   it('of one that is no longer there, and of another app', async () => {
     await ran('key,2:A.b,3:A.b\none,1,x\n', () => ({ webAppId: 6, values: { '2:A.b': 1, '3:A.b': 'x' } }));
     const [reference] = await batch.prepare('rows.csv', 'key,2:A.b\none,1\n');
-    const { changedRows } = await batch.open(reference);
+    const { changedRows } = await batch.refused(reference);
     expect(changedRows[0]?.changedInputs).toEqual([
       { key: 'webAppId', before: '6', now: '5' },
       { key: '3:A.b', before: '"x"', now: 'missing' },
@@ -105,7 +105,7 @@ describe('of rows that changed, openBatch tells', () => {
     const head = 'key,1:A.b,2:A.b,3:A.b\n';
     await ran(`${head}one,@s3://b/a.jpg,@s3://b/b.jpg,1\n`, () => ({ inputs: [both], values: { '3:A.b': 1 } }));
     const [reference] = await batch.prepare('rows.csv', `${head}one,@s3://b/a.jpg,@s3://b/b.jpg,2\n`);
-    const { changedRows } = await batch.open(reference);
+    const { changedRows } = await batch.refused(reference);
     expect(changedRows[0]?.changedInputs).toEqual([{ key: '3:A.b', before: '1', now: '2' }]);
   });
 
@@ -115,7 +115,7 @@ describe('of rows that changed, openBatch tells', () => {
       ...(index === 1 && { requestId: 'another-task' }),
     }));
     const [reference] = await batch.prepare('rows.csv', 'key,2:A.b\none,3\ntwo,4\n');
-    const [, two] = (await batch.open(reference)).changedRows;
+    const [, two] = (await batch.refused(reference)).changedRows;
     expect(two).toEqual({ line: 3, sheetRow: 3, key: 'two' });
   });
 
@@ -126,7 +126,7 @@ describe('of rows that changed, openBatch tells', () => {
     rmSync(manifest);
     symlinkSync('manifest.json', manifest);
 
-    expect((await batch.open(reference)).changedRows).toEqual([{ line: 2, sheetRow: 2, key: 'one' }]);
+    expect((await batch.refused(reference)).changedRows).toEqual([{ line: 2, sheetRow: 2, key: 'one' }]);
   });
 });
 
@@ -141,11 +141,14 @@ describe('the key that a row gave, where its task has another one,', () => {
     expect((await batch.report(reference)).unsuccessful).toMatchObject([slug]);
 
     const [edited] = await batch.prepare('rows.csv', 'key,2:A.b\nA 20/ä,2\n');
-    expect((await batch.open(edited)).changedRows).toEqual([{ line: 2, sheetRow: 2, ...slug }]);
+    expect((await batch.refused(edited)).changedRows).toEqual([{ line: 2, sheetRow: 2, ...slug }]);
 
     const [renamed] = await batch.prepare('rows.csv', 'key,2:A.b\nB,1\n');
-    expect((await batch.open(renamed)).runBefore?.first).toEqual([
-      { line: 2, sheetRow: 2, key: 'B', recorded: row!.key, recordedOriginalKey: 'A 20/ä' },
-    ]);
+    expect((await batch.refused(renamed)).renamed).toEqual({
+      newRows: 1,
+      firstNew: [{ line: 2, sheetRow: 2, key: 'B' }],
+      missingRows: 1,
+      firstMissing: [slug],
+    });
   });
 });

@@ -5,7 +5,6 @@ import { plainCell } from '../../../../src/formats/results-table';
 import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
-import { readEarlierRows } from '../../../../src/results/recorded-rows';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
 
 let batch: RecordUnderTest;
@@ -242,22 +241,6 @@ describe('reportBatch', () => {
     const { html } = await batch.report(reference);
 
     expect(await readFile(html ?? '', 'utf8')).toContain('request-a');
-  });
-
-  it('keeps which inputs the rows had that succeeded', async () => {
-    const inputs = { '1:A.b': 1, '2:A.b': 'x' };
-    const [reference, rows] = await batch.write([
-      { key: 'a', input: { inputs } },
-      { key: 'b', input: { inputs: { '1:A.b': 1 } } },
-      { key: 'c', input: { inputs: { '3:A.b': 1 } } },
-    ]);
-    await batch.open(reference);
-    const ends = rows.map((row) => endedRow(row, 0, row.key === 'c' ? failed : {}));
-    await batch.record(reference.digest, ends);
-    await batch.report(reference);
-
-    const known = await readEarlierRows(batch.archive, [5, 6]);
-    expect([...known.inputs]).toEqual([[5, { rows: 2, every: ['1:A.b'], some: ['1:A.b', '2:A.b'] }]]);
   });
 
   it('leaves the previous result files whole when the record turns out to be damaged', async () => {

@@ -141,44 +141,7 @@ describe('a dry run', () => {
   });
 });
 
-describe('inputs by which rows differ from all earlier rows of their app that succeeded', () => {
-  const inputs = {
-    rows: 40,
-    every: ['1:LoadImage.image', '2:ImageScale.width'],
-    some: ['1:LoadImage.image', '2:ImageScale.width'],
-  };
-  const samples = { webAppId: 1, rows: 40, samples: [{ ms: 5_000, cost: null }], inputs };
-  const missing =
-    '"2:ImageScale.width" is missing in 2 rows (first row 2), and all of 40 earlier rows of app 1 that succeeded had it';
-  const added =
-    '"2:ImageScale.widht" is in 2 rows (first row 2), and none of 40 earlier rows of app 1 that succeeded had it';
-
-  async function withArchive(...args: string[]): Promise<FakeContext> {
-    const archive = join(folder.path, 'archive');
-    mkdirSync(join(archive, '.estimates'), { recursive: true });
-    writeFileSync(join(archive, appSamplesName(1)), withBatch(undefined, 'earlier', samples));
-    const rows = file(
-      'unusual.csv',
-      'key,1:LoadImage.image,2:ImageScale.widht\na,@photos/cat.jpg,5\nb,@photos/cat.jpg,6\n',
-    );
-    const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1', LONGHAUL_ARCHIVE: archive });
-    await runCommandLine(['batch', 'run', rows, '--app', '1', ...args], context);
-    return context;
-  }
-
-  it('are warned of, and refuse nothing', async () => {
-    const { exitCode, stdout } = await withArchive('--dry-run');
-    expect(exitCode).toBe(0);
-    expect(stdout.text).toContain(`  look at    ${missing}\n  look at    ${added}\n`);
-    const [checked] = events(await withArchive('--dry-run', '--json'));
-    expect(checked).toMatchObject({
-      unusualInputs: [
-        { webAppId: 1, key: '2:ImageScale.width', kind: 'missing', rows: 2, line: 2, sheetRow: 2, earlierRows: 40 },
-        { webAppId: 1, key: '2:ImageScale.widht', kind: 'new', rows: 2, line: 2, sheetRow: 2, earlierRows: 40 },
-      ],
-    });
-  });
-
+describe('rows of an app of which earlier ones are known', () => {
   it('have an estimate that says what is not paid again, and whether a budget lasts', async () => {
     const costs = [10_000, 10_000, 50_000].map((micros) => ({ ms: null, cost: { currency: 'EUR', micros } }));
     const archive = join(folder.path, 'priced');
@@ -220,12 +183,6 @@ describe('inputs by which rows differ from all earlier rows of their app that su
     expect(checked).toMatchObject({ fixedCosts: [{ currency: 'EUR', micros: 60_000 }], rowsWithinBudget: 2 });
     const byTime = await check({ ...price, perMillisecond: '0.01', costTime: 'taskCostTime' });
     expect(byTime.stdout.text).not.toContain('fixed prices');
-  });
-
-  it('are warned of before anything is started, too', async () => {
-    const { exitCode, stderr } = await withArchive();
-    expect(exitCode).toBe(6);
-    expect(stderr.text).toContain(missing);
   });
 });
 

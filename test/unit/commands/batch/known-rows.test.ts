@@ -1,6 +1,6 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { readKnownRows } from '../../../../src/commands/batch/file-estimate';
+import { readKnownFigures } from '../../../../src/commands/batch/file-estimate';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -18,7 +18,7 @@ describe('an archive that cannot be read', () => {
     symlinkSync(archive, archive);
     const before = openTimers();
 
-    const known = await readKnownRows({ LONGHAUL_ARCHIVE: archive }, [1]);
+    const known = await readKnownFigures({ LONGHAUL_ARCHIVE: archive }, [1]);
 
     expect(known).toEqual({ unknown: expect.stringContaining('cannot be read here') as string });
     expect(openTimers()).toBe(before);

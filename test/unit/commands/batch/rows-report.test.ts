@@ -75,8 +75,6 @@ describe('what a dry run shows', () => {
           { key: '3:Text.text', kind: 'text', value: 'a "b"' },
         ],
       },
-      suspectTexts: [],
-      unusualInputs: [],
     });
   });
 
@@ -96,66 +94,6 @@ describe('what a dry run shows', () => {
 
     expect(stdout.text).toContain('3:Text.text  text "Bearer [redacted]');
     expect(stdout.text).not.toContain('s3cret');
-  });
-});
-
-describe('text that looks like a file', () => {
-  const note = '"1:LoadImage.image" is text that looks like a file';
-
-  it('is worth a look, with how it would be a file, and no reason to refuse', async () => {
-    const content = 'key,1:LoadImage.image\na,photos/cat.jpg\nb,photos/dog.JPG\nc,@photos/cat.jpg\n';
-    const { stdout, exitCode } = await dryRun('like.csv', content);
-
-    expect(exitCode).toBe(0);
-    expect(stdout.text).toContain(
-      `  look at    ${note} in 2 rows, e.g. photos/cat.jpg; @photos/cat.jpg would upload it\n`,
-    );
-  });
-
-  it('is written as an object in JSONL', async () => {
-    const { stdout } = await dryRun('like.jsonl', '{"inputs":{"1:LoadImage.image":"a.mp4"}}\n');
-
-    expect(stdout.text).toContain(`${note} in 1 row, e.g. a.mp4; {"file":"a.mp4"} would upload it\n`);
-  });
-
-  it('or like a time that a spreadsheet made of a ratio, is worth a look with the ratio', async () => {
-    const content = 'key,3:Text.ratio\na,16:09\nb,04:03:00\nc,16:10\nd,21:9\n';
-    const { stdout, exitCode } = await dryRun('ratios.csv', content);
-
-    expect(exitCode).toBe(0);
-    expect(stdout.text).toMatch(/look at .*"3:Text\.ratio" .* in 2 rows, e\.g\. 16:09; if 16:9 is meant/);
-  });
-
-  it('is none when it was said to be text, or only has a dot', async () => {
-    const content = 'key,1:LoadImage.image,3:Text.text\na,photos/cat.jpg,png\nb,photos/cat.jpg,v1.2. A cat\n';
-    const args = ['--text-column', '1:LoadImage.image', '-s', '4:Text.text=cat.jpg'];
-
-    expect((await dryRun('text.csv', content, ...args)).stdout.text).not.toContain('look at');
-  });
-
-  it('is remembered for twenty inputs, and no more', async () => {
-    const inputs = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n + 1}:Text.text`, 'a.png']));
-    const { stdout } = await dryRun('many.jsonl', `${JSON.stringify({ inputs })}\n`);
-
-    expect(stdout.text.match(/look at/g)).toHaveLength(20);
-  });
-});
-
-describe('a file named by an http: URL', () => {
-  it('is worth a look, since workers refuse it but for some hosts', async () => {
-    const content = 'key,1:LoadImage.image\na,@https://a.example/1.png\nb,@http://a.example/2.png\n';
-    const { stdout, exitCode } = await dryRun('http.csv', content);
-    expect(exitCode).toBe(0);
-    expect(stdout.text).toContain(
-      '  look at    a file is named by an http: URL in 1 row (row 3, "1:LoadImage.image"), which workers refuse but for hosts in their LONGHAUL_INPUT_HOSTS; use https:\n',
-    );
-    const { stdout: ofProgram } = await dryRun('http.csv', `${content}c,@HTTP://a.example/3.png\n`, '--json');
-    expect(JSON.parse(ofProgram.text)).toMatchObject({ plainHttp: { rows: 2, place: { line: 3 } } });
-  });
-
-  it('is not told of where there is none', async () => {
-    const { stdout } = await dryRun('https.csv', 'key,1:LoadImage.image\na,@https://a.example/1.png\n');
-    expect(stdout.text).not.toContain('look at');
   });
 });
 

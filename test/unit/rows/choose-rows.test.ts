@@ -1,6 +1,6 @@
-import { chooseRows, cursorAfter, type RowChoice } from '../../../../src/activities/batch/row-choice';
-import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
-import { preparedRows } from '../../../support/prepared-rows-under-test';
+import { chooseRows, cursorAfter } from '../../../src/rows';
+import type { RowRecord } from '../../../src/contract/batch/batch-rows';
+import { preparedRows } from '../../support/prepared-rows-under-test';
 
 const [row] = preparedRows([{ key: 'a' }]);
 
@@ -35,25 +35,21 @@ const unpaid = recorded({ failure: notCreated, requestId: null });
 const unpaidKey = recorded({ failure: { type: 'AccountUnknown', message: 'no such account' }, requestId: null });
 const unpaidTwice = recorded({ failure: notCreated, requestId: null, createNumber: 2 });
 
-const plain: RowChoice = {
-  cursor: { page: 0, skip: 0 },
-  limit: 9,
-  mode: 'new',
-  allowChanged: false,
-  retryFailed: false,
-};
-const retrying: RowChoice = { ...plain, retryFailed: true };
-const retryingUnpaid: RowChoice = { ...plain, retryUnpaid: true };
-const retryingAll: RowChoice = { ...retryingUnpaid, retryFailed: true };
-const allowingUnpaid: RowChoice = { ...retryingUnpaid, allowChanged: true };
-const allowing: RowChoice = { ...plain, allowChanged: true };
-const secondPass: RowChoice = { ...plain, mode: 'failed' };
-const attempt: RowChoice = { ...plain, mode: 'retryable', since: '2026-01-02T03:04:05.000Z' };
-const laterAttempt: RowChoice = { ...attempt, since: '2026-01-02T03:04:07.000Z' };
-const allowingPass: RowChoice = { ...secondPass, allowChanged: true };
+type Choice = Parameters<typeof chooseRows>[2];
+
+const plain: Choice = { cursor: { page: 0, skip: 0 }, limit: 9, mode: 'new', choice: {} };
+const retrying: Choice = { ...plain, choice: { retryFailed: true } };
+const retryingUnpaid: Choice = { ...plain, choice: { retryUnpaid: true } };
+const retryingAll: Choice = { ...plain, choice: { retryUnpaid: true, retryFailed: true } };
+const allowingUnpaid: Choice = { ...plain, choice: { retryUnpaid: true, allowChanged: true } };
+const allowing: Choice = { ...plain, choice: { allowChanged: true } };
+const secondPass: Choice = { ...plain, mode: 'failed' };
+const attempt: Choice = { ...plain, mode: 'retryable', since: '2026-01-02T03:04:05.000Z' };
+const laterAttempt: Choice = { ...attempt, since: '2026-01-02T03:04:07.000Z' };
+const allowingPass: Choice = { ...secondPass, choice: { allowChanged: true } };
 
 describe('of the rows of a page', () => {
-  it.each<[string, RowRecord | null, RowChoice, 'started' | 'left' | 'left and told' | 'passed over']>([
+  it.each<[string, RowRecord | null, Choice, 'started' | 'left' | 'left and told' | 'passed over']>([
     ['a new row is', null, plain, 'started'],
     ['a success is', success, retrying, 'left'],
     ['a failed row is', failed, plain, 'left'],
