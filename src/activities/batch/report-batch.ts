@@ -78,7 +78,11 @@ export async function reportBatch(
       if (assets === undefined) return { ...written, ...tally.result() };
       const facts = toReportFacts(
         {
-          ...{ id, ending, source, badRows, goneRows: tally.goneRows },
+          id,
+          ending,
+          source,
+          badRows,
+          goneRows: tally.goneRows,
           archive: page.slice(0, -posix.basename(page).length - 1),
         },
         new Date(activityInfo().currentAttemptScheduledTimestampMs),

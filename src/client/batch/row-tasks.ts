@@ -84,7 +84,7 @@ export class TemporalRowTasks {
       if (run.isClosed) return await this.#readEnd(batchId, key, run);
       if (onOpen !== undefined) {
         const heldUp = await readHeldUp(this.#access.client, described.pendingActivities);
-        onOpen({ status: run.status ?? 'PreparingInputs', ...(heldUp !== undefined && { heldUp }) });
+        onOpen({ status: run.status ?? 'PreparingInputs', heldUp });
       }
       return undefined;
     } catch (error) {
