@@ -251,7 +251,7 @@ function changed(row: RowStart, workflowId: string, run: KnownRun): RowStarted {
   return refused(
     row,
     failureTypes.InputChanged,
-    `${what} Give the row another key, or ${remedy}run the batch with allowChanged (--allow-changed): it is then paid anew.`,
+    `${what} Give the row another key, or ${remedy}run the batch with --allow-changed: it is then paid anew.`,
     { digest: inputDigest ?? '', createNumber },
   );
 }
