@@ -82,13 +82,13 @@ export class DailyBudget {
 
   get state(): DayState {
     return {
-      ...(this.#limit !== undefined && { limit: this.#limit }),
+      limit: this.#limit,
       settledMicros: this.#settledMicros,
       settled: this.#settled,
       apps: Object.fromEntries(this.#apps),
       running: Object.fromEntries(this.#running),
       held: Object.fromEntries(this.#held),
-      ...(this.#refusedSinceMs !== undefined && { refusedSinceMs: this.#refusedSinceMs }),
+      refusedSinceMs: this.#refusedSinceMs,
     };
   }
 
@@ -120,7 +120,9 @@ export class DailyBudget {
       settledMicros: this.#settledSum(),
       reservedMicros: this.#reservedSum(),
       settled: this.#settled,
-      ...{ unknown, running: this.#running.size, held: this.#held.size },
+      unknown,
+      running: this.#running.size,
+      held: this.#held.size,
       refusedSince: this.#refusedSinceMs === undefined ? null : new Date(this.#refusedSinceMs).toISOString(),
     };
   }

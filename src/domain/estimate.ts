@@ -121,7 +121,10 @@ export function estimateRows(
   // However many run at a time, one row takes its time.
   const places = Math.max(1, Math.min(concurrency, rows));
   return {
-    ...{ rows, restsOn, unknownApps, concurrency },
+    rows,
+    restsOn,
+    unknownApps,
+    concurrency,
     costs: [...costs].map(([currency, sum]) => ({ currency, ...sum })),
     ms: isTimeKnown ? { median: Math.round(ms.median / places), p90: Math.round(ms.p90 / places) } : null,
   };

@@ -1,9 +1,11 @@
 import type { RowRecord } from '../contract/batch/batch-rows';
 import { batchFolder } from '../contract/archive-folder';
 import type { AppFigures } from '../domain/estimate';
+import type { Money } from '../domain/money';
 import { errorMessage, showValue } from '../domain/text';
 import { appSamplesName, maxAppSamplesBytes, parseFigures } from '../formats/app-samples';
 import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';
+import { allCreates, isKnownCreate } from '../formats/row-end';
 import { type Archive, readSmall } from '../storage/archive/archive';
 import { ResultsError } from './errors';
 
@@ -66,6 +68,13 @@ function addRecords(rows: Map<string, RowRecord>, location: string, text: string
   } catch (error) {
     throw new ResultsError('damaged', `The record ${location} is damaged: ${errorMessage(error)}.`);
   }
+}
+
+/** What each task of a row cost; undefined where that is not known. */
+export function readCosts(record: RowRecord): readonly (Money | undefined)[] {
+  return allCreates(record)
+    .filter(isKnownCreate)
+    .map(({ cost }) => cost);
 }
 
 /** So many apps are looked up. */

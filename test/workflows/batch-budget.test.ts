@@ -218,23 +218,5 @@ describe('a batch with a budget', () => {
       for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
       await run.result();
     });
-    const old = fakeBatchOf(environment.client, 1);
-    await environment.withBatch(old.activities, old.input, async (run) => {
-      await eventually(() => old.running.size === 1);
-      expect(await refusalOf(setBudget(run, '20EUR'))).toContain('older version');
-      old.end(rowEnd('row-0'));
-      await run.result();
-    });
-  });
-
-  it.concurrent('is refused before a row starts when a worker that knows no prices has compared the rows', async () => {
-    const batch = fakeBatchOf(environment.client, 3, { budget: '0.05EUR' });
-    batch.endsAtOnce = ({ key }) => rowEnd(key, { cost: eur(20_000) });
-    const failure = await environment.withBatch(batch.activities, batch.input, (run) => failureOf(run));
-    expect(failure).toMatchObject({
-      type: 'BudgetUnusable',
-      message: expect.stringContaining('older version') as string,
-    });
-    expect(batch.started).toEqual([]);
   });
 });

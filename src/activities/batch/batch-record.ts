@@ -212,7 +212,7 @@ const maxCreates = 100;
 function mergedRecord(one: RowRecord, other: RowRecord): RowRecord {
   const standing = standingRecord(one, other);
   const { createNumber, requestId, cost } = standing;
-  const own = { createNumber, requestId, ...(cost !== undefined && { cost }) };
+  const own = { createNumber, requestId, cost };
   const creates = mergedCreates([...allCreates(one), ...allCreates(other)]).filter((create) => {
     return isKnownCreate(create) && !isSameCreate(create, own);
   });

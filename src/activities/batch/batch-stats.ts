@@ -97,7 +97,7 @@ export class BatchStats {
         withoutResult: this.#costsWithoutResult.list(),
         knownRows: this.#knownCosts,
         unknownRows: this.#unknownCosts,
-        ...(goneRows !== null && { goneRows }),
+        goneRows: goneRows ?? undefined,
       },
       apps: this.apps.map((app) => toFigures(app.webAppId, [app])),
       uploads: this.#uploads,

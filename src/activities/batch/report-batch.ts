@@ -76,13 +76,10 @@ export async function reportBatch(
       const assets = await pageAssetsIfAny();
       tally.addGone((await record.orphaned(reference.digest)).values());
       if (assets === undefined) return { ...written, ...tally.result() };
-      const facts = toReportFacts(
-        {
-          ...{ id, ending, source, badRows, goneRows: tally.goneRows },
-          archive: page.slice(0, -posix.basename(page).length - 1),
-        },
-        new Date(activityInfo().currentAttemptScheduledTimestampMs),
-      );
+      const batch = { id, ending, source, badRows, goneRows: tally.goneRows };
+      const folder = page.slice(0, -posix.basename(page).length - 1);
+      const now = new Date(activityInfo().currentAttemptScheduledTimestampMs);
+      const facts = toReportFacts({ ...batch, archive: folder }, now);
       const html = reportHtml(facts, rowsOfReport(), assets);
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };
     },

@@ -73,7 +73,7 @@ class OpenRows {
   }
 
   get result(): Pick<PollRowsResult, 'states' | 'heldUp'> {
-    return { states: this.#states, ...(this.#heldUp !== undefined && { heldUp: this.#heldUp }) };
+    return { states: this.#states, heldUp: this.#heldUp };
   }
 }
 

@@ -208,7 +208,7 @@ class RowStarter {
     const { id, defaults } = this.#input;
     const { archive, watch, names } = defaults;
     const columns = Object.fromEntries(this.#columns.map((name) => [name, row.columns[name] ?? '']));
-    const batch = { id, key: row.key, ...(names !== null && { names: { template: names, columns } }) };
+    const batch = { id, key: row.key, names: names === null ? undefined : { template: names, columns } };
     return { archive, watch, ...row.input, batch };
   }
 }

@@ -84,7 +84,7 @@ export class TemporalRowTasks {
       if (run.isClosed) return await this.#readEnd(batchId, key, run);
       if (onOpen !== undefined) {
         const heldUp = await readHeldUp(this.#access.client, described.pendingActivities);
-        onOpen({ status: run.status ?? 'PreparingInputs', ...(heldUp !== undefined && { heldUp }) });
+        onOpen({ status: run.status ?? 'PreparingInputs', heldUp });
       }
       return undefined;
     } catch (error) {
@@ -251,7 +251,7 @@ function changed(row: RowStart, workflowId: string, run: KnownRun): RowStarted {
   return refused(
     row,
     failureTypes.InputChanged,
-    `${what} Give the row another key, or ${remedy}run the batch with allowChanged (--allow-changed): it is then paid anew.`,
+    `${what} Give the row another key, or ${remedy}run the batch with --allow-changed: it is then paid anew.`,
     { digest: inputDigest ?? '', createNumber },
   );
 }

@@ -105,7 +105,7 @@ class LineDisplay implements BatchDisplay {
     }
     const problem = problemLine(batch);
     if (problem === undefined) this.#lastProblem = undefined;
-    else this.#showNew(problem, `${formatProblem(batch)} ${heldUp(batch)?.words}`);
+    else this.#showNew(problem, `${findProblem(batch)?.words} ${heldUp(batch)?.words}`);
   }
 
   showProblem(message: string): void {
@@ -237,17 +237,27 @@ export function uploadLine(batch: ShownBatch): string | undefined {
   return message === undefined ? undefined : `uploads: ${message}`;
 }
 
+/** What is in the way of a batch; `budget` and `dailyBudget` are told of elsewhere, too. */
+export interface BatchProblem {
+  readonly kind: 'retrying' | 'failing' | 'budget' | 'person' | 'dailyBudget';
+  readonly words: string;
+}
+
 /** The current problem, beside rows that are held up; undefined when there is none. */
-export function formatProblem({ progress, retrying, needPerson }: ShownBatch): string | undefined {
+export function findProblem({ progress, retrying, needPerson }: ShownBatch): BatchProblem | undefined {
+  const { batchId, budget, dailyBudget } = progress;
   const [retry] = retrying;
-  if (retry !== undefined) return formatRetry(retry);
-  if (progress.problem !== null) return progress.problem;
-  const { budget } = progress;
-  if (budget != null && progress.state === 'BudgetReached')
-    return `${formatBudget(budget, 0)}; longhaul batch set-budget ${progress.batchId} AMOUNT, or drain to end it`;
-  const list = `longhaul list --batch ${progress.batchId} --needs-person`;
-  if (needPerson === 0) return progress.dailyBudget?.words;
-  return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;
+  if (retry !== undefined) return { kind: 'retrying', words: formatRetry(retry) };
+  if (progress.problem !== null) return { kind: 'failing', words: progress.problem };
+  if (budget != null && progress.state === 'BudgetReached') {
+    const words = `${formatBudget(budget, 0)}; longhaul batch set-budget ${batchId} AMOUNT, or drain to end it`;
+    return { kind: 'budget', words };
+  }
+  if (needPerson > 0) {
+    const who = `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person`;
+    return { kind: 'person', words: `${who}; longhaul list --batch ${batchId} --needs-person` };
+  }
+  return dailyBudget && { kind: 'dailyBudget', words: dailyBudget.words };
 }
 
 /**
@@ -257,7 +267,7 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
  */
 export function problemLine(batch: ShownBatch): string | undefined {
   const rows = heldUpText(batch);
-  const problems = [formatProblem(batch), rows && `held up: ${rows}`].filter((words) => words !== undefined);
+  const problems = [findProblem(batch)?.words, rows && `held up: ${rows}`].filter((words) => words !== undefined);
   return problems.length === 0 ? undefined : `problem: ${problems.join('; ')}`;
 }
 

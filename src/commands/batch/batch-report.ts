@@ -95,7 +95,7 @@ function figures(result: BatchResult): string[] {
 
 /** What was there before the run. */
 function onRecordFigures(onRecord: BatchResult['onRecord'], costs: BatchResult['costs']): Figure[] {
-  // One that was stopped, of an earlier version: what its record told stands in its costs.
+  // Of one that was stopped, what its record told stands in its costs.
   const none = { success: 0, failed: 0, canceled: 0, gone: costs?.goneRows?.rows ?? 0 };
   const { success, failed, canceled, gone } = onRecord ?? none;
   return [

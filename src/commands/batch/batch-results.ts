@@ -62,8 +62,12 @@ async function fetchResults(context: CommandContext, id: string, options: Result
     const progress = openRowProgress(context.display);
     const fetched = await untilInterrupted(context, (signal) =>
       fetchBatch(archive, results, {
-        ...{ destination, partial, gone, signal, onProgress: progress.show },
-        ...(keys !== undefined && { keys }),
+        destination,
+        partial,
+        gone,
+        signal,
+        onProgress: progress.show,
+        keys,
       }),
     ).finally(progress.stop);
     if (fetched === undefined) {

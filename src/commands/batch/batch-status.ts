@@ -16,7 +16,7 @@ import { exitCodes } from '../exit-code';
 import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
-import { barLine, countsLine, heldUpText, paceLine, formatProblem, formatUploads, statesLine } from './batch-display';
+import { barLine, countsLine, heldUpText, paceLine, findProblem, formatUploads, statesLine } from './batch-display';
 import { endingWord } from './batch-ending';
 import { batchExitCode, writeReportPage, writeReportTable } from './batch-report';
 
@@ -173,9 +173,9 @@ function progressFacts(
   const { concurrency, badRows, pausedAt, toRetry, batchId } = progress;
   const known = isOver ? { ...progress, budget: null } : progress;
   const shown = { progress: known, retrying, needPerson, uploading, createsHeldUp };
-  const [costs, problem] = [costFacts(progress, isOver), formatProblem(shown)];
-  // What has a line of its own is not said twice; of a batch that is over, nothing waits for a budget any more.
-  const isSaid = costs.some(([, words]) => words === problem) || (isOver && problem === progress.dailyBudget?.words);
+  const problem = findProblem(shown);
+  // A budget has a line of its own, and of a batch that is over nothing waits for one any more.
+  const isSaid = problem?.kind === 'budget' || (isOver && problem?.kind === 'dailyBudget');
   return [
     ['progress', barLine(progress, elapsedMs)],
     [
@@ -199,10 +199,10 @@ function progressFacts(
     ['attempt', attemptText(progress)],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
     ['uploads', formatUploads(shown) ?? null],
-    ...costs,
+    ...costFacts(progress, isOver),
     ['left out', badRows === 0 ? null : formatCountOf(badRows, 'bad row')],
     ['failures', failuresText(progress)],
-    ['problem', problem === undefined || isSaid ? null : problem],
+    ['problem', problem === undefined || isSaid ? null : problem.words],
   ];
 }
 

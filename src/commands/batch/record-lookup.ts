@@ -8,8 +8,8 @@ import { inputDigest } from '../../contract/task-input';
 import { rowWorkflowId } from '../../contract/workflow-ids';
 import { addCost, type BatchSpending, noSpending } from '../../domain/batch/batch-budget';
 import { shownKey } from '../../domain/batch/row-place';
+import type { Money } from '../../domain/money';
 import { formatCount, formatCountOf, showValue } from '../../domain/text';
-import { allCreates, isKnownCreate } from '../../formats/row-end';
 import { ResultsError } from '../../results/errors';
 import { isToStart, type PreparedRow, RecordComparison, type RefusedRows, refusalWords, stageInputs } from '../../rows';
 import { ArchiveError } from '../../storage/errors';
@@ -23,6 +23,8 @@ const maxNamed = 5;
 type Known =
   | {
       readonly rows: ReadonlyMap<string, RowRecord>;
+      /** What each task of a row cost; undefined where that is not known. */
+      readonly readCosts: (record: RowRecord) => readonly (Money | undefined)[];
       /** Keys of rows whose tasks run. */
       readonly running: ReadonlySet<string>;
       readonly missing: string | null;
@@ -109,8 +111,8 @@ export class RecordLookup {
     }
     const own = recorded === undefined ? row : { ...row, digest: await this.#digestOf(row) };
     this.#comparison.add(own, recorded);
-    const creates = recorded === undefined ? [] : allCreates(recorded).filter(isKnownCreate);
-    for (const { cost } of creates) this.#spending = addCost(this.#spending, cost);
+    const costs = recorded === undefined ? [] : this.#known.readCosts(recorded);
+    for (const cost of costs) this.#spending = addCost(this.#spending, cost);
     return !isRunning && isToStart(own, recorded ?? null, { mode: 'new', choice: this.#choice });
   }
 
@@ -168,12 +170,12 @@ async function readKnown(context: CommandContext, batchId: string, signal: Abort
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here' };
   // The AWS SDK takes half a second to load.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
-  const { readRecordedRows } = await import('../../results/recorded-rows.js');
+  const { readCosts, readRecordedRows } = await import('../../results/recorded-rows.js');
   try {
     const rows = await readRecordedRows(openArchive(place), batchId, signal);
     // No batch has started a row before its record was laid out.
-    if (rows === null) return { rows: new Map(), running: new Set(), missing: null };
-    return { rows, ...(await readRunning(context, batchId, signal)) };
+    if (rows === null) return { rows: new Map(), readCosts, running: new Set(), missing: null };
+    return { rows, readCosts, ...(await readRunning(context, batchId, signal)) };
   } catch (error) {
     if (error instanceof ArchiveError || error instanceof ResultsError) {
       return { unknown: `the archive cannot be read here (${error.message})` };

@@ -62,7 +62,7 @@ export class RowsCheck {
     this.#first = first;
     this.sinks = {
       maxProblems: 0,
-      ...(first !== undefined && { maxGoodRows: first }),
+      maxGoodRows: first,
       onRow: async (row) => {
         this.#firstRow ??= row;
         if (first !== undefined) this.keys.add(row.key);
@@ -95,7 +95,11 @@ export class RowsCheck {
     const onRecord = this.#lookup?.result(isWhole(this.#first, report)) ?? null;
     const isRefused = onRecord !== null && !('unknown' in onRecord) && onRecord.refused !== null;
     return {
-      ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
+      source: input.source ?? '',
+      batchId: input.id,
+      outputs,
+      report,
+      first: this.#first ?? null,
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
       problemLines: this.#problems.lines(),
       onRecord,
@@ -225,7 +229,7 @@ async function shownInput(key: string, value: InputValue): Promise<ShownInput> {
   if (typeof value === 'string') return { key, kind: 'text', value: fit(safeText(value), maxShownLength) };
   const { file, as = 'url' } = value;
   const bytes = isUri(file) ? undefined : await inspectInputFile(file, '');
-  return { key, kind: 'file', value: safeText(file), ...(typeof bytes === 'number' && { bytes }), as };
+  return { key, kind: 'file', value: safeText(file), bytes: typeof bytes === 'number' ? bytes : undefined, as };
 }
 
 /** Prices as the command knows them. */

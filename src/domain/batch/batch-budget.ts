@@ -181,7 +181,10 @@ export function viewBudget(budget: Money, prices: BatchPrices, spending: BatchSp
   const money = (amount: number): Money => ({ currency, micros: amount });
   return {
     budget,
-    ...{ settled: money(settled), expected: money(running * each), perRow: money(each), unknown },
+    settled: money(settled),
+    expected: money(running * each),
+    perRow: money(each),
+    unknown,
     places: isEstimated ? byCost : Math.min(first, byCost),
   };
 }

@@ -2,6 +2,7 @@ import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
 import type {
   AwaitRowEndsResult,
   ReportBatchResult,
+  RowCursor,
   RowEndCursor,
   StartRowsResult,
 } from '../../contract/batch/batch-activities';
@@ -9,6 +10,7 @@ import type { BatchInput } from '../../contract/batch/batch-input';
 import type { BatchProgress, BatchState } from '../../contract/batch/batch-messages';
 import {
   addUploads,
+  isRetryable,
   maxFailureTypes,
   noUploads,
   type RowEnd,
@@ -16,14 +18,14 @@ import {
   type RunningRow,
 } from '../../contract/batch/batch-rows';
 import type { BatchPlan } from '../../contract/batch/parse-batch-input';
+import { failureTypes } from '../../contract/failure-types';
 import { searchAttributes } from '../../contract/search-attributes';
+import { addCost, noSpending } from '../../domain/batch/batch-budget';
 import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { BatchPace } from '../../domain/batch/batch-pace';
-import { BatchBudget } from './batch-budget';
 import { BatchStop } from './batch-stop';
-import { type BatchContinueAsNewState, readBatchStart } from './continue-as-new-state';
+import { type BatchContinueAsNewState, readBatchStart, readBudget } from './batch-state';
 import { batchDetails, viewProgress } from './details';
-import { RowRetries } from './row-retries';
 import { RowWindow } from './row-window';
 
 /** So many of the last failures are shown. */
@@ -31,6 +33,9 @@ const shownFailures = 5;
 const maxProblemLength = 1_000;
 /** The next row starts within this time of the end of the one before, unless the batch may not start it. */
 const holdMs = 30_000;
+
+/** Ends of rows that may have a task at the service although no request id is known. */
+const mayHaveTask: readonly string[] = [failureTypes.CreateUncertain, 'Terminated'];
 
 /** Where a batch is in its story. */
 export type BatchPhase = Exclude<
@@ -44,8 +49,6 @@ export class BatchRun {
   readonly plan: BatchPlan;
   readonly state: BatchContinueAsNewState;
   readonly stop = new BatchStop();
-  readonly budget: BatchBudget;
-  readonly retries: RowRetries;
   /** Ended, and not recorded yet. */
   ended: RowRecord[] = [];
   /** The window; `state.running` is made of it. */
@@ -55,6 +58,8 @@ export class BatchRun {
   #shown: BatchState | null = null;
   #problem: string | null = null;
   #report: ReportBatchResult | null = null;
+  /** The rows were scanned from here on: the next one is to be started, and beyond the budget. */
+  #scannedFrom: RowCursor | null = null;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): BatchRun {
@@ -66,8 +71,6 @@ export class BatchRun {
     this.input = input;
     this.plan = plan;
     this.state = state;
-    this.budget = new BatchBudget(state);
-    this.retries = new RowRetries(state, plan.attempts);
     this.#window = new RowWindow(state.running);
     this.#pace = new BatchPace(state.startedAtMs + (state.heldMs ?? 0), state.pace);
     if (state.isStopAsked === true) this.stop.ask();
@@ -82,30 +85,29 @@ export class BatchRun {
     return this.#window.size > 0 || this.#window.isStarting;
   }
 
-  get freePlaces(): number {
+  /**
+   * How many of the next rows may start now. 0: the budget lets none start, but they are scanned, for what is on record costs
+   * nothing, and the batch may be over. Null: nothing is to be done.
+   */
+  get startLimit(): number | null {
+    const { cursor, isPaused, isDraining, dailyWait, concurrency } = this.state;
+    if (cursor === null || isPaused || isDraining || dailyWait !== undefined || this.stop.isAsked) return null;
     const running = this.#window.size;
-    return this.budget.limit(Math.max(0, this.state.concurrency - running), running);
+    const free = Math.max(0, concurrency - running);
+    const limit = Math.min(free, readBudget(this.state, running)?.places ?? free);
+    if (limit > 0) return limit;
+    return running === 0 && !isSamePlace(this.#scannedFrom, cursor) ? 0 : null;
   }
 
-  get mayStart(): boolean {
-    const { cursor, isPaused, isDraining, dailyWait } = this.state;
-    return cursor !== null && !isPaused && !isDraining && dailyWait === undefined && !this.stop.isAsked;
-  }
-
-  /** Whether rows are to be looked through of which the budget lets none start. */
-  get mayLookAhead(): boolean {
-    return this.mayStart && this.#window.size === 0 && this.budget.mayLookAhead;
+  /** The rows were scanned from here on: where that led nowhere, the next one is to be started. */
+  endScan(from: RowCursor): void {
+    if (isSamePlace(from, this.state.cursor)) this.#scannedFrom = from;
   }
 
   /** Whether nothing runs and no more rows of this pass will be started. */
   get isOver(): boolean {
     const { cursor, isDraining } = this.state;
     return this.#window.size === 0 && (cursor === null || isDraining || this.stop.isAsked);
-  }
-
-  /** Whether a batch that was over is so no more: resumed after it was drained, while its last rows were recorded. */
-  get isResumed(): boolean {
-    return !this.isOver;
   }
 
   /** A call of `startRows` is on its way. */
@@ -119,9 +121,10 @@ export class BatchRun {
     if (running.length > 0) this.#endHold();
     this.#window.add(running);
     for (const record of ended) this.#count(record, record);
-    for (const record of ended.slice(left)) this.budget.add(record);
+    for (const record of ended.slice(left)) this.#addCost(record);
     for (const { end, askedMs } of this.#window.endStart()) this.takeEnd(end, askedMs);
-    this.retries.takeStarted(running.length + ended.length);
+    // They were counted when they failed, and will be when they end.
+    if (state.mode === 'retryable') state.failed = Math.max(0, state.failed - running.length - ended.length);
     if (running.length > 0) state.lastMovedMs = Date.now();
     // In a pass over the failed rows, those on record were counted when they failed.
     if (state.mode === 'new') this.#countOnRecord(onRecord);
@@ -184,9 +187,16 @@ export class BatchRun {
     const row = this.#window.takeEnd(end, askedMs);
     if (row === undefined) return;
     this.#count(end, row);
-    this.budget.add(end);
+    this.#addCost(end);
     // It may have cost less than was reserved for it.
     this.endDailyWait();
+  }
+
+  /** Takes in what a row's task cost, whichever attempt it was. */
+  #addCost({ cost, requestId, failure }: RowEnd): void {
+    const { spending = noSpending } = this.state;
+    const isPaid = requestId !== null || mayHaveTask.includes(failure?.type ?? '');
+    if (cost !== undefined || isPaid) this.state.spending = addCost(spending, cost);
   }
 
   #count(end: RowEnd, row: RunningRow): void {
@@ -204,7 +214,7 @@ export class BatchRun {
   #countFailure(end: RowEnd, row: RunningRow): void {
     const { state } = this;
     const { failure } = end;
-    this.retries.add(end);
+    if (isRetryable(end) && Date.parse(end.endedAt) >= state.startedAtMs) state.retryable = (state.retryable ?? 0) + 1;
     const { type, message } = failure ?? { type: 'Failed', message: 'no failure message' };
     state.failed += 1;
     const counted = new Map(Object.entries(state.failures));
@@ -251,7 +261,8 @@ export class BatchRun {
     if (phase === 'Opening') return phase;
     if (state.isDraining) return 'Draining';
     if (state.isPaused) return 'Paused';
-    if (this.budget.isReached(this.#window.size)) return 'BudgetReached';
+    const isAtBudget = this.#window.size === 0 && isSamePlace(this.#scannedFrom, state.cursor);
+    if (isAtBudget && readBudget(state, 0)?.places === 0) return 'BudgetReached';
     return state.dailyWait !== undefined && this.#window.size === 0 ? 'DailyBudgetReached' : 'Running';
   }
 
@@ -267,12 +278,22 @@ export class BatchRun {
 
   /** Answer of the `progress` query. */
   view(): BatchProgress {
-    const { plan, state, current, budget } = this;
+    const { plan, state, current } = this;
     const running = this.#window.size;
     const perMinute = this.#pace.perMinute(running === 0 ? this.#lastMovedMs : Date.now());
     return viewProgress({
-      ...{ plan, state, current, budget, running, isStopAsked: this.stop.isAsked },
-      ...{ perMinute, problem: this.#problem, report: this.#report },
+      plan,
+      state,
+      current,
+      running,
+      isStopAsked: this.stop.isAsked,
+      perMinute,
+      problem: this.#problem,
+      report: this.#report,
     });
   }
+}
+
+function isSamePlace(one: RowCursor | null, other: RowCursor | null): boolean {
+  return one !== null && one.page === other?.page && one.skip === other.skip;
 }

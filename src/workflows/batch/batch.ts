@@ -2,13 +2,14 @@ import { ActivityFailure, CancellationScope, CancelledFailure, condition, Contin
 import type { ReportBatchResult } from '../../contract/batch/batch-activities';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { noUploads } from '../../contract/batch/batch-rows';
+import { budgetProblem } from '../../domain/batch/batch-budget';
 import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
 import { batchActivities, batchOptions } from '../activity-proxies';
 import { BatchRun } from './batch-run';
-import type { BatchRunInput } from './continue-as-new-state';
-import { runRows } from './run-rows';
+import type { BatchRunInput } from './batch-state';
+import { runRows } from './window';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
-import { listenToBatch } from './message-handlers';
+import { listenToBatch } from './messages';
 
 /**
  * A batch of tasks, one for each row of a file:
@@ -61,8 +62,12 @@ async function openBatch(run: BatchRun): Promise<void> {
   }
   state.onRecord = { success: 0, failed: 0, canceled: 0, gone: opened.gone };
   state.succeededBefore = opened.succeeded;
-  const budgetProblem = run.budget.open(opened);
-  if (budgetProblem !== undefined) throw taskFailure('BudgetUnusable', budgetProblem);
+  const { spending, prices, dailyProblem } = opened;
+  state.spending = spending;
+  state.prices = prices;
+  const ofBudget = state.budget == null ? undefined : budgetProblem(state.budget, prices, spending);
+  const problem = dailyProblem ?? ofBudget;
+  if (problem !== undefined) throw taskFailure('BudgetUnusable', problem);
   state.opened = true;
 }
 
@@ -81,7 +86,7 @@ async function reportBatch(run: BatchRun): Promise<BatchResult> {
   if (run.stop.isAsked) await haveItCanceled(run);
   if (run.stop.isAsked) throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
   const { onRecord } = state;
-  return { batchId: id, rows: rows.rows, badRows, ending, ...(onRecord !== undefined && { onRecord }), ...report };
+  return { batchId: id, rows: rows.rows, badRows, ending, onRecord, ...report };
 }
 
 /** Only a run that Temporal cancels can end as canceled; one that goes on for a run that was, asks for it. */
@@ -95,8 +100,18 @@ async function haveItCanceled(run: BatchRun): Promise<void> {
 /** Nothing is joined then: the record may still be laid out for other rows. */
 function nothingStarted(rows: number): ReportBatchResult {
   return {
-    ...{ jsonl: '', csv: '', success: 0, failed: 0, canceled: 0, notStarted: rows },
-    ...{ outputs: 0, outputBytes: 0, uploads: noUploads, failures: {}, slowest: [], unsuccessful: [] },
+    jsonl: '',
+    csv: '',
+    success: 0,
+    failed: 0,
+    canceled: 0,
+    notStarted: rows,
+    outputs: 0,
+    outputBytes: 0,
+    uploads: noUploads,
+    failures: {},
+    slowest: [],
+    unsuccessful: [],
   };
 }
 

@@ -2,15 +2,14 @@ import { formatHeldUp, type ReportBatchResult } from '../../contract/batch/batch
 import type { BatchProgress, BatchState } from '../../contract/batch/batch-messages';
 import type { BatchPlan } from '../../contract/batch/parse-batch-input';
 import { rowsOfBatch, searchAttributes } from '../../contract/search-attributes';
-import { formatBudget } from '../../domain/batch/batch-budget';
+import { formatBudget, noSpending, spentSums } from '../../domain/batch/batch-budget';
 import { expectedEnd, mostFrequent } from '../../domain/batch/batch-pace';
 import { formatMoney } from '../../domain/money';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
 import { statesThatWait } from '../../domain/task-state';
 import { formatBytes, formatCountOf, markdownText } from '../../domain/text';
 import { formatMinute, formatMoment } from '../../domain/time';
-import type { BatchBudget } from './batch-budget';
-import type { BatchContinueAsNewState } from './continue-as-new-state';
+import { type BatchContinueAsNewState, readBudget } from './batch-state';
 
 /** In these nothing is left to stop. */
 const endingStates: readonly BatchProgress['state'][] = ['Stopping', 'Reporting', 'Ended'];
@@ -23,7 +22,6 @@ interface ShownBatch {
   readonly plan: BatchPlan;
   readonly state: BatchContinueAsNewState;
   readonly current: BatchState;
-  readonly budget: BatchBudget;
   /** How many rows run. */
   readonly running: number;
   readonly isStopAsked: boolean;
@@ -40,8 +38,8 @@ export function viewProgress(batch: ShownBatch): BatchProgress {
   const { failed, canceled } = state;
   const success = state.success + succeededAhead(state);
   const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
-  const budget = batch.budget.view(running);
-  const { lastMovedMs, rowStates, dailyWait } = state;
+  const budget = readBudget(state, running);
+  const { lastMovedMs, rowStates, dailyWait, spending = noSpending } = state;
   const mayStart = !state.isPaused && dailyWait === undefined && budget?.places !== 0;
   // Where no more rows are started, those that run are all that is left.
   const toStart = current === 'Draining' || current === 'Stopping' ? 0 : waiting;
@@ -50,7 +48,7 @@ export function viewProgress(batch: ShownBatch): BatchProgress {
     batchId: plan.id,
     state: current,
     source: plan.source,
-    startedAt: new Date(state.startedAtMs).toISOString(),
+    startedAt: isoTime(state.startedAtMs),
     rows: plan.rows.rows,
     badRows: plan.badRows,
     success,
@@ -60,24 +58,27 @@ export function viewProgress(batch: ShownBatch): BatchProgress {
     waiting,
     concurrency: state.concurrency,
     // One that is drained or stopped is paused no more.
-    ...(state.pausedAtMs !== undefined &&
-      current === 'Paused' && { pausedAt: new Date(state.pausedAtMs).toISOString() }),
-    ...(state.isRetryAsked && !state.isDraining && !batch.isStopAsked && { toRetry: failed + canceled }),
-    ...(rowStates !== undefined && { rowStates }),
+    pausedAt: current === 'Paused' && state.pausedAtMs !== undefined ? isoTime(state.pausedAtMs) : undefined,
+    toRetry: state.isRetryAsked && !state.isDraining && !batch.isStopAsked ? failed + canceled : undefined,
+    rowStates,
     perMinute,
     expectedEnd: expectedEnd(open, perMinute, Date.now()),
-    lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),
+    lastMovedAt: lastMovedMs === undefined ? null : isoTime(lastMovedMs),
     failures: state.failures,
     attempt: { number: state.attempt ?? 1, of: plan.attempts },
-    costs: batch.budget.costs,
+    costs: { sums: spentSums(spending), unknown: spending.unknown },
     budget,
-    ...(dailyWait !== undefined && { dailyBudget: dailyWait }),
+    dailyBudget: dailyWait,
     uploads: state.uploads,
     lastFailures: state.lastFailures,
     problem,
     report,
-    ...(state.onRecord !== undefined && { onRecord: state.onRecord }),
+    onRecord: state.onRecord,
   };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 /** Rows that had succeeded before, and to which the first pass has not come: a batch at its budget has them all the same. */

@@ -21,7 +21,7 @@ export class RowWindow {
   readonly #earlyEnds = new Map<string, RowEnd>();
   /** When the call that starts rows was made; null while there is none. */
   #startingSinceMs: number | null = null;
-  /** When the call that started each running row was made, and when it had returned. A run of an earlier version recorded none. */
+  /** When the call that started each running row was made, and when it had returned. */
   readonly #starts = new Map<string, { readonly calledMs: number; readonly returnedMs: number }>();
 
   constructor(running: readonly RunningRow[]) {

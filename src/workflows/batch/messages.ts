@@ -10,9 +10,12 @@ import {
 } from '../../contract/batch/batch-messages';
 import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
 import { requireDecodable } from '../../contract/input-bounds';
+import { budgetProblem, formatBudget } from '../../domain/batch/batch-budget';
+import { formatMoney } from '../../domain/money';
 import { showValue } from '../../domain/text';
 import { messageRefused } from '../failures';
 import type { BatchRun } from './batch-run';
+import { readBudget } from './batch-state';
 
 /**
  * Registers every handler of the `batch` workflow; before the first await, so that no message is missed. Signals of other
@@ -88,9 +91,14 @@ function listenToBudget(run: BatchRun): void {
   setHandler(
     setBudgetUpdate,
     ({ budget }) => {
-      const words = run.budget.set(parseBudget(budget) ?? null, run.runningRows.length);
+      const amount = parseBudget(budget) ?? null;
+      run.state.budget = amount;
       run.refresh();
-      return { words };
+      if (amount === null) return { words: 'The batch has no budget from now on.' };
+      const running = run.runningRows.length;
+      const view = readBudget(run.state, running);
+      const spent = view === null ? '' : `: ${formatBudget(view, running)}`;
+      return { words: `The budget is ${formatMoney(amount)} from now on${spent}.` };
     },
     {
       description: 'What the batch may cost: { "budget": "30EUR" }, or null for no limit.',
@@ -102,7 +110,8 @@ function listenToBudget(run: BatchRun): void {
         if (budget === undefined) {
           throw messageRefused(`budget is ${showValue(given)}; give ${budgetRemedy(given)}, or null for no limit.`);
         }
-        const problem = run.budget.problem(budget);
+        const { prices, spending } = run.state;
+        const problem = prices === undefined ? undefined : budgetProblem(budget, prices, spending);
         if (problem !== undefined) throw messageRefused(problem);
         refuseWhenOver(run, 'run the file again with --budget');
       },

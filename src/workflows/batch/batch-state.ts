@@ -5,7 +5,13 @@ import type { BatchProgress, DailyWait, RowsOnRecord, RowStates } from '../../co
 import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch/batch-rows';
 import { type BatchPlan, parseBatchInput } from '../../contract/batch/parse-batch-input';
 import { batchPlaceProblems } from '../../contract/archive-folder';
-import type { BatchPrices, BatchSpending } from '../../domain/batch/batch-budget';
+import {
+  type BatchPrices,
+  type BatchSpending,
+  type BudgetView,
+  noSpending,
+  viewBudget,
+} from '../../domain/batch/batch-budget';
 import type { PaceSample } from '../../domain/batch/batch-pace';
 import type { Money } from '../../domain/money';
 import { taskFailure } from '../failures';
@@ -23,13 +29,13 @@ export interface BatchContinueAsNewState {
   success: number;
   failed: number;
   canceled: number;
-  /** Of these, and of other rows, what was on record before. Absent before the batch was opened, and from an older version. */
+  /** Of these, and of other rows, what was on record before. Absent before the batch was opened. */
   onRecord?: RowsOnRecord;
-  /** Rows on record as succeeded that are not run again. Absent before the batch was opened, and from an older version. */
+  /** Rows on record as succeeded that are not run again. Absent before the batch was opened. */
   succeededBefore?: number | undefined;
   concurrency: number;
   isPaused: boolean;
-  /** Since when. Absent: it is not, or an earlier version paused it. */
+  /** Since when. Absent: it is not. */
   pausedAtMs?: number | undefined;
   isDraining: boolean;
   /** Another pass over the failed rows is asked for. */
@@ -54,7 +60,7 @@ export interface BatchContinueAsNewState {
   budget?: Money | null;
   /** What its tasks cost so far. Absent: nothing. */
   spending?: BatchSpending;
-  /** As they were when the batch was opened. Absent before, and from an older version. */
+  /** As they were when the batch was opened. Absent before. */
   prices?: BatchPrices;
   /** The daily budget of an account lets no more rows start. Absent: it does. */
   dailyWait?: DailyWait | undefined;
@@ -62,7 +68,7 @@ export interface BatchContinueAsNewState {
   rowStates?: RowStates;
 }
 
-export const firstRow: RowCursor = { page: 0, skip: 0 };
+const firstRow: RowCursor = { page: 0, skip: 0 };
 
 /** Before the first step. */
 function newState(plan: BatchPlan): BatchContinueAsNewState {
@@ -117,4 +123,39 @@ export function readBatchStart(argument: unknown): BatchStart {
 /** Its record is kept by the workflow of its id alone. */
 function placeProblems(plan: BatchPlan): readonly string[] {
   return batchPlaceProblems(plan, workflowInfo().workflowId);
+}
+
+/** What the budget comes to; null without one, and before the batch is opened. */
+export function readBudget(
+  { budget, prices, spending = noSpending }: BatchContinueAsNewState,
+  running: number,
+): BudgetView | null {
+  return budget == null || prices === undefined ? null : viewBudget(budget, prices, spending, running);
+}
+
+type Pass = Exclude<StartMode, 'new'>;
+
+/**
+ * Which pass follows over rows that failed: one that the update `retryFailed` asked for, or another attempt, which follows
+ * by itself. Null: none.
+ *
+ * @param attempts - how often a row is run at most.
+ */
+export function nextPass(state: BatchContinueAsNewState, attempts: number): Pass | null {
+  const { isRetryAsked, isDraining, cursor, attempt = 1, retryable = 0 } = state;
+  if (cursor !== null || isDraining) return null;
+  if (isRetryAsked) return 'failed';
+  return retryable > 0 && attempt < attempts ? 'retryable' : null;
+}
+
+/** Begins another pass, over rows that did not succeed. */
+export function beginPass(state: BatchContinueAsNewState, mode: Pass): void {
+  Object.assign(state, { mode, cursor: firstRow, retryable: 0 });
+  if (mode === 'retryable') {
+    state.attempt = (state.attempt ?? 1) + 1;
+    return;
+  }
+  Object.assign(state, { isRetryAsked: false, failed: 0, canceled: 0 });
+  // They are run again after all.
+  if (state.onRecord !== undefined) state.onRecord = { ...state.onRecord, failed: 0, canceled: 0 };
 }

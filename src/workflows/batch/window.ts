@@ -1,4 +1,4 @@
-import { condition, sleep } from '@temporalio/workflow';
+import { allHandlersFinished, condition, makeContinueAsNewFunc, sleep } from '@temporalio/workflow';
 import {
   addHeldUp,
   type HeldUpRows,
@@ -9,9 +9,11 @@ import type { RowStates } from '../../contract/batch/batch-messages';
 import type { RowRecord } from '../../contract/batch/batch-rows';
 import { pickKeys } from '../../domain/batch/row-place';
 import { formatCountOf, utf8Bytes } from '../../domain/text';
+import { workflowTaskTimeout } from '../../domain/workflow-tasks';
 import { awaitRowEndsOptions, batchActivities, batchOptions } from '../activity-proxies';
+import { isHistoryLong } from '../history-length';
 import type { BatchRun } from './batch-run';
-import { canContinue, continueWhenLong } from './continue-as-new';
+import { beginPass, nextPass } from './batch-state';
 import { rowsThatWait } from './details';
 
 /** As soon as this part of the window has ended it is filled up. */
@@ -47,14 +49,32 @@ async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
     await window.record(run.plan.tuning.recordRows);
     if (run.isOver) {
       await window.record(1);
-      const pass = run.retries.nextPass(run.stop.isAsked);
-      if (pass !== null) run.retries.beginPass(pass);
-      else if (!run.isResumed) break;
+      const pass = run.stop.isAsked ? null : nextPass(run.state, run.plan.attempts);
+      if (pass !== null) beginPass(run.state, pass);
+      // One that was drained may have been resumed while its last rows were recorded.
+      else if (run.isOver) break;
     } else {
       await continueWhenLong(run, () => window.record(1));
       await window.waitForWork();
     }
   }
+}
+
+/** Whether the history of this run is long enough for a fresh run. */
+function canContinue({ plan }: BatchRun): boolean {
+  return isHistoryLong(plan.tuning.continueAsNewAfterEvents);
+}
+
+/** Hands over to a fresh run when the history is long, whatever the batch waits for; before, the ends of its rows are recorded. */
+async function continueWhenLong(run: BatchRun, recordEnded: () => Promise<void>): Promise<void> {
+  if (!canContinue(run)) return;
+  do {
+    await recordEnded();
+    await condition(allHandlersFinished);
+  } while (run.ended.length > 0);
+  // A new run can begin on a new version, as that of a task.
+  const goOn = makeContinueAsNewFunc({ workflowTaskTimeout, initialVersioningBehavior: 'AUTO_UPGRADE' });
+  await goOn({ ...run.input, continueAsNewState: run.handOver() });
 }
 
 /** Rows of many outputs make large records: beyond a size, fewer go into one call than their number allows. */
@@ -90,17 +110,16 @@ class Window {
   async fill(): Promise<void> {
     const run = this.#run;
     const { id, rows, choice, defaults } = run.plan;
-    while ((run.mayStart && run.freePlaces > 0) || run.mayLookAhead) {
-      const { cursor, mode } = run.state;
+    for (let limit = run.startLimit; limit !== null; limit = run.startLimit) {
+      const { cursor, mode, budget } = run.state;
       if (cursor === null) return;
       const options = batchOptions(run.plan.tuning, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
-      const limit = run.freePlaces;
       const since = mode === 'retryable' ? new Date(run.state.startedAtMs).toISOString() : undefined;
-      const input = { id, rows, cursor, limit, mode, choice, since, defaults, budget: run.budget.money };
+      const input = { id, rows, cursor, limit, mode, choice, since, defaults, budget: budget ?? undefined };
       run.beginStart();
       const started = await run.stop.unlessAsked(() => batchActivities.startRows.executeWithOptions(options, [input]));
       run.takeStarted(started ?? (await this.#findStarted(input)));
-      if (limit === 0) run.budget.endLookAhead(cursor);
+      if (limit === 0) run.endScan(cursor);
       // Pages of which every row is on record already follow one another without a pause.
       await continueWhenLong(run, () => this.record(1));
     }
@@ -161,7 +180,7 @@ class Window {
     const run = this.#run;
     if (run.isOver || (run.stop.isAsked && this.#unasked.length > 0)) return true;
     if (run.ended.length >= run.plan.tuning.recordRows) return true;
-    return (run.mayStart && run.freePlaces > 0) || run.mayLookAhead;
+    return run.startLimit !== null;
   }
 
   /** Takes in how rows ended, a few at a time, while any run. */
@@ -231,7 +250,7 @@ class Window {
         rest = rest.slice(Math.max(1, polled));
       });
     }
-    return { counts, ...(heldUp !== undefined && { heldUp }) };
+    return { counts, heldUp };
   }
 
   /** With the key that the row gave. */
