@@ -1,14 +1,11 @@
 import { wasRefusedUnpaid } from '../contract/batch/batch-rows';
-import { batchFolder } from '../contract/archive-folder';
 import type { AppInputs } from '../domain/app-inputs';
 import type { AppFigures } from '../domain/estimate';
 import type { Money } from '../domain/money';
-import { errorMessage, showValue } from '../domain/text';
 import { appSamplesName, maxAppSamplesBytes, parseFigures, parseInputs } from '../formats/app-samples';
-import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';
 import { allCreates, isKnownCreate } from '../formats/row-end';
 import { type Archive, readSmall } from '../storage/archive/archive';
-import { ResultsError } from './errors';
+import { readBatchLayout, readBatchRecord } from './archive-reader';
 
 /** What is on record of a row. */
 export interface RecordedRow {
@@ -23,10 +20,6 @@ export interface RecordedRow {
   readonly costs: readonly (Money | undefined)[];
 }
 
-const pagesAtOnce = 8;
-/** Of a page of rows, or of those that no page has any more. */
-const pageName = /^(\d{1,15}|orphaned)\.jsonl$/;
-
 /**
  * The rows of a batch that are on record, by key, those included that its last row file did not have; null where the archive
  * has nothing of the batch. Throws ArchiveError, {@link ResultsError} for a damaged record, and the signal's reason.
@@ -37,57 +30,18 @@ export async function readRecordedRows(
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, RecordedRow> | null> {
   signal?.throwIfAborted();
-  const folder = batchFolder(batchId);
-  const layout = await readLayout(archive, batchId, `${folder}/batch.json`);
+  const layout = await readBatchLayout(archive, batchId);
   if (layout === null) return null;
   signal?.throwIfAborted();
   const rows = new Map<string, RecordedRow>();
-  const names = await listPages(archive, `${folder}/results/${layout.digest.slice(0, 12)}`, layout.pages);
-  while (names.length > 0) {
-    signal?.throwIfAborted();
-    const next = names.splice(0, pagesAtOnce);
-    const contents = await Promise.all(next.map((name) => archive.read(name)));
-    for (const [index, content] of contents.entries()) {
-      if (content !== undefined) addRecords(rows, archive.locate(next[index] ?? ''), content.toString('utf8'));
-    }
+  for await (const record of readBatchRecord(archive, batchId, layout, { rows: 'all', signal })) {
+    const { key, originalKey, status, digest } = record;
+    const costs = allCreates(record)
+      .filter(isKnownCreate)
+      .map(({ cost }) => cost);
+    rows.set(key, { originalKey, status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record), costs });
   }
   return rows;
-}
-
-async function readLayout(archive: Archive, batchId: string, name: string): Promise<BatchLayout | null> {
-  const text = await archive.read(name);
-  if (text === undefined) return null;
-  const layout = parseLayout(text.toString('utf8'));
-  const where = `The record ${archive.locate(name)}`;
-  if (layout === undefined) {
-    throw new ResultsError('damaged', `${where} is damaged: it does not say which rows the record is of.`);
-  }
-  if (layout.id === undefined || layout.id === batchId) return layout;
-  throw new ResultsError('damaged', `${where} is that of the batch ${showValue(layout.id)}; give another --id.`);
-}
-
-/** Those that are there: how many the layout tells is no reason to ask for so many. */
-async function listPages(archive: Archive, folder: string, pages: number): Promise<string[]> {
-  const names: string[] = [];
-  for await (const { name } of archive.list(folder)) {
-    const page = pageName.exec(name.slice(folder.length + 1))?.[1];
-    if (page === 'orphaned' || Number(page) < pages) names.push(name);
-  }
-  return names;
-}
-
-function addRecords(rows: Map<string, RecordedRow>, location: string, text: string): void {
-  try {
-    for (const record of parseRecordText(text)) {
-      const { key, originalKey, status, digest } = record;
-      const costs = allCreates(record)
-        .filter(isKnownCreate)
-        .map(({ cost }) => cost);
-      rows.set(key, { originalKey, status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record), costs });
-    }
-  } catch (error) {
-    throw new ResultsError('damaged', `The record ${location} is damaged: ${errorMessage(error)}.`);
-  }
 }
 
 /** So many apps are looked up. */
