@@ -186,7 +186,7 @@ module.exports = {
       'reconcile-imports-only-whom-it-asks',
       'It compares what others know; of what a worker does it settles create records',
       folder('reconcile'),
-      [folder('domain|contract|formats|client|service|storage'), '^src/activities/create-record\\.ts$'],
+      [folder('domain|contract|formats|client|results|service|storage'), '^src/activities/create-record\\.ts$'],
       libraries,
     ),
     only(

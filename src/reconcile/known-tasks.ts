@@ -2,14 +2,7 @@ import type { ListedTask } from '../client/task/list-tasks';
 import { failureTypes } from '../contract/failure-types';
 import { createName } from '../contract/workflow-ids';
 import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../domain/reconcile';
-import type { CreateRecord } from '../formats/create-record';
-
-/** A create record as the archive has it. */
-export interface RecordedCreate extends Pick<CreateRecord, 'workflowId' | 'createNumber' | 'requestId'> {
-  readonly sentAtMs: number | null;
-  /** Null in a record of an earlier version. */
-  readonly account: string | null;
-}
+import type { RecordedCreate } from '../results/archive-reader';
 
 /** A manifest, and how the files that it names are. */
 export interface ReadManifest extends ArchiveFacts {

@@ -3,15 +3,12 @@ import { manifestName } from '../domain/archive-name';
 import { parseJson } from '../domain/json';
 import { isRequestId } from '../domain/create-outcome';
 import { createName, isLonghaulWorkflowId } from '../contract/workflow-ids';
-import { parseCreateRecord } from '../formats/create-record';
 import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
 import type { Archive, Expectation } from '../storage/archive/archive';
 import { ArchiveError } from '../storage/errors';
-import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
+import { type ArchivedFile, archivedFile, toRecordedCreate } from '../results/archive-reader';
+import type { KnownTasks, ReadManifest } from './known-tasks';
 
-const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;
-/** With a name template, a manifest may be in any folder and have any prefix. */
-const manifestAt = /^((?:.*\/)?)[^/]*manifest\.json$/;
 /** Small files that are read at the same time; most of the wait is the archive's. */
 const readsAtOnce = 16;
 
@@ -56,17 +53,18 @@ export async function readArchive(archive: Archive, known: KnownTasks, options: 
   const files = new ArchiveFiles(archive, sizes, options);
   const readOne = async (name: string, content: Buffer | undefined): Promise<void> => {
     if (content === undefined) return;
-    const record = parseRecord(name, content);
-    const manifest = record === undefined ? await parseManifest(name, content, files) : undefined;
-    if (record !== undefined) {
-      known.addRecord(record);
+    const file = archivedFile(name);
+    if (file?.kind === 'create') {
+      known.addRecord(toRecordedCreate(file, content));
       count.records += 1;
-    }
-    if (manifest !== undefined) {
+      onProgress(count);
+    } else if (file?.kind === 'manifest') {
+      const manifest = await parseManifest(name, file, content, files);
+      if (manifest === undefined) return;
       known.addManifest(manifest);
       count.manifests += 1;
+      onProgress(count);
     }
-    if (record !== undefined || manifest !== undefined) onProgress(count);
   };
   const unread: string[] = [];
   await Readable.from(names).forEach(
@@ -112,51 +110,40 @@ async function listArchive(
   };
   for await (const { name, bytes, keptAtMs } of archive.list('', passOver)) {
     signal?.throwIfAborted();
-    if (bytes > maxReadBytes || (!recordName.test(name) && !manifestAt.test(name))) {
+    const file = archivedFile(name);
+    if (bytes > maxReadBytes || (file?.kind !== 'create' && file?.kind !== 'manifest')) {
       if (keptAtMs >= sinceMs && sizes.size < maxSizes) sizes.set(name, bytes);
-    } else if (keptAtMs >= sinceMs || !addByName(known, name)) {
+    } else if (keptAtMs >= sinceMs || !addByName(known, name, file)) {
       names.push(name);
     }
   }
   return { names, sizes };
 }
 
+type ReadFile = Exclude<ArchivedFile, { readonly kind: 'rows' }>;
+
 /** Takes in a record or a manifest that was kept before what is compared begins; false where it has to be read. */
-function addByName(known: KnownTasks, name: string): boolean {
-  const [, recordFolder, number] = recordName.exec(name) ?? [];
-  if (recordFolder !== undefined) {
-    const workflowId = decoded(recordFolder);
-    if (!isLonghaulWorkflowId(workflowId)) return false;
-    known.addOldRecord({ workflowId, createNumber: Number(number) });
+function addByName(known: KnownTasks, name: string, file: ReadFile): boolean {
+  if (file.kind === 'create') {
+    if (!isLonghaulWorkflowId(file.workflowId)) return false;
+    known.addOldRecord(file);
     return true;
   }
-  const requestId = decoded(name.split('/').at(-2) ?? '');
+  const requestId = file.folderName;
   const folder = usualFolder(name, requestId);
   if (folder === undefined || !isRequestId(requestId)) return false;
   known.addOldManifest(requestId, folder);
   return true;
 }
 
-/** A record that is incomplete says only that a create may have been sent. */
-function parseRecord(name: string, content: Buffer): RecordedCreate | undefined {
-  const [, folder, number] = recordName.exec(name) ?? [];
-  if (folder === undefined) return undefined;
-  const { workflowId = decoded(folder), sentAt = '', requestId, account = null } = parseCreateRecord(content);
-  const sentAtMs = Date.parse(sentAt);
-  return {
-    workflowId,
-    createNumber: Number(number),
-    sentAtMs: Number.isNaN(sentAtMs) ? null : sentAtMs,
-    requestId: isRequestId(requestId) ? requestId : null,
-    account,
-  };
-}
-
-async function parseManifest(name: string, content: Buffer, files: ArchiveFiles): Promise<ReadManifest | undefined> {
-  const [, prefix] = manifestAt.exec(name) ?? [];
-  if (prefix === undefined) return undefined;
+async function parseManifest(
+  name: string,
+  { folder: prefix, folderName }: Extract<ReadFile, { readonly kind: 'manifest' }>,
+  content: Buffer,
+  files: ArchiveFiles,
+): Promise<ReadManifest | undefined> {
   const json = parseJson(content.toString('utf8'));
-  if (json === undefined) return unreadable(name, decoded(prefix.split('/').at(-2) ?? ''));
+  if (json === undefined) return unreadable(name, folderName);
   const manifest = parseManifestFiles(json);
   // Anything else may be called so, too.
   if (manifest === undefined) return undefined;
@@ -230,13 +217,5 @@ class ArchiveFiles {
     }
     if (!this.#verify || (await this.#archive.find(name, { sha256 })) !== undefined) return undefined;
     return `${name} is not what it was: its SHA-256 is another one`;
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
   }
 }

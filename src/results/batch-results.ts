@@ -1,8 +1,7 @@
-import { parseLayout, parseRecordText } from '../formats/batch-record';
 import { parseResultLine, type ResultLine, toResultLine } from '../formats/result-line';
 import { batchFolder } from '../contract/archive-folder';
-import { errorMessage } from '../domain/text';
 import type { Archive } from '../storage/archive/archive';
+import { readBatchLayout, readBatchRecord } from './archive-reader';
 import { ResultsError } from './errors';
 
 /** What an archive has of a batch. */
@@ -24,14 +23,21 @@ export interface BatchResults {
 export async function openBatchResults(archive: Archive, batchId: string): Promise<BatchResults> {
   const folder = batchFolder(batchId);
   const file = `${folder}/results.jsonl`;
-  const layoutText = await archive.read(`${folder}/batch.json`);
-  const layout = layoutText === undefined ? undefined : parseLayout(layoutText.toString('utf8'));
-  const pages = layout === undefined ? null : `${folder}/results/${layout.digest.slice(0, 12)}`;
+  const onRecord = async function* (rows: 'ofFile' | 'gone'): AsyncGenerator<ResultLine, void, undefined> {
+    const layout = await readBatchLayout(archive, batchId);
+    if (layout === null) return;
+    for await (const record of readBatchRecord(archive, batchId, layout, { rows })) {
+      yield toResultLine(batchId, record, record);
+    }
+  };
   const goneRows = async (): Promise<readonly ResultLine[]> => {
-    return pages === null ? [] : await recordsIn(archive, batchId, `${pages}/orphaned.jsonl`);
+    const lines: ResultLine[] = [];
+    for await (const line of onRecord('gone')) lines.push(line);
+    return lines;
   };
   if ((await archive.size(file)) !== undefined) return { folder, file, rows: () => linesOf(archive, file), goneRows };
-  if (pages !== null) return { folder, file: null, rows: () => recordsOf(archive, batchId, pages), goneRows };
+  if ((await readBatchLayout(archive, batchId)) !== null)
+    return { folder, file: null, rows: () => onRecord('ofFile'), goneRows };
   const where = archive.locate(folder);
   const words = `The archive has no results of the batch "${batchId}" (${where}). Check its id, and that LONGHAUL_ARCHIVE is the archive of its workers.`;
   throw new ResultsError('missing', words);
@@ -61,30 +67,4 @@ async function* readLines(archive: Archive, name: string): AsyncGenerator<string
     yield* lines;
   }
   if (rest !== '') yield rest;
-}
-
-/** The pages that are there count, however many the layout speaks of. */
-async function* recordsOf(
-  archive: Archive,
-  batchId: string,
-  folder: string,
-): AsyncGenerator<ResultLine, void, undefined> {
-  const pages: number[] = [];
-  for await (const { name } of archive.list(folder)) {
-    const page = /^(\d{1,15})\.jsonl$/.exec(name.slice(folder.length + 1))?.[1];
-    if (page !== undefined) pages.push(Number(page));
-  }
-  for (const page of pages.sort((one, other) => one - other)) {
-    yield* await recordsIn(archive, batchId, `${folder}/${page}.jsonl`);
-  }
-}
-
-async function recordsIn(archive: Archive, batchId: string, name: string): Promise<readonly ResultLine[]> {
-  const content = await archive.read(name);
-  if (content === undefined) return [];
-  try {
-    return parseRecordText(content.toString('utf8')).map((record) => toResultLine(batchId, record, record));
-  } catch (error) {
-    throw new ResultsError('damaged', `The record ${archive.locate(name)} is damaged: ${errorMessage(error)}.`);
-  }
 }

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { failureTypes } from '../contract/failure-types';
 import { batchIdOf } from '../contract/workflow-ids';
-import { isRequestId } from '../domain/create-outcome';
 import { parseJson } from '../domain/json';
 import type { Money } from '../domain/money';
 import { parseRecordText } from '../formats/batch-record';
-import { type CreateEnd, parseCreateRecord } from '../formats/create-record';
+import type { CreateEnd } from '../formats/create-record';
 import { parseManifestCosts } from '../formats/manifest';
 import { allCreates } from '../formats/row-end';
 import type { Archive, ListedFile } from '../storage/archive/archive';
+import { archivedFile, type RecordedCreate, toRecordedCreate } from './archive-reader';
 
 /**
  * What became of a task that was created: `succeeded` with outputs in the archive; `failed` or `canceled` at the service;
@@ -19,8 +19,9 @@ import type { Archive, ListedFile } from '../storage/archive/archive';
 export type CostOutcome = 'succeeded' | 'failed' | 'canceled' | 'lost' | 'createdTwice' | 'open' | 'uncertain';
 
 /** In the order in which they are shown. */
+// prettier-ignore
 export const costOutcomes: readonly CostOutcome[] = [
-  ...(['succeeded', 'failed', 'canceled', 'lost', 'createdTwice', 'open', 'uncertain'] as const),
+  'succeeded', 'failed', 'canceled', 'lost', 'createdTwice', 'open', 'uncertain',
 ];
 
 /** A task that was created, as far as the archive knows it. */
@@ -72,9 +73,10 @@ export async function readCosts(
   };
   // First, so that a manifest whose task is settled need not be read.
   await readEach('.creates', async (name) => {
-    const [, folder, number] = /^\.creates\/([^/]+)\/(\d+)\.json$/.exec(name) ?? [];
-    if (folder === undefined) return;
-    known.addCreate(decoded(folder), Number(number), await archive.read(name));
+    const file = archivedFile(name);
+    if (file?.kind !== 'create') return;
+    const content = await archive.read(name);
+    if (content !== undefined) known.addCreate(toRecordedCreate(file, content));
     sources.records += 1;
     onProgress(sources);
   });
@@ -94,25 +96,23 @@ async function readOther(
   known: KnownCosts,
   sources: CostSources,
 ): Promise<boolean> {
-  const [, batch] = /^batches\/([^/]+)\/results\/[^/]+\/(?:\d+|orphaned)\.jsonl$/.exec(name) ?? [];
-  if (batch !== undefined) {
+  const file = archivedFile(name);
+  if (file?.kind === 'rows') {
     try {
       const records = parseRecordText((await archive.read(name))?.toString('utf8') ?? '');
-      for (const record of records) known.addRow(batch, record);
+      for (const record of records) known.addRow(file.batchId, record);
       sources.rows += records.length;
       return false;
     } catch {
       return true;
     }
   }
-  const [, folder] = /^(?:.*\/)?([^/]+)\/manifest\.json$/.exec(name) ?? [];
-  if (folder !== undefined && known.isSettled(decoded(folder))) {
-    known.addArchived(decoded(folder));
+  if (file?.kind !== 'manifest') return false;
+  if (file.isPlain && known.isSettled(file.folderName)) {
+    known.addArchived(file.folderName);
     sources.manifests += 1;
     return false;
   }
-  // With a name template, it may have any prefix.
-  if (!name.endsWith('manifest.json')) return false;
   const json = parseJson((await archive.read(name))?.toString('utf8') ?? '');
   const manifest = parseManifestCosts(json);
   if (manifest === undefined) return json === undefined;
@@ -137,7 +137,9 @@ type ManifestCosts = NonNullable<ReturnType<typeof parseManifestCosts>>;
 
 /** Failures of tasks that succeeded at the service. */
 const succeededAtTheService: readonly string[] = [
-  ...[failureTypes.ResultLost, failureTypes.SuccessNoOutputs, failureTypes.ArchiveIncomplete],
+  failureTypes.ResultLost,
+  failureTypes.SuccessNoOutputs,
+  failureTypes.ArchiveIncomplete,
 ];
 
 /** Every task by its request id, and the creates that have none. */
@@ -147,20 +149,22 @@ class KnownCosts {
   /** Of workflows that made more than one create. */
   readonly #lastNumbers = new Map<string, number>();
 
-  addCreate(workflow: string, createNumber: number, content: Buffer | undefined): void {
-    if (content === undefined) return;
-    const record = parseCreateRecord(content);
-    const { workflowId = workflow, account = null, webAppId = null, requestId, end } = record;
+  addCreate({ workflowId, createNumber, requestId, account, webAppId, sentAtMs, end }: RecordedCreate): void {
     if (createNumber > 1) {
       this.#lastNumbers.set(workflowId, Math.max(createNumber, this.#lastNumbers.get(workflowId) ?? 0));
     }
-    const atMs = timeOf(end?.createdAt) ?? timeOf(record.sentAt) ?? 0;
     const task: KnownTask = {
-      ...{ workflowId, createNumber, webAppId, account, atMs },
-      ...{ status: end?.status ?? null, cost: end?.cost ?? null, isArchived: false },
+      workflowId,
+      createNumber,
+      webAppId,
+      account,
+      atMs: timeOf(end?.createdAt) ?? sentAtMs ?? 0,
+      status: end?.status ?? null,
+      cost: end?.cost ?? null,
+      isArchived: false,
     };
-    if (isRequestId(requestId)) this.#tasks.set(this.#key(requestId, account), task);
-    else this.#unanswered.push(task);
+    if (requestId === null) this.#unanswered.push(task);
+    else this.#tasks.set(this.#key(requestId, account), task);
   }
 
   /** Whether its create record tells how it ended and what it cost. */
@@ -228,8 +232,14 @@ class KnownCosts {
     const known = this.#tasks.get(key);
     if (known !== undefined) return known;
     const task: KnownTask = {
-      ...{ workflowId: null, createNumber: 0, webAppId: null, account, atMs },
-      ...{ status: null, cost: null, isArchived: false },
+      workflowId: null,
+      createNumber: 0,
+      webAppId: null,
+      account,
+      atMs,
+      status: null,
+      cost: null,
+      isArchived: false,
     };
     this.#tasks.set(key, task);
     return task;
@@ -245,12 +255,4 @@ class KnownCosts {
 function timeOf(iso: string | null | undefined): number | undefined {
   const ms = Date.parse(iso ?? '');
   return Number.isNaN(ms) ? undefined : ms;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

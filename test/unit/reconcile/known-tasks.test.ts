@@ -1,5 +1,6 @@
 import type { ListedTask } from '../../../src/client/task/list-tasks';
-import { KnownTasks, type KnownTasksScope, type RecordedCreate } from '../../../src/reconcile/known-tasks';
+import { KnownTasks, type KnownTasksScope } from '../../../src/reconcile/known-tasks';
+import type { RecordedCreate } from '../../../src/results/archive-reader';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 
@@ -35,6 +36,8 @@ function record(more: Partial<RecordedCreate> = {}): RecordedCreate {
     sentAtMs: nowMs - 3_600_000,
     requestId: 'r-1',
     account: null,
+    webAppId: null,
+    end: null,
     ...more,
   };
 }
