@@ -234,5 +234,6 @@ function isRecordOf(content: Buffer, requestId: string, { createdAt }: CreateEnd
 
 /** What can be read of a record: some of it only its own create knew. */
 function knownIn(content: Buffer): Partial<CreateRecord> {
-  return Object.fromEntries(Object.entries(parse(content)).filter(([, value]) => value !== undefined));
+  const fields: Readonly<Record<string, unknown>> = parse(content);
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

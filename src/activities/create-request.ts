@@ -15,7 +15,7 @@ import {
   ServiceError,
   type ServiceClient,
 } from '../service';
-import { isOfAccount, type Refusal } from '../service/create-limiter';
+import { isOfAccount, type Refusal } from '../service/create-gate';
 import { resourceOfUpload } from '../service/input-resource';
 import type { AccountKey } from './accounts';
 import { isAccountRefusal, keyProblem, requestProblem } from './to-application-failure';

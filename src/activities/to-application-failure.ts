@@ -13,7 +13,7 @@ import {
   type ServiceErrorCode,
 } from '../service';
 import { UploadHeldBackError } from '../service/account-gate';
-import { isOfAccount } from '../service/create-limiter';
+import { isOfAccount } from '../service/create-gate';
 import { ArchiveError, DownloadError, SourceError, StorageError, tokenFaults, UploadError } from '../storage/errors';
 import { type AccountKey, type AccountPatience, AccountUnknownError } from './accounts';
 

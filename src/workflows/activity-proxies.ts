@@ -29,16 +29,6 @@ function retryPolicy({ retryMaxMs }: Tuning): RetryPolicy {
   return { initialInterval: Math.min(firstRetryMs, retryMaxMs), maximumInterval: retryMaxMs };
 }
 
-/** Short calls that may be repeated: Temporal retries them until `withinMs` is over. */
-export function callOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
-  return {
-    summary,
-    startToCloseTimeout: '30 seconds',
-    scheduleToCloseTimeout: withinMs,
-    retry: retryPolicy(tuning),
-  };
-}
-
 /** Uploads: on their own queue, heartbeating, retried until `withinMs` is over. */
 export function transferOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
   return {

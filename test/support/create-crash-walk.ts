@@ -16,7 +16,7 @@ const attemptMs = 6_000;
 
 /** What the service does with the first create; it takes those that follow. */
 type Answer = 'takes it' | 'refuses it for now' | 'takes it and cuts the connection';
-const answers: readonly Answer[] = ['takes it', 'refuses it for now', 'takes it and cuts the connection'];
+export const answers: readonly Answer[] = ['takes it', 'refuses it for now', 'takes it and cuts the connection'];
 
 /** What comes after the attempt that was held. */
 type Successor =
@@ -25,7 +25,7 @@ type Successor =
   | 'a server that retries it'
   | 'a server that retries it in a worker with another archive'
   | 'a reset or a rerun';
-const successors: readonly Successor[] = [
+export const successors: readonly Successor[] = [
   'its workflow, which finds out first',
   'its workflow, in a worker with another archive',
   'a server that retries it',
@@ -314,32 +314,22 @@ async function walk(
   }
 }
 
-/**
- * Defines the tests of a create that is cut off at each of its awaits.
- *
- * @param isUnheard - whether that attempt follows one whose claim was kept and not answered
- */
-export function testCrashes(isUnheard: boolean): void {
-  describe.each(answers)('a create whose service %s', (answer) => {
-    it.each(successors)(
-      'is never sent twice where both could have been taken, wherever its attempt is cut off, when it is followed by %s',
-      async (successor) => {
-        const walked = await Promise.all(fates.map((fate) => walk(answer, successor, fate, isUnheard)));
-        for (const { held, wrong } of walked) {
-          expect(wrong).toEqual([]);
-          const expected = [
-            'before temporal.heartbeat',
-            'after temporal.heartbeat',
-            'before archive.putIfAbsent',
-            'after archive.putIfAbsent',
-            'before service.createTask',
-            'after service.createTask',
-            ...(answer === 'takes it' ? ['before archive.replace', 'after archive.replace'] : []),
-            ...(answer === 'refuses it for now' ? ['before archive.remove', 'after archive.remove'] : []),
-          ];
-          expect(held).toEqual(expect.arrayContaining(expected));
-        }
-      },
-    );
-  });
+/** Cuts off an attempt at each of its awaits: what was wrong afterwards, and which await was never reached. */
+export async function walkCrashes(
+  answer: Answer,
+  successor: Successor,
+  isUnheard: boolean,
+): Promise<readonly { readonly wrong: readonly object[]; readonly missed: readonly string[] }[]> {
+  const expected = [
+    'before temporal.heartbeat',
+    'after temporal.heartbeat',
+    'before archive.putIfAbsent',
+    'after archive.putIfAbsent',
+    'before service.createTask',
+    'after service.createTask',
+    ...(answer === 'takes it' ? ['before archive.replace', 'after archive.replace'] : []),
+    ...(answer === 'refuses it for now' ? ['before archive.remove', 'after archive.remove'] : []),
+  ];
+  const walked = await Promise.all(fates.map((fate) => walk(answer, successor, fate, isUnheard)));
+  return walked.map(({ held, wrong }) => ({ wrong, missed: expected.filter((where) => !held.includes(where)) }));
 }

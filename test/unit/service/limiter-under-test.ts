@@ -1,10 +1,10 @@
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
+import type { Refusal } from '../../../src/service/create-gate';
 import {
   CreateLimiter,
   type CreateLimiterOptions,
   type CreateLimiterView,
   type HeldBack,
-  type Refusal,
 } from '../../../src/service/create-limiter';
 import { refusedCreate } from '../../support/refused-create';
 
