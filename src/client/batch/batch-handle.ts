@@ -12,7 +12,7 @@ import {
   setConcurrencyUpdate,
 } from '../../contract/batch/batch-messages';
 import type { BatchInput } from '../../contract/batch/batch-input';
-import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
 import { unpaidRefusals } from '../../contract/failure-types';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { redact } from '../../domain/redact';

@@ -8,7 +8,7 @@ import {
   setBudgetUpdate,
   setConcurrencyUpdate,
 } from '../../contract/batch/batch-messages';
-import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
 import { requireDecodable } from '../../contract/input-bounds';
 import { showValue } from '../../domain/text';
 import { messageRefused } from '../failures';

@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { CreateTaskInput, ManifestInput } from '../../contract/activities';
 import type { RowUploads } from '../../contract/batch/batch-rows';
-import type { TaskPlan } from '../../contract/task-plan';
+import type { TaskPlan } from '../../contract/parse-task-input';
 import type { CostTimes, Timestamps } from '../../contract/task-result';
 import type { Money } from '../../domain/money';
 import type { StopRequest } from '../../domain/stop-request';

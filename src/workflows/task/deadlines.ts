@@ -1,6 +1,6 @@
 import { formatDuration } from '../../domain/time';
 import { type DeadlineName, passedDeadline } from '../../domain/task-state';
-import type { TaskPlan } from '../../contract/task-plan';
+import type { TaskPlan } from '../../contract/parse-task-input';
 import type { ContinueAsNewState } from './continue-as-new-state';
 
 /** What the deadlines of a task depend on. */

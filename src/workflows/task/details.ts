@@ -2,7 +2,7 @@ import type { ManifestInput } from '../../contract/activities';
 import { operatorChoices } from '../../contract/operator-choices';
 import { rowsOfBatch } from '../../contract/search-attributes';
 import type { TaskStatus } from '../../contract/task-messages';
-import type { TaskPlan } from '../../contract/task-plan';
+import type { TaskPlan } from '../../contract/parse-task-input';
 import type { TaskResult } from '../../contract/task-result';
 import { formatMoney, type Money } from '../../domain/money';
 import { formatBytes, markdownText } from '../../domain/text';

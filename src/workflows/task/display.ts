@@ -1,7 +1,7 @@
 import { log, metricMeter, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { type FailureType, mayExistUnfollowed } from '../../contract/failure-types';
 import { metrics, record } from '../../contract/metrics';
-import type { TaskPlan } from '../../contract/task-plan';
+import type { TaskPlan } from '../../contract/parse-task-input';
 import { taskSearchAttributes } from '../../contract/search-attributes';
 import type { TaskStatus } from '../../contract/task-messages';
 import { afterEnd } from '../../domain/stop-request';

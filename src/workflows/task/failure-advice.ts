@@ -1,5 +1,5 @@
 import { type FailureType, failureTypes, mayExistUnfollowed, unpaidRefusals } from '../../contract/failure-types';
-import type { TaskPlan } from '../../contract/task-plan';
+import type { TaskPlan } from '../../contract/parse-task-input';
 import { taskKeyOf } from '../../contract/workflow-ids';
 import { shellWord } from '../../domain/shell-word';
 

@@ -2,7 +2,7 @@ import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 import type { PollResult } from '../../contract/activities';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import { parseTaskInput } from '../../contract/parse-task-input';
-import type { TaskPlan } from '../../contract/task-plan';
+import type { TaskPlan } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
 import { taskPlaceProblems } from '../../contract/archive-folder';
 import type { StopVerb } from '../../domain/stop-request';
@@ -13,7 +13,7 @@ import { StopRequests } from './stop-requests';
 import { PendingDecision, incompleteDecisions, uncertainDecisions } from './decisions';
 import { taskFailure } from '../failures';
 import { CandidateRequestIds } from './candidate-request-ids';
-import { isRetriedRun, readStartArgument, refusedFields } from '../start-argument';
+import { isRetriedRun, readStartArgument } from '../start-argument';
 
 /** Input of one run: the task's input, and what a previous run handed over. */
 export type TaskRunInput = TaskInput & { readonly continueAsNewState?: ContinueAsNewState };
@@ -44,13 +44,8 @@ export class TaskRun {
   static open(argument: unknown): TaskRun {
     const start = readStartArgument(argument);
     const { input, continueAsNewState } = start;
-    const { plan, problems: inputProblems = [], unknownFields = [] } = parseTaskInput(input);
-    const problems = [
-      ...start.problems,
-      ...inputProblems,
-      ...refusedFields(start, unknownFields),
-      ...(plan === undefined ? [] : placeProblems(plan)),
-    ];
+    const { plan, problems: inputProblems = [] } = parseTaskInput(input);
+    const problems = [...start.problems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
     if (plan === undefined || problems.length > 0) {
       upsertSearchAttributes([
         { key: searchAttributes.status, value: 'Failed' },
