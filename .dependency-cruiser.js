@@ -25,17 +25,18 @@ module.exports = {
     only('contract-imports-only-domain-and-message-definitions', 'It outlives every process', folder('contract'), [
       folder('domain|formats'),
       temporal('common'),
-      'node_modules/@noble/hashes/',
+      'node_modules/(@noble/hashes|valibot)/',
     ]),
     forbid(
       'contract-imports-formats-as-types',
-      'Workflows load the contract, and zod costs each of them time and memory (docs/decisions/0023)',
+      'Workflows load the contract; the files of the archive are read outside of them',
       { path: folder('contract') },
       { path: folder('formats'), dependencyTypesNot: ['type-only'] },
     ),
     only('workflows-import-only-pure-code', 'Everything here is replayed', folder('workflows'), [
       folder('domain|contract'),
       temporal('workflow|common'),
+      'node_modules/valibot/',
       '^src/activities/index\\.ts$',
     ]),
     forbid(

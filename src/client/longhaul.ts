@@ -17,7 +17,7 @@ import {
 } from './start-check';
 import { adoptTask, startTask } from './task/start-task';
 import type { BatchInput } from '../contract/batch/batch-input';
-import { batchIdRemedy, isBatchId } from '../contract/batch/parse-batch-input';
+import { batchIdRemedy, isBatchId } from '../contract/batch/batch-input';
 import { isTaskKey } from '../contract/workflow-ids';
 import { type DayView, endOfDayMs, utcDay } from '../domain/day-operations';
 import { isRecord } from '../domain/json';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { win32 } from 'node:path';
 import { parseTaskInput } from '../contract/parse-task-input';
-import type { TaskPlan } from '../contract/task-plan';
+import type { TaskPlan } from '../contract/parse-task-input';
 import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/archive-folder';
 import { tagProblems } from '../contract/task-tags';
@@ -141,7 +141,6 @@ function checkedAttempt(
   const found = [
     ...(isTaskKey(key) ? [] : [keyProblem(key, 'adopt' in fields)]),
     ...problems,
-    ...(parsed.unknownFields ?? []),
     ...(parsed.problems ?? taskPlaceProblems(parsed.plan, `task:${String(key)}`)),
     ...relativePathProblems(isRecord(request) ? request['inputs'] : undefined),
   ];

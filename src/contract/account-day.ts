@@ -1,8 +1,10 @@
+import * as v from 'valibot';
 import { type DayOperation, type DayOutcome, type DayView, endOfDayMs } from '../domain/day-operations';
 import { isRecord } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
 import { showValue } from '../domain/text';
 import { defineQuery, defineUpdate } from './message-definitions';
+import { wholeNumber } from './schema';
 import { isTaskKey } from './workflow-ids';
 
 /*
@@ -58,38 +60,18 @@ export function dayRequestProblem(request: unknown): string | undefined {
   if (!Array.isArray(operations) || operations.length > maxDayOperations) {
     return `operations is ${showValue(operations)}; give a list of at most ${maxDayOperations}.`;
   }
-  const bad = operations.findIndex((one) => !isOperation(one));
+  const bad = operations.findIndex((one) => !v.is(operation, one));
   return bad < 0 ? undefined : `operations[${bad}] is ${showValue(operations[bad])}; give one that a worker sends.`;
 }
 
-function isOperation(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  const { kind, task, create, cost, by } = value;
-  if (typeof task !== 'string' || !/^[0-9a-f]{16}$/.test(task) || !isNatural(create)) return false;
-  switch (kind) {
-    case 'reserve':
-      return isExpected(value) && isAttempt(by);
-    case 'hold':
-      return isExpected(value);
-    case 'settle':
-      return cost === null || isMoney(cost);
-    case 'release':
-      return isAttempt(by);
-    case 'unhold':
-      return true;
-    default:
-      return false;
-  }
-}
-
-function isExpected({ app, taskMicros, isFixed }: Readonly<Record<string, unknown>>): boolean {
-  return isNatural(app) && isNatural(taskMicros) && typeof isFixed === 'boolean';
-}
-
-function isAttempt(by: unknown): boolean {
-  return typeof by === 'string' && /^[0-9a-f]{4}$/.test(by);
-}
-
-function isNatural(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
-}
+const count = wholeNumber(0);
+const attempt = v.pipe(v.string(), v.regex(/^[0-9a-f]{4}$/));
+const task = { task: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)), create: count };
+const expected = { app: count, taskMicros: count, isFixed: v.boolean() };
+const operation = v.variant('kind', [
+  v.object({ kind: v.literal('reserve'), ...task, ...expected, by: attempt }),
+  v.object({ kind: v.literal('hold'), ...task, ...expected }),
+  v.object({ kind: v.literal('settle'), ...task, cost: v.nullable(v.custom<Money>(isMoney)) }),
+  v.object({ kind: v.literal('release'), ...task, by: attempt }),
+  v.object({ kind: v.literal('unhold'), ...task }),
+]);

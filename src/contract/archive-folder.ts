@@ -1,8 +1,34 @@
 import { maxPartBytes } from '../domain/archive-name';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue, utf8Bytes } from '../domain/text';
-import type { BatchMembership, OutputNaming } from './task-input';
-import { batchWorkflowId, rowWorkflowId } from './workflow-ids';
+import { isRecord } from '../domain/json';
+import { batchWorkflowId, isTaskKey, rowWorkflowId } from './workflow-ids';
+
+/** What a row's task knows of its batch. */
+export interface BatchMembership {
+  readonly id: string;
+  /** The row's key. */
+  readonly key: string;
+  /** How the archived files are named; absent: `{requestId}/{index}{ext}`. */
+  readonly names?: OutputNaming;
+}
+
+/** A template of names, and what it can ask for. */
+export interface OutputNaming {
+  readonly template: string;
+  /** Columns of the row that the template asks for. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+export function isBatchMembership(value: unknown): value is BatchMembership {
+  const { id, key, names } = isRecord(value) ? value : {};
+  return isTaskKey(id) && isTaskKey(key) && (names === undefined || isOutputNaming(names));
+}
+
+function isOutputNaming(value: unknown): value is OutputNaming {
+  if (!isRecord(value) || typeof value['template'] !== 'string' || !isRecord(value['columns'])) return false;
+  return Object.values(value['columns']).every((column) => typeof column === 'string');
+}
 
 /** Leaves room for a task's own names and the archive's prefix in the 1,024 bytes of an object's name. */
 const maxFolderBytes = 500;

@@ -65,20 +65,6 @@ export function firstProblems(problems: readonly string[]): readonly string[] {
 }
 
 /**
- * What a check of an input answers beside the plan or the problems: the problem of each field that is not known, such as a
- * misspelt budget, where there is one. Apart from the problems, because a workflow of an earlier version goes on with the
- * input that it took.
- */
-export interface UnknownFields {
-  readonly unknownFields?: readonly string[];
-}
-
-/** The first of these problems of unknown fields, as a part of what a check answers. */
-export function unknownFields(problems: readonly string[]): UnknownFields {
-  return problems.length === 0 ? {} : { unknownFields: firstProblems(problems) };
-}
-
-/**
  * Stands for a payload that cannot be decoded: another encoding, a client with a codec, broken JSON. Decoding it must not
  * throw: in a workflow that fails every workflow task from then on.
  */

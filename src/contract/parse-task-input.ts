@@ -1,249 +1,150 @@
-import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
-import { firstProblems, maxInputFiles, type UnknownFields, unknownFields, unusableInput } from './input-bounds';
-import { defaultDeadlinesMs, defaultTuning, type PlannedFile, type TaskPlan } from './task-plan';
-import { isTaskKey } from './workflow-ids';
-import { maxDurationDays, parseDuration } from '../domain/time';
-import { nearestName, unknownNameProblems } from '../domain/nearest-name';
+import * as v from 'valibot';
 import { parseInputKey } from '../domain/input-values';
 import { isFields, isRecord } from '../domain/json';
-import type { PollBounds } from '../domain/poll-cadence';
-import { isRequestId } from '../domain/create-outcome';
+import { nearestName, unknownNameProblems } from '../domain/nearest-name';
 import { showValue, textRemedy } from '../domain/text';
-import { hasPassword, signatureParameterOf, uriKind } from '../domain/uri';
-import type { BatchMembership, FileInput, InputValue, OutputNaming, TaskTuning } from './task-input';
+import { hasPassword, signatureParameterOf } from '../domain/uri';
+import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
+import { check, type Parsed, pick } from './schema';
+import {
+  adoptedTaskSchema,
+  adoptSchema,
+  deadlinesSchema,
+  fileSchema,
+  newTaskSchema,
+  type ResourceForm,
+  tuningSchema,
+} from './task-input';
 
-/** Either the plan, or every problem of the input: each names the field, the value and the remedy. */
-export type ParsedTaskInput = UnknownFields &
-  (
-    | { readonly plan: TaskPlan; readonly problems?: never }
-    | { readonly plan?: never; readonly problems: readonly string[] }
-  );
+/** A file of the task and the input key that wants it. */
+export interface PlannedFile {
+  readonly key: string;
+  readonly file: string;
+  readonly as: ResourceForm;
+}
 
-const fields = [
-  ...['adopt', 'webAppId', 'inputs', 'suppressPreviewOutput', 'onUncertain', 'uncertainWait'],
-  ...['account', 'archive', 'watch', 'deadlines', 'webhook', 'tuning'],
-];
+/** A task's input, checked, with every default filled in. */
+export type TaskPlan = Readonly<ReturnType<typeof toPlan>>;
+
+/** How an uncertain create is handled means nothing for an adopted task, and is checked all the same. */
+const adoptedTask = v.object({
+  ...newTaskSchema.entries,
+  inputs: v.unknown(),
+  ...adoptedTaskSchema.entries,
+});
+
+/** What holds when `tuning` does not say otherwise. */
+export const defaultTuning = v.parse(tuningSchema, {});
+
+const names = Object.keys(adoptedTask.entries);
 /** What only Longhaul itself sets. */
-const ownFields = ['createNumber', 'batch'];
+const ownNames = ['createNumber', 'batch'];
+const shownNames = ['adopt', ...names.filter((name) => name !== 'adopt' && !ownNames.includes(name))];
 
 /**
  * Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check.
  *
  * @param further - names of fields that the caller takes beside those of the input, for its messages.
  */
-export function parseTaskInput(input: unknown, further: readonly string[] = []): ParsedTaskInput {
+export function parseTaskInput(input: unknown, further: readonly string[] = []): Parsed<TaskPlan> {
   const unusable = unusableInput(input, '{ webAppId, inputs }');
   if (unusable !== undefined || !isRecord(input)) return { problems: [unusable ?? 'The input is not an object.'] };
-  const problems: string[] = [];
-  const check = new Checker(problems);
-  const names = Object.keys(input).filter((name) => !ownFields.includes(name));
-  // With inputs it is a new task, and no adoption with a misspelt name.
-  const known = input['inputs'] === undefined || 'adopt' in input ? fields : fields.filter((name) => name !== 'adopt');
-  problems.push(...unknownNameProblems('field', names, [...further, ...known]));
-  const adoptRequestId = check.adopt(input['adopt']);
   const isNew = input['adopt'] === undefined;
-  const { values, files } = isNew ? check.inputs(input['inputs']) : { values: {}, files: [] };
+  const { values, files, problems: inputProblems } = readInputs(isNew ? input['inputs'] : undefined);
+  const { output, problems } = check(isNew ? newTaskSchema : adoptedTask, pick(input, names));
+  const found = [...unknownProblems(input, further), ...inputProblems, ...problems];
   if (!isNew && input['inputs'] !== undefined) {
-    problems.push('A task is either created (webAppId, inputs) or adopted (adopt, webAppId); leave one of them out.');
+    found.push('A task is either created (webAppId, inputs) or adopted (adopt, webAppId); leave one of them out.');
   }
-  const hasApp = isNew || input['webAppId'] !== undefined;
-  const plan: TaskPlan = {
-    adoptRequestId,
-    webAppId: hasApp ? check.integer('webAppId', input['webAppId'], 'the app’s web_app_id') : null,
-    values,
-    files,
-    suppressPreviewOutput: check.flag('suppressPreviewOutput', input['suppressPreviewOutput']),
-    onUncertain: check.oneOf('onUncertain', input['onUncertain'], ['hold', 'fail', 'recreate'], 'hold'),
-    uncertainWaitMs: check.duration('uncertainWait', input['uncertainWait']),
-    createNumber:
-      input['createNumber'] === undefined ? 1 : check.integer('createNumber', input['createNumber'], 'a count from 1'),
-    account: check.word('account', input['account'], 'default'),
-    archiveFolder: check.folder(input['archive']),
-    batch: check.batch(input['batch']),
-    watch: check.oneOf('watch', input['watch'], ['timer', 'activity'], 'timer'),
-    webhook: input['webhook'] === undefined ? null : check.word('webhook', input['webhook'], ''),
-    deadlinesMs: check.deadlines(input['deadlines']),
-    tuning: check.tuning(input['tuning']),
-  };
-  const unknown = unknownFields(check.unknownFields);
-  return { ...(problems.length > 0 ? { problems: firstProblems(problems) } : { plan }), ...unknown };
+  if (output === undefined || found.length > 0) return { problems: firstProblems(found) };
+  return { plan: toPlan(output, values, files) };
 }
 
-const durationRemedy = `a duration such as "90 seconds" or "12h", or milliseconds as a number, at most ${maxDurationDays} days`;
-const fileFields = Object.keys({ file: 0, as: 0 } satisfies Record<Exclude<keyof FileInput, 'content'>, 0>);
+function toPlan(
+  task: v.InferOutput<typeof newTaskSchema> | v.InferOutput<typeof adoptedTask>,
+  values: Readonly<Record<string, string | number>>,
+  files: readonly PlannedFile[],
+) {
+  return {
+    account: task.account,
+    archiveFolder: task.archive,
+    watch: task.watch,
+    /** Null: none is sent. */
+    webhook: task.webhook ?? null,
+    /** Null: the task is no row. */
+    batch: task.batch ?? null,
+    deadlinesMs: task.deadlines,
+    tuning: task.tuning,
+    /** Set: the task exists already. */
+    adoptRequestId: 'adopt' in task ? task.adopt.requestId : null,
+    webAppId: task.webAppId ?? null,
+    values,
+    files,
+    suppressPreviewOutput: task.suppressPreviewOutput ?? null,
+    onUncertain: task.onUncertain,
+    /** Null: as long as a callback can be expected. */
+    uncertainWaitMs: task.uncertainWait ?? null,
+    createNumber: task.createNumber,
+  };
+}
 
-/** Collects problems; every method answers a usable value, so that one pass finds them all. */
-class Checker {
-  /** Of files and `adopt`, each with its problem; see {@link UnknownFields}. */
-  readonly unknownFields: string[] = [];
-  readonly #problems: string[];
+/** A misspelt field would be none at all. */
+function unknownProblems(input: Readonly<Record<string, unknown>>, further: readonly string[]): readonly string[] {
+  const given = Object.keys(input).filter((name) => !ownNames.includes(name));
+  // With inputs it is a new task, and no adoption with a misspelt name.
+  const known =
+    input['inputs'] === undefined || 'adopt' in input ? shownNames : shownNames.filter((name) => name !== 'adopt');
+  const nested = Object.entries({ adopt: adoptSchema, deadlines: deadlinesSchema, tuning: tuningSchema });
+  return [
+    ...unknownNameProblems('field', given, [...further, ...known]),
+    ...nested.flatMap(([name, schema]) => {
+      const value = input[name];
+      return isFields(value)
+        ? unknownNameProblems('field', Object.keys(value), Object.keys(schema.entries), `${name}.`)
+        : [];
+    }),
+  ];
+}
 
-  constructor(problems: string[]) {
-    this.#problems = problems;
-  }
-
-  adopt(value: unknown): string | null {
-    if (value === undefined) return null;
-    const names = isRecord(value) ? Object.keys(value) : [];
-    this.unknownFields.push(...unknownNameProblems('field', names, ['requestId'], 'adopt.'));
-    const requestId = isRecord(value) ? value['requestId'] : undefined;
-    if (isRequestId(requestId)) return requestId;
-    this.#problems.push(`adopt ${showValue(value)} is not { requestId } with the service’s request id as text.`);
-    return '';
-  }
-
-  inputs(value: unknown): Pick<TaskPlan, 'values' | 'files'> {
-    const values: Record<string, string | number> = {};
-    const files: PlannedFile[] = [];
-    if (!isFields(value)) {
-      this.#problems.push(
-        `inputs is ${showValue(value)}; give an object of "<node_id>:<NodeClass>.<parameter>": value.`,
-      );
-      return { values, files };
+/** Takes the values of `inputs` apart; what is no object is refused by its schema. */
+function readInputs(inputs: unknown) {
+  const values: Record<string, string | number> = {};
+  const files: PlannedFile[] = [];
+  const problems: string[] = [];
+  for (const [key, one] of Object.entries(isFields(inputs) ? inputs : {})) {
+    const where = `inputs[${showValue(key)}]`;
+    if (parseInputKey(key) === undefined) {
+      const remedy = 'not "<node_id>:<NodeClass>.<parameter>", such as "1:LoadImage.image"';
+      problems.push(`The input key ${showValue(key)} is ${remedy}.`);
     }
-    for (const [key, one] of Object.entries(value)) {
-      if (parseInputKey(key) === undefined) {
-        this.#problems.push(
-          `The input key ${showValue(key)} is not "<node_id>:<NodeClass>.<parameter>", such as "1:LoadImage.image".`,
-        );
-      }
-      if (isPlainValue(one)) values[key] = this.#unsigned(`inputs[${showValue(key)}]`, one);
-      else if (isRecord(one) && 'file' in one) files.push(this.#file(key, one));
-      else {
-        this.#problems.push(`inputs[${showValue(key)}] is ${showValue(one)}; ${inputRemedy(one)}.`);
-      }
+    if (typeof one === 'string' || (typeof one === 'number' && Number.isFinite(one))) {
+      values[key] = one;
+      problems.push(...secretLinkProblems(where, String(one)));
+    } else if (isRecord(one) && 'file' in one) {
+      const { output, problems: wrong } = check(fileSchema, one, [where]);
+      const unknown = unknownNameProblems('field', Object.keys(one), Object.keys(fileSchema.entries));
+      problems.push(...unknown.map((problem) => `${where}: ${problem}`), ...wrong);
+      if (output === undefined) continue;
+      files.push({ key, ...output });
+      problems.push(...secretLinkProblems(`${where}.file`, output.file));
+    } else {
+      problems.push(`${where} is ${showValue(one)}; ${inputRemedy(one)}.`);
     }
-    if (files.length > maxInputFiles) {
-      this.#problems.push(`inputs has ${files.length} files; a task takes at most ${maxInputFiles}.`);
-    }
-    return { values, files };
   }
+  if (files.length > maxInputFiles) {
+    problems.push(`inputs has ${files.length} files; a task takes at most ${maxInputFiles}.`);
+  }
+  return { values, files, problems };
+}
 
-  #file(key: string, value: Record<string, unknown>): PlannedFile {
-    const { file } = value;
-    for (const problem of unknownNameProblems('field', Object.keys(value), fileFields)) {
-      this.unknownFields.push(`inputs[${showValue(key)}]: ${problem}`);
-    }
-    const where = `inputs[${showValue(key)}].file`;
-    if (typeof file !== 'string' || file.trim() === '' || uriKind(file) === 'foreign') {
-      const remedy = textRemedy(file, 'a path, an https: URL or an s3: URI');
-      this.#problems.push(`${where} is ${showValue(file)}; give ${remedy}.`);
-      return { key, file: '', as: 'url' };
-    }
-    return {
-      key,
-      file: this.#unsigned(where, file),
-      as: this.oneOf(`inputs[${showValue(key)}].as`, value['as'], ['url', 'name', 'id'], 'url'),
-    };
-  }
-
-  /** Refuses a signed link: it would be a key to the file, in a history that many may read. */
-  #unsigned<T extends string | number>(where: string, value: T): T {
-    const text = String(value);
-    const parameter = signatureParameterOf(text);
-    const secret = parameter === undefined ? 'a password' : `the signature parameter "${parameter}"`;
-    if (parameter !== undefined || hasPassword(text)) {
-      this.#problems.push(
-        `${where} is a URL with ${secret}; such a link must not enter a workflow history. Give an s3: URI, a file, or the URL without it if it opens without.`,
-      );
-    }
-    return value;
-  }
-
-  integer(name: string, value: unknown, meaning: string): number {
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-    this.#problems.push(`${name} is ${showValue(value)}; give ${meaning} as a positive whole number.`);
-    return 0;
-  }
-
-  flag(name: string, value: unknown): boolean | null {
-    if (value === undefined) return null;
-    if (typeof value === 'boolean') return value;
-    this.#problems.push(`${name} is ${showValue(value)}; give true or false.`);
-    return null;
-  }
-
-  oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[], fallback: T): T {
-    if (value === undefined) return fallback;
-    const found = allowed.find((one) => one === value);
-    if (found !== undefined) return found;
-    this.#problems.push(`${name} is ${showValue(value)}; it can be ${allowed.map(showValue).join(', ')}.`);
-    return fallback;
-  }
-
-  word(name: string, value: unknown, fallback: string): string {
-    if (value === undefined) return fallback;
-    if (typeof value === 'string' && /^[A-Za-z0-9._-]{1,80}$/.test(value)) return value;
-    this.#problems.push(`${name} is ${showValue(value)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
-    return fallback;
-  }
-
-  folder(value: unknown): string {
-    if (value === undefined) return '';
-    if (isArchiveFolder(value)) return value;
-    this.#problems.push(`archive is ${showValue(value)}; give ${archiveFolderRemedy}.`);
-    return '';
-  }
-
-  batch(value: unknown): BatchMembership | null {
-    if (value === undefined) return null;
-    const { id, key, names } = isRecord(value) ? value : {};
-    if (isKey(id) && isKey(key) && (names === undefined || isNaming(names))) {
-      return { id, key, ...(names !== undefined && { names }) };
-    }
-    this.#problems.push(`batch is ${showValue(value)}; only a batch sets it, as { id, key, names? }.`);
-    return null;
-  }
-
-  duration(name: string, value: unknown): number | null {
-    if (value === undefined) return null;
-    const durationMs = parseDuration(value);
-    if (durationMs === undefined) {
-      this.#problems.push(`${name} is ${showValue(value)}; give ${durationRemedy}.`);
-    }
-    return durationMs ?? null;
-  }
-
-  deadlines(value: unknown): TaskPlan['deadlinesMs'] {
-    if (value === undefined) return defaultDeadlinesMs;
-    if (!isFields(value)) {
-      this.#problems.push(
-        `deadlines is ${showValue(value)}; give one or more of queue, run and total, such as { total: "12h" }.`,
-      );
-      return defaultDeadlinesMs;
-    }
-    const read = { ...defaultDeadlinesMs };
-    const names = Object.keys(defaultDeadlinesMs);
-    this.#problems.push(...unknownNameProblems('field', Object.keys(value), names, 'deadlines.'));
-    for (const [name, one] of Object.entries(value)) {
-      if (name !== 'queue' && name !== 'run' && name !== 'total') continue;
-      const durationMs = parseDuration(one);
-      if (durationMs === undefined || durationMs === 0) {
-        this.#problems.push(`deadlines.${name} is ${showValue(one)}; give ${durationRemedy}, and above 0.`);
-      } else read[name] = durationMs;
-    }
-    return read;
-  }
-
-  tuning(value: unknown): TaskTuning {
-    if (value === undefined) return defaultTuning;
-    const read = { ...defaultTuning };
-    const names = Object.keys(defaultTuning);
-    if (isFields(value)) {
-      this.#problems.push(...unknownNameProblems('field', Object.keys(value), names, 'tuning.'));
-    }
-    for (const [name, one] of Object.entries(isFields(value) ? value : { tuning: value })) {
-      if (isFields(value) && !Object.hasOwn(defaultTuning, name)) continue;
-      if (name === 'poll' && isPollBounds(one)) read.poll = { minMs: one.minMs, maxMs: one.maxMs };
-      else if (name !== 'poll' && isTuningName(name) && isCount(one)) read[name] = one;
-      else {
-        this.#problems.push(
-          `tuning.${name} is ${showValue(one)}; known are ${names.join(', ')}: each a whole number from 1, poll { minMs, maxMs } of two.`,
-        );
-      }
-    }
-    return read;
-  }
+/** A signed link would be a key to the file, in a history that many may read. */
+function secretLinkProblems(where: string, text: string): readonly string[] {
+  const parameter = signatureParameterOf(text);
+  if (parameter === undefined && !hasPassword(text)) return [];
+  const secret = parameter === undefined ? 'a password' : `the signature parameter "${parameter}"`;
+  return [
+    `${where} is a URL with ${secret}; such a link must not enter a workflow history. Give an s3: URI, a file, or the URL without it if it opens without.`,
+  ];
 }
 
 /** So many letters of a field may be wrong, for `file` to be meant: `value` is another word. */
@@ -256,34 +157,8 @@ function inputRemedy(value: unknown): string {
   if (ArrayBuffer.isView(value) || (isRecord(value) && 'content' in value)) {
     return 'contents are for start of a client with a staging place; in a row give { file } with the s3: URI that staging.keep(stream, "photo.jpg") returns';
   }
-  const names = isFields(value) ? Object.keys(value).slice(0, fileFields.length) : [];
-  const misspelt = names.find((name) => nearestName(name, ['file'], 0, maxTypos) !== undefined);
+  const given = isFields(value) ? Object.keys(value).slice(0, Object.keys(fileSchema.entries).length) : [];
+  const misspelt = given.find((name) => nearestName(name, ['file'], 0, maxTypos) !== undefined);
   if (misspelt !== undefined) return `did you mean file by ${showValue(misspelt)}? Files are { file: "path" }`;
   return 'the service takes text and finite numbers, and files are { file: "path" } or, in start of a client with a staging place, { content, name: "photo.jpg" }';
-}
-
-function isKey(value: unknown): value is string {
-  return typeof value === 'string' && isTaskKey(value);
-}
-
-function isNaming(value: unknown): value is OutputNaming {
-  if (!isRecord(value) || typeof value['template'] !== 'string' || !isRecord(value['columns'])) return false;
-  return Object.values(value['columns']).every((column) => typeof column === 'string');
-}
-
-function isTuningName(name: string): name is keyof Omit<TaskTuning, 'poll'> {
-  return Object.hasOwn(defaultTuning, name);
-}
-
-/** What a timer, a timeout and a retry policy of Temporal take; any of them refuses zero or halves at run time. */
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && parseDuration(value) !== undefined;
-}
-
-function isPollBounds(value: unknown): value is PollBounds {
-  return isRecord(value) && isCount(value['minMs']) && isCount(value['maxMs']) && value['minMs'] <= value['maxMs'];
-}
-
-function isPlainValue(value: unknown): value is Exclude<InputValue, object> {
-  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 }

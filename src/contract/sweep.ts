@@ -1,8 +1,9 @@
+import * as v from 'valibot';
 import type { FindingKind, SafeReason } from '../domain/reconcile';
 import { isRecord } from '../domain/json';
 import { unknownNameProblems } from '../domain/nearest-name';
-import { showValue } from '../domain/text';
 import { firstProblems, unusableInput } from './input-bounds';
+import { check, flag, oneOf, pick, wholeNumber } from './schema';
 import { workflowTaskQueue } from './task-queues';
 
 /*
@@ -24,20 +25,21 @@ export const unfollowedPolicies = ['report', 'adopt', 'stop'] as const;
 /** One of {@link unfollowedPolicies}. */
 export type UnfollowedPolicy = (typeof unfollowedPolicies)[number];
 
-/** What a sweep compares, and what it does by itself. */
-export interface SweepInput {
+const inputSchema = v.object({
   /** What began or was archived more days ago is left out. @default 30 */
-  readonly windowDays?: number;
+  windowDays: v.optional(wholeNumber(1, 3_650), 30),
   /** Whether archived files are hashed, which reads all of them. @default false */
-  readonly verify?: boolean;
+  verify: v.optional(flag, false),
   /** Whether what is not archived, or damaged, is archived again. @default false */
-  readonly rearchive?: boolean;
+  rearchive: v.optional(flag, false),
   /** @default report */
-  readonly unfollowed?: UnfollowedPolicy;
-}
+  unfollowed: v.optional(oneOf(unfollowedPolicies), 'report'),
+});
+/** What a sweep compares, and what it does by itself. */
+export type SweepInput = Readonly<v.InferInput<typeof inputSchema>>;
 
 /** A {@link SweepInput} with nothing left open. */
-export type SweepPlan = Required<SweepInput>;
+export type SweepPlan = Readonly<v.InferOutput<typeof inputSchema>>;
 
 /** How a sweep ended. */
 export interface SweepResult {
@@ -59,34 +61,21 @@ export interface SweepActivities {
   readonly sweep: (plan: SweepPlan) => Promise<SweepResult>;
 }
 
-const maxWindowDays = 3_650;
-const fields = ['windowDays', 'verify', 'rearchive', 'unfollowed'];
-
-/** Checks the input of a sweep: any client of the namespace may start one with anything. */
+/**
+ * Checks the input of a sweep: any client of the namespace may start one with anything. With problems the plan is what was
+ * given, for people.
+ */
 export function parseSweepInput(input: unknown = {}): {
   readonly plan: SweepPlan;
   readonly problems: readonly string[];
 } {
-  const unusable = unusableInput(input, `{ ${fields.join(', ')} }`);
+  const names = Object.keys(inputSchema.entries);
+  const unusable = unusableInput(input, `{ ${names.join(', ')} }`);
   const given = unusable === undefined && isRecord(input) ? input : {};
-  const { windowDays = 30, verify = false, rearchive = false, unfollowed = 'report' } = given;
-  const problems = [
-    ...(unusable === undefined ? [] : [unusable]),
-    ...unknownNameProblems('field', Object.keys(given), fields),
-    ...(isWindow(windowDays)
-      ? []
-      : [`windowDays is ${showValue(windowDays)}; give a whole number from 1 to ${maxWindowDays}.`]),
-    ...Object.entries({ verify, rearchive })
-      .filter(([, value]) => typeof value !== 'boolean')
-      .map(([name, value]) => `${name} is ${showValue(value)}; give true or false.`),
-    ...(unfollowedPolicies.some((policy) => policy === unfollowed)
-      ? []
-      : [`unfollowed is ${showValue(unfollowed)}; give ${unfollowedPolicies.join(', ')}.`]),
-  ];
-  const plan = { windowDays, verify, rearchive, unfollowed } as SweepPlan;
-  return { plan, problems: firstProblems(problems) };
-}
-
-function isWindow(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= maxWindowDays;
+  const { output, problems } = check(inputSchema, pick(given, names));
+  const found = [...unknownNameProblems('field', Object.keys(given), names), ...problems];
+  return {
+    plan: output ?? { ...v.getDefaults(inputSchema), ...given },
+    problems: firstProblems(unusable === undefined ? found : [unusable, ...found]),
+  };
 }

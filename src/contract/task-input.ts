@@ -1,43 +1,42 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { canonicalJson, isRecord } from '../domain/json';
-import type { PollBounds } from '../domain/poll-cadence';
+import * as v from 'valibot';
+import { isRequestId } from '../domain/create-outcome';
+import { canonicalJson, isFields, isRecord } from '../domain/json';
+import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
+import { textRemedy } from '../domain/text';
+import { maxDurationDays, parseDuration } from '../domain/time';
+import { uriKind } from '../domain/uri';
+import { longHistoryEvents } from '../domain/workflow-tasks';
+import { archiveFolderRemedy, type BatchMembership, isArchiveFolder, isBatchMembership } from './archive-folder';
+import { fields, flag, oneOf, wholeNumber } from './schema';
+import { taskKey } from './workflow-ids';
+
+export type { BatchMembership, OutputNaming } from './archive-folder';
 
 /** What a loader node is given for an uploaded file: the resource's URL (default), its name or its id. */
 export type ResourceForm = 'url' | 'name' | 'id';
 
-/** An input that is a file: uploaded first, then given to the app as a resource. */
-export interface FileInput {
-  /**
-   * A path under the worker's input roots, an `https:` URL, or an `s3:` URI of a bucket that it may read.
-   *
-   * @minLength 1
-   */
-  readonly file: string;
-  readonly as?: ResourceForm;
-  /**
-   * An input is a file, or of the library a content, not both.
-   *
-   * @hide
-   */
-  readonly content?: never;
-}
-
-/** One value of `inputs`: passed on unchanged, or a file (specification, section 2.2). */
-export type InputValue = string | number | FileInput;
+const durationRemedy = `a duration such as "90 seconds" or "12h", or milliseconds as a number, at most ${maxDurationDays} days`;
+const duration = v.pipe(
+  v.custom<Duration>((value) => parseDuration(value) !== undefined, durationRemedy),
+  v.transform((value) => parseDuration(value) ?? 0),
+);
+const deadline = v.pipe(duration, v.minValue(1, `${durationRemedy}, and above 0`));
 
 /** A duration as text (`"90 seconds"`, `"12h"`, `"500ms"`, `"2 days"`) or as a number of milliseconds. */
 export type Duration = string | number;
 
-/** How long a task may take before it is stopped, such as `{ run: "6h", total: "12h" }`. Defaults: 24 h, 12 h, 48 h. */
-export interface Deadlines {
+export const deadlinesSchema = v.object({
   /** From accepted to running. */
-  readonly queue?: Duration;
+  queue: v.exactOptional(deadline, '24h'),
   /** From running to the end. */
-  readonly run?: Duration;
+  run: v.exactOptional(deadline, '12h'),
   /** From the start of the workflow. */
-  readonly total?: Duration;
-}
+  total: v.exactOptional(deadline, '48h'),
+});
+/** How long a task may take before it is stopped, such as `{ run: "6h", total: "12h" }`. Defaults: 24 h, 12 h, 48 h. */
+export type Deadlines = v.InferInput<typeof deadlinesSchema>;
 
 /**
  * How a task is watched: `timer`, by durable timers in its workflow, 6 history events a poll; `activity`, by one
@@ -48,97 +47,134 @@ export type WatchWay = 'timer' | 'activity';
 /** What to do when it is not known whether the create was accepted. */
 export type UncertainPolicy = 'hold' | 'fail' | 'recreate';
 
-/** Every duration of the workflow that is not a deadline; for tests and special cases. */
-export interface TaskTuning {
+// What a timer, a timeout and a retry policy of Temporal take; any of them refuses zero or halves at run time.
+const setting = wholeNumber(1, maxDurationDays * 86_400_000);
+const pollBounds = v.pipe(
+  v.custom<PollBounds>(
+    (value) =>
+      isRecord(value) &&
+      v.is(setting, value['minMs']) &&
+      v.is(setting, value['maxMs']) &&
+      value['minMs'] <= value['maxMs'],
+    '{ minMs, maxMs }: two whole numbers from 1, the smaller first',
+  ),
+  v.transform(({ minMs, maxMs }): PollBounds => ({ minMs, maxMs })),
+);
+export const tuningSchema = v.object({
   /** The service recommends 1 to 3 s (specification, section 8). */
-  readonly poll: PollBounds;
+  poll: v.exactOptional(pollBounds, recommendedPollBounds),
   /** First wait after a create that was not sent or was refused for now; doubles up to `createRetryMaxMs`. */
-  readonly createRetryMs: number;
-  readonly createRetryMaxMs: number;
+  createRetryMs: v.exactOptional(setting, 2_000),
+  createRetryMaxMs: v.exactOptional(setting, 60_000),
   /** How long the createTask activity may take, its HTTP timeout included. */
-  readonly createTimeoutMs: number;
+  createTimeoutMs: v.exactOptional(setting, 45_000),
   /** How long "no such task" counts as "not visible yet" after the create. */
-  readonly notVisibleGraceMs: number;
+  notVisibleGraceMs: v.exactOptional(setting, 60_000),
   /** How long after the death of a worker that watched the task another one takes over. */
-  readonly watchHeartbeatMs: number;
+  watchHeartbeatMs: v.exactOptional(setting, 30_000),
   /** How long a stop may stay unconfirmed. */
-  readonly stopGraceMs: number;
+  stopGraceMs: v.exactOptional(setting, 600_000),
   /** How long archiving is retried before the task is parked as `ArchiveIncomplete`. */
-  readonly archiveGraceMs: number;
+  archiveGraceMs: v.exactOptional(setting, 24 * 3_600_000),
   /** First pause of a parked archive before it tries again by itself; each is twice the one before, up to six hours. */
-  readonly archivePauseMs: number;
+  archivePauseMs: v.exactOptional(setting, 60_000),
   /** After how long the watch by activity tells the workflow a state, for its page and for lists. @default 60000 */
-  readonly watchTellMs: number;
+  watchTellMs: v.exactOptional(setting, 60_000),
   /** Longest pause between two attempts of an activity. */
-  readonly retryMaxMs: number;
+  retryMaxMs: v.exactOptional(setting, 60_000),
   /** A run with so many events, 120 at most, continues as new at the next quiet moment. */
-  readonly continueAsNewAfterEvents: number;
-}
+  continueAsNewAfterEvents: v.exactOptional(setting, longHistoryEvents),
+});
+/** Every duration of the workflow that is not a deadline; for tests and special cases. */
+export type TaskTuning = Readonly<v.InferOutput<typeof tuningSchema>>;
 
-/** What a row's task knows of its batch. */
-export interface BatchMembership {
-  readonly id: string;
-  /** The row's key. */
-  readonly key: string;
-  /** How the archived files are named; absent: `{requestId}/{index}{ext}`. */
-  readonly names?: OutputNaming;
-}
-
-/** A template of names, and what it can ask for. */
-export interface OutputNaming {
-  readonly template: string;
-  /** Columns of the row that the template asks for. */
-  readonly columns: Readonly<Record<string, string>>;
-}
-
-interface CommonTaskInput {
+const knownTuning = `an object with ${Object.keys(tuningSchema.entries).join(', ')}`;
+const commonEntries = {
   /**
    * A named set of credentials that the worker resolves. Default: `default`.
    *
    * @pattern ^[A-Za-z0-9._-]{1,80}$
    */
-  readonly account?: string;
+  account: v.optional(taskKey, 'default'),
   /** A folder inside the worker's archive; relative. Default: its top. */
-  readonly archive?: string;
+  archive: v.optional(v.custom<string>(isArchiveFolder, archiveFolderRemedy), ''),
   /** How the end is noticed. Default: `timer`. */
-  readonly watch?: WatchWay;
+  watch: v.optional(oneOf(['timer', 'activity']), 'timer'),
   /** How long it may queue, run, and take in all. Default: 24 h, 12 h and 48 h. */
-  readonly deadlines?: Deadlines;
+  deadlines: v.optional(fields(deadlinesSchema, 'one or more of queue, run and total, such as { total: "12h" }'), {}),
   /**
    * The webhook of the workers' configuration that is sent when the task ends. Default: none.
    *
    * @pattern ^[A-Za-z0-9._-]{1,80}$
    */
-  readonly webhook?: string;
+  webhook: v.optional(taskKey),
   /** Set by the batch that the task is a row of. */
-  readonly batch?: BatchMembership;
-  readonly tuning?: Partial<TaskTuning>;
-}
+  batch: v.optional(
+    v.pipe(
+      v.custom<BatchMembership>(isBatchMembership, '{ id, key, names? }, which only a batch sets'),
+      v.transform(({ id, key, names }): BatchMembership => ({ id, key, names })),
+    ),
+  ),
+  tuning: v.optional(fields(tuningSchema, knownTuning), {}),
+};
 
-/** Input of a `task` workflow that creates its task. Plain JSON, so that any Temporal SDK can start it. */
-export interface NewTaskInput extends CommonTaskInput {
+/** The form of a file's field `file`. */
+const filePath = v.custom<string>(
+  (value) => typeof value === 'string' && value.trim() !== '' && uriKind(value) !== 'foreign',
+  ({ input }) => textRemedy(input, 'a path, an https: URL or an s3: URI'),
+);
+export const fileSchema = v.object({
+  /**
+   * A path under the worker's input roots, an `https:` URL, or an `s3:` URI of a bucket that it may read.
+   *
+   * @minLength 1
+   */
+  file: filePath,
+  as: v.optional(oneOf(['url', 'name', 'id']), 'url'),
+});
+/** An input that is a file: uploaded first, then given to the app as a resource. */
+export type FileInput = v.InferInput<typeof fileSchema> & {
+  /**
+   * An input is a file, or of the library a content, not both.
+   *
+   * @hide
+   */
+  readonly content?: never;
+};
+
+/** One value of `inputs`: passed on unchanged, or a file (specification, section 2.2). */
+export type InputValue = string | number | FileInput;
+
+const positive = (meaning: string) => wholeNumber(1, undefined, `${meaning} as a positive whole number`);
+const webAppId = positive('the app’s web_app_id');
+const createNumber = v.optional(positive('a count from 1'), 1);
+
+export const newTaskSchema = v.object({
   /**
    * The app's `web_app_id`.
    *
    * @asType integer
    * @minimum 1
    */
-  readonly webAppId: number;
+  webAppId,
   /**
    * Keys `<node_id>:<NodeClass>.<parameter>`.
    *
    * @propertyNames { "pattern": "^[^:]+:.+[.][^.]+$" }
    */
-  readonly inputs: Readonly<Record<string, InputValue>>;
+  inputs: v.custom<Readonly<Record<string, InputValue>>>(
+    isFields,
+    'an object of "<node_id>:<NodeClass>.<parameter>": value',
+  ),
   /** Passed on as `suppress_preview_output`. */
-  readonly suppressPreviewOutput?: boolean;
+  suppressPreviewOutput: v.optional(flag),
   /** What happens when it is not known whether the service took the create: `recreate` may pay twice. Default: `hold`, for a person. */
-  readonly onUncertain?: UncertainPolicy;
+  onUncertain: v.optional(oneOf(['hold', 'fail', 'recreate']), 'hold'),
   /**
    * How long `fail` and `recreate` wait for a callback that would bring the request id. Default: the rest of
    * `deadlines.total` when the create asked for a callback, otherwise they act at once.
    */
-  readonly uncertainWait?: Duration;
+  uncertainWait: v.optional(duration),
   /**
    * Which create of this workflow id this is, from 1. Only an accepted second charge raises it: `recreate`, or the
    * client's `retry` after a task that is over.
@@ -146,18 +182,22 @@ export interface NewTaskInput extends CommonTaskInput {
    * @asType integer
    * @minimum 1
    */
-  readonly createNumber?: number;
-}
+  createNumber,
+  ...commonEntries,
+});
+/** Input of a `task` workflow that creates its task. Plain JSON, so that any Temporal SDK can start it. */
+export type NewTaskInput = v.InferInput<typeof newTaskSchema>;
 
-/** What names a task that exists. */
-export interface AdoptRequest {
+export const adoptSchema = v.object({
   /**
    * The service's id of the task, as the service shows it.
    *
    * @pattern ^[!-~]{1,200}$
    */
-  readonly requestId: string;
-}
+  requestId: v.custom<string>(isRequestId),
+});
+/** What names a task that exists. */
+export type AdoptRequest = v.InferInput<typeof adoptSchema>;
 
 /** Answer to `CreateUncertain`: the task that the create made. */
 export interface AdoptDecision extends AdoptRequest {
@@ -169,16 +209,18 @@ export interface AdoptDecision extends AdoptRequest {
   readonly force?: boolean;
 }
 
-/** Input of a `task` workflow that takes over a task made elsewhere. */
-export interface AdoptedTaskInput extends CommonTaskInput {
-  readonly adopt: AdoptRequest;
+export const adoptedTaskSchema = v.object({
+  adopt: v.custom<AdoptRequest>(
+    (value) => v.is(adoptSchema, value),
+    '{ requestId } with the service’s request id as text',
+  ),
   /**
    * The app’s `web_app_id`, where it is known: the service does not tell it, and the cost depends on it.
    *
    * @asType integer
    * @minimum 1
    */
-  readonly webAppId?: number;
+  webAppId: v.optional(webAppId),
   /**
    * Which create of this workflow id made the task, when one did.
    *
@@ -186,8 +228,11 @@ export interface AdoptedTaskInput extends CommonTaskInput {
    * @asType integer
    * @minimum 1
    */
-  readonly createNumber?: number;
-}
+  createNumber,
+  ...commonEntries,
+});
+/** Input of a `task` workflow that takes over a task made elsewhere. */
+export type AdoptedTaskInput = v.InferInput<typeof adoptedTaskSchema>;
 
 /** Input of the `task` workflow. */
 export type TaskInput = NewTaskInput | AdoptedTaskInput;
@@ -203,12 +248,9 @@ export interface TaskChoices {
 
 /** The choices of an input; undefined when it made none. */
 export function taskChoices(input: TaskInput): TaskChoices | undefined {
-  const { tuning, onUncertain } = { onUncertain: undefined, ...input };
-  const choices: TaskChoices = {
-    ...(tuning !== undefined && { tuning }),
-    ...(onUncertain === 'recreate' && { onUncertain }),
-  };
-  return Object.keys(choices).length === 0 ? undefined : choices;
+  const { tuning } = input;
+  const onUncertain = 'onUncertain' in input && input.onUncertain === 'recreate' ? input.onUncertain : undefined;
+  return tuning === undefined && onUncertain === undefined ? undefined : { tuning, onUncertain };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isRecord } from '../domain/json';
+import { isCount, isRecord } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
 import type { TerminalStatus } from '../domain/task-state';
 import type { ServiceTimestamp } from '../domain/time';
@@ -99,10 +99,6 @@ export function readTaskFacts(value: unknown): TaskFacts {
 function isMoment(text: string): boolean {
   const at = new Date(text);
   return /^\d{4}-/.test(text) && !Number.isNaN(at.getTime()) && at.toISOString() === text;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 /** Reads what {@link canceledMemo} wrote; what is not there or is something else counts as nothing. */

@@ -1,7 +1,9 @@
 import { isRecord } from '../domain/json';
 import type { Money } from '../domain/money';
 import { showValue } from '../domain/text';
+import * as v from 'valibot';
 import { unusableInput } from './input-bounds';
+import { check, pick, textLike } from './schema';
 
 /*
  * The workflow `webhook`: one delivery of the event that a task or a batch has ended. Tasks and batches start it as their
@@ -11,12 +13,14 @@ import { unusableInput } from './input-bounds';
 /** The name of the workflow; durable. */
 export const webhookWorkflow = 'webhook';
 
+/** What to give instead of what can be no name of a webhook. */
+const webhookNameRemedy = 'the name of a webhook: 1 to 80 letters, digits, dots, underscores or hyphens';
 /** What a webhook may be called. */
-const namePattern = /^[A-Za-z0-9._-]{1,80}$/;
+export const webhookName = textLike(/^[A-Za-z0-9._-]{1,80}$/, webhookNameRemedy);
 
 /** Whether this can be the name of a webhook: 1 to 80 letters, digits, dots, underscores and hyphens. */
 export function isWebhookName(value: unknown): value is string {
-  return typeof value === 'string' && namePattern.test(value);
+  return v.is(webhookName, value);
 }
 
 /** What went wrong, as the workflow's own failure has it. */
@@ -110,7 +114,6 @@ export interface WebhookActivities {
   readonly sendWebhook: (input: WebhookInput) => Promise<WebhookDelivery>;
 }
 
-const idPattern = /^msg_[A-Za-z0-9-]{1,80}$/;
 const idPrefix = 'webhook:';
 
 /** The workflow id of a delivery: below that of the workflow which ended, so that a list by prefix finds it. */
@@ -130,22 +133,22 @@ export function webhookPrefix(endedWorkflowId: string): string {
 export function webhookInputProblems(input: unknown, parentWorkflowId: string | undefined): readonly string[] {
   const unusable = unusableInput(input, '{ webhook, id, event }');
   if (unusable !== undefined) return [unusable];
-  const { webhook, id, event } = isRecord(input) ? input : {};
-  const { type, timestamp, data } = isRecord(event) ? event : {};
+  const { problems } = check(inputSchema, pick(isRecord(input) ? input : {}, Object.keys(inputSchema.entries)));
+  const { event } = isRecord(input) ? input : {};
+  const { data } = isRecord(event) ? event : {};
   const { workflowId } = isRecord(data) ? data : {};
+  if (parentWorkflowId !== undefined && workflowId === parentWorkflowId) return problems;
   return [
-    ...(isWebhookName(webhook) ? [] : [`webhook is ${showValue(webhook)}; give ${webhookNameRemedy}.`]),
-    ...(typeof id === 'string' && idPattern.test(id) ? [] : [`id is ${showValue(id)}; give msg_ and a UUID.`]),
-    ...(typeof type === 'string' && typeof timestamp === 'string'
-      ? []
-      : [`event is ${showValue(event)}; give { type, timestamp, data }.`]),
-    ...(parentWorkflowId !== undefined && workflowId === parentWorkflowId
-      ? []
-      : [
-          `The parent workflow is ${showValue(parentWorkflowId)}, and the event is of ${showValue(workflowId)}; only the workflow that ended starts its webhook.`,
-        ]),
+    ...problems,
+    `The parent workflow is ${showValue(parentWorkflowId)}, and the event is of ${showValue(workflowId)}; only the workflow that ended starts its webhook.`,
   ];
 }
 
-/** What to give instead of what can be no name of a webhook. */
-export const webhookNameRemedy = 'the name of a webhook: 1 to 80 letters, digits, dots, underscores or hyphens';
+const inputSchema = v.object({
+  webhook: webhookName,
+  id: textLike(/^msg_[A-Za-z0-9-]{1,80}$/, 'msg_ and a UUID'),
+  event: v.custom(
+    (event) => isRecord(event) && typeof event['type'] === 'string' && typeof event['timestamp'] === 'string',
+    '{ type, timestamp, data }',
+  ),
+});

@@ -1,10 +1,14 @@
 import { defaultHeaderPrefix } from '../domain/service-dialect';
 import { boundedPathPart, shortHash } from '../domain/archive-name';
+import { textLike } from './schema';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
 
 /** What to give instead of what can be no key. */
 export const taskKeyRemedy = '1 to 80 letters, digits, dots, underscores or hyphens';
+
+/** A key, an id of a batch, the name of an account or a webhook. */
+export const taskKey = textLike(keyPattern, taskKeyRemedy);
 
 /** Whether a task key can stand in a workflow id: 1 to 80 letters, digits, dots, underscores and hyphens. */
 export function isTaskKey(key: unknown): key is string {

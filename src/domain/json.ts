@@ -32,6 +32,11 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
   return Object.keys(value).length > 0 || Object.prototype.toString.call(value) === '[object Object]';
 }
 
+/** Whether a value is a whole number from 0, and exact. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
 /** JSON with the names of every object in order, so that equal values are equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) => {

@@ -1,5 +1,5 @@
 import { type AppFigures, type AppSamples, type RowSample, toFigures } from '../domain/estimate';
-import { isRecord, parseJson } from '../domain/json';
+import { isCount, isRecord, parseJson } from '../domain/json';
 import { isMoney } from '../domain/money';
 
 /** So many batches are kept of an app, the latest ones. */
@@ -49,8 +49,4 @@ function isSample(value: unknown): value is RowSample {
   if (!isRecord(value)) return false;
   const { ms, cost } = value;
   return (ms === null || isCount(ms)) && (cost === null || isMoney(cost));
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

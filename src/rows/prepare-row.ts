@@ -73,9 +73,9 @@ function columnsOfInput(key: string, template: RowTemplate | undefined): readonl
  */
 function addOtherInputs(input: object, { template }: RowOptions, found: FoundInRow): void {
   const { problems } = found;
-  const { problems: refusals = [], unknownFields = [] } = parseTaskInput(input);
+  const { problems: refusals = [] } = parseTaskInput(input);
   const places = new InputProblemFields(input);
-  for (const problem of [...unknownFields, ...refusals]) {
+  for (const problem of refusals) {
     const place = places.of(problem);
     if (place === undefined || parseInputKey(place.field) === undefined) continue;
     if (columnsOfInput(place.field, template).some((column) => problems.has(column))) continue;
@@ -129,10 +129,10 @@ function fixedValues({ fixed = {} }: RowOptions): Readonly<Record<string, string
 }
 
 function isTaskInput(input: unknown, { batchId, template }: RowOptions, inRow: FoundInRow): input is NewTaskInput {
-  const { plan, problems: found = [], unknownFields = [] } = parseTaskInput(input);
+  const { plan, problems: found = [] } = parseTaskInput(input);
   const folder =
     plan && (reservedFolderProblem(plan.archiveFolder, batchId ?? null) ?? longFolderProblem(plan.archiveFolder));
-  const all = [...unknownFields, ...(folder === undefined ? found : [folder])];
+  const all = folder === undefined ? found : [folder];
   if (all.length === 0) return true;
   const places = new InputProblemFields(input);
   for (const problem of all) addInputProblem(problem, places.of(problem), template, inRow);

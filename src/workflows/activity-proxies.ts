@@ -8,7 +8,7 @@ import {
 import type { Activities } from '../contract/activities';
 import type { BatchActivities } from '../contract/batch/batch-activities';
 import type { BatchPlan } from '../contract/batch/parse-batch-input';
-import type { TaskPlan } from '../contract/task-plan';
+import type { TaskPlan } from '../contract/parse-task-input';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 
 import { withCheckedResults } from './activity-results';

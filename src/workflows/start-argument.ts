@@ -40,14 +40,6 @@ export function readStartArgument(argument: unknown): StartArgument {
   return { input, continueAsNewState, problems };
 }
 
-/**
- * The problems of unknown fields that fail the workflow: all of them in a first run, because a batch whose budget is misspelt
- * would run without one; none in a run that continues another, which goes on with the input that it took.
- */
-export function refusedFields(start: StartArgument, problems: readonly string[]): readonly string[] {
-  return start.continueAsNewState === undefined ? problems : [];
-}
-
 /** Whether a retry policy that another client gave the workflow made this run, and no continue-as-new. */
 export function isRetriedRun(): boolean {
   return workflowInfo().attempt > 1;

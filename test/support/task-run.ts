@@ -1,4 +1,4 @@
-import { defaultDeadlinesMs, defaultTuning, type TaskPlan } from '../../src/contract/task-plan';
+import { defaultDeadlinesMs, defaultTuning, type TaskPlan } from '../../src/contract/parse-task-input';
 import { unseenTask } from '../../src/domain/task-state';
 import type { TaskRun, TaskState } from '../../src/workflows/task/task-run';
 

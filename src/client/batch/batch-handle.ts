@@ -11,8 +11,14 @@ import {
   setBudgetUpdate,
   setConcurrencyUpdate,
 } from '../../contract/batch/batch-messages';
-import type { BatchInput, RowChoice } from '../../contract/batch/batch-input';
-import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
+import {
+  type BatchInput,
+  budgetRemedy,
+  isConcurrency,
+  maxConcurrency,
+  parseBudget,
+  type RowChoice,
+} from '../../contract/batch/batch-input';
 import { unpaidRefusals } from '../../contract/failure-types';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { redact } from '../../domain/redact';

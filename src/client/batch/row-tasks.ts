@@ -11,7 +11,7 @@ import {
 } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { parseTaskInput } from '../../contract/parse-task-input';
-import type { TaskPlan } from '../../contract/task-plan';
+import type { TaskPlan } from '../../contract/parse-task-input';
 import type { TaskInput } from '../../contract/task-input';
 import { rowsOfBatch } from '../../contract/search-attributes';
 import { taskPlaceProblems } from '../../contract/archive-folder';
@@ -50,8 +50,8 @@ export class TemporalRowTasks {
    * allows it; what that may cost is decided by what Temporal knows of it, or else the batch's record.
    */
   async start(row: RowStart): Promise<RowStarted> {
-    const { plan, problems, unknownFields = [] } = parseTaskInput(row.input);
-    const all = [...unknownFields, ...(problems ?? taskPlaceProblems(plan, rowWorkflowId(row.batchId, row.key)))];
+    const { plan, problems } = parseTaskInput(row.input);
+    const all = problems ?? taskPlaceProblems(plan, rowWorkflowId(row.batchId, row.key));
     if (plan === undefined || all.length > 0) return refused(row, failureTypes.InputInvalid, all.join('\n'));
     const attempt = startAttempt(row, plan);
     const met = await startOrAttach(this.#access, attempt);

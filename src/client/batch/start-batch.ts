@@ -51,8 +51,8 @@ const maxShownSourceLength = 1_000;
 /** Throws {@link InputInvalidError} with every problem of what `startBatch` of the library is given. */
 export function checkBatchStart(input: BatchInput, options?: TraceOptions): void {
   const wrongOptions = traceOptionProblems(options);
-  const { problems: inputProblems = [], unknownFields = [] } = parseBatchInput(input);
-  const problems = [...unknownFields, ...inputProblems, ...wrongOptions];
+  const { problems: inputProblems = [] } = parseBatchInput(input);
+  const problems = [...inputProblems, ...wrongOptions];
   if (problems.length > 0) throw new InputInvalidError(problems, wrongOptions.length === 0 ? 'batch' : 'arguments');
 }
 

@@ -5,7 +5,7 @@ import { failureTypes } from '../../contract/failure-types';
 import { parseTaskInput } from '../../contract/parse-task-input';
 import { firstStatus, searchAttributes, taskSearchAttributes } from '../../contract/search-attributes';
 import { differingFields, inputDigest, type TaskInput } from '../../contract/task-input';
-import type { TaskPlan } from '../../contract/task-plan';
+import type { TaskPlan } from '../../contract/parse-task-input';
 import { workflowTaskTimeout } from '../../domain/workflow-tasks';
 import { batchPriority, taskPriority } from '../../domain/priority';
 import { formatCountOf, markdownText } from '../../domain/text';

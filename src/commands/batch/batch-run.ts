@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/parse-batch-input';
+import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
 import {

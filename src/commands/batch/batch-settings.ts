@@ -3,13 +3,8 @@ import { Argument } from 'commander';
 import { defaultNames } from '../../client/batch/batch-settings';
 import { InputInvalidError } from '../../client/errors';
 import type { BatchInput } from '../../contract/batch/batch-input';
-import {
-  isAttempts,
-  isConcurrency,
-  maxAttempts,
-  maxConcurrency,
-  parseBatchInput,
-} from '../../contract/batch/parse-batch-input';
+import { isAttempts, isConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
+import { parseBatchInput } from '../../contract/batch/parse-batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { givenKey } from '../../rows';
 import { showValue } from '../../domain/text';

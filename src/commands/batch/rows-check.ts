@@ -1,5 +1,5 @@
 import type { PriceList } from '../../config/prices';
-import { parseBudget } from '../../contract/batch/parse-batch-input';
+import { parseBudget } from '../../contract/batch/batch-input';
 import type { InputValue } from '../../contract/task-input';
 import {
   type BatchPrices,

@@ -1,74 +1,151 @@
-/** A file of prepared rows, as a worker reaches it. */
-export interface RowsReference {
+import * as v from 'valibot';
+import { isRecord } from '../../domain/json';
+import { parseMoney, type Money } from '../../domain/money';
+import { archiveFolderRemedy, isArchiveFolder } from '../archive-folder';
+import { fields, flag, oneOf, textLike, wholeNumber } from '../schema';
+import { webhookName } from '../webhook';
+
+const maxPathLength = 4_096;
+/** Far more than a file of rows can have. */
+const maxRows = 100_000_000;
+
+const rowsSchema = v.object({
   /** A path under the worker's input roots, or an `s3:` URI. Its index stands beside it. */
-  readonly location: string;
+  location: v.pipe(v.string(), v.minLength(1), v.maxLength(maxPathLength)),
   /**
    * SHA-256 (hex) of every row's key and digest, in order: the same rows, the same digest.
    *
    * @pattern ^[A-Za-z0-9]{1,128}$
    */
-  readonly digest: string;
+  digest: textLike(/^[A-Za-z0-9]{1,128}$/, ''),
   /**
    * @asType integer
    * @minimum 0
    */
-  readonly rows: number;
+  rows: wholeNumber(0, maxRows),
   /**
    * @asType integer
    * @minimum 0
    */
-  readonly pages: number;
+  pages: wholeNumber(0, maxRows),
+});
+/** A file of prepared rows, as a worker reaches it. */
+export type RowsReference = Readonly<v.InferOutput<typeof rowsSchema>>;
+
+const rowsRemedy = `{ location, digest, rows, pages }, which prepareRows of @longhaul/client/row-files (longhaul/row-files) and longhaul batch run --prepare make of rows: at most ${maxRows} rows and pages, a location of at most ${maxPathLength} characters, a digest in hex`;
+
+const dayMs = 86_400_000;
+// What a timer, a call and a history can take.
+export const batchTuningSchema = v.object({
+  /** How long ends of rows are collected before free places are filled, in milliseconds. */
+  refillMs: v.optional(wholeNumber(1, dayMs), 1_000),
+  /** How often the running rows are polled, for those whose end was missed, in milliseconds. */
+  pollEveryMs: v.optional(wholeNumber(1, dayMs), 60_000),
+  /** So many ended rows are recorded at a time. */
+  recordRows: v.optional(wholeNumber(1, 10_000), 100),
+  /** How many bytes of records one call takes; Temporal refuses a call of more than 2 MB. @default 1000000 */
+  recordBytes: v.optional(wholeNumber(1, 1_000_000), 1_000_000),
+  /** Longest pause between two attempts of an activity, in milliseconds. */
+  retryMaxMs: v.optional(wholeNumber(1, dayMs), 60_000),
+  /** A run this long continues as new soon. */
+  continueAsNewAfterEvents: v.optional(wholeNumber(30, 1_000), 500),
+});
+/** Every duration and threshold of the batch workflow; for tests and special cases. */
+export type BatchTuning = Readonly<v.InferOutput<typeof batchTuningSchema>>;
+
+/** Whether it can be a batch's: it names the folder in the archive, where no part of a name begins with a dot. */
+export function isBatchId(value: unknown): value is string {
+  return v.is(batchId, value);
 }
 
-/** Every duration and threshold of the batch workflow; for tests and special cases. */
-export interface BatchTuning {
-  /** How long ends of rows are collected before free places are filled, in milliseconds. */
-  readonly refillMs: number;
-  /** How often the running rows are polled, for those whose end was missed, in milliseconds. */
-  readonly pollEveryMs: number;
-  /** So many ended rows are recorded at a time. */
-  readonly recordRows: number;
-  /** How many bytes of records one call takes; Temporal refuses a call of more than 2 MB. @default 1000000 */
-  readonly recordBytes: number;
-  /** Longest pause between two attempts of an activity, in milliseconds. */
-  readonly retryMaxMs: number;
-  /** A run this long continues as new soon. */
-  readonly continueAsNewAfterEvents: number;
+/** What to give instead of what can be no batch's id. */
+export const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, the first of them no dot';
+const batchId = textLike(/^(?!\.)[A-Za-z0-9._-]{1,80}$/, batchIdRemedy);
+
+/** More rows than this at the same time would make the batch's own state large. */
+export const maxConcurrency = 500;
+export const defaultConcurrency = 100;
+const concurrency = wholeNumber(1, maxConcurrency);
+
+/** Whether this many rows may run at the same time. */
+export function isConcurrency(value: unknown): value is number {
+  return v.is(concurrency, value);
+}
+
+/** More attempts than this fix nothing. */
+export const maxAttempts = 10;
+const attempts = wholeNumber(1, maxAttempts);
+
+/** Whether a row may be tried so often. */
+export function isAttempts(value: unknown): value is number {
+  return v.is(attempts, value);
+}
+
+/** How a budget is written; one with a decimal comma is shown with a point. */
+export function budgetRemedy(given: unknown): string {
+  const form = typeof given === 'string' && /^\d+,\d{1,2} ?[A-Z]{3}$/.test(given) ? given.replace(',', '.') : '20EUR';
+  return `an amount of a currency such as "${form}", of at most 6 decimal digits`;
+}
+
+/** The budget that a text such as `20EUR` gives; `undefined` for anything else, and for nothing at all. */
+export function parseBudget(value: unknown): Money | undefined {
+  const budget = typeof value === 'string' ? parseMoney(value) : undefined;
+  return budget !== undefined && budget.micros > 0 ? budget : undefined;
+}
+
+/** More than any template that is taken has. */
+const maxNamesLength = 1_000;
+
+/** A text that is not empty, or null for none. */
+function shortText(maxLength: number, remedy: string) {
+  return v.custom<string>(
+    (value) => value === null || (typeof value === 'string' && value !== '' && value.length <= maxLength),
+    remedy,
+  );
+}
+
+const names = shortText(maxNamesLength, `a template of names of at most ${maxNamesLength} characters`);
+
+/** Whether it can be a template, as long as no problem is found in it. */
+export function isNames(value: unknown): value is string {
+  return value !== null && v.is(names, value);
 }
 
 /** Which rows a run starts beside those that are not on record. */
-export interface RowChoice {
+const rowChoiceEntries = {
   /** Start rows again that the batch's record has as failed. May be paid anew. */
-  readonly retryFailed?: boolean;
+  retryFailed: v.optional(flag, false),
   /**
    * Start only rows again that were refused before anything was paid: no others that failed, and none that was never
    * started. Means nothing beside `retryFailed`.
    */
-  readonly retryUnpaid?: boolean;
+  retryUnpaid: v.optional(flag, false),
   /** Start rows again whose content changed under a key that was run before. May be paid anew. */
-  readonly allowChanged?: boolean;
+  allowChanged: v.optional(flag, false),
   /** Start rows whose keys are not on record although keys on record are missing: they are other rows. */
-  readonly allowNew?: boolean;
-}
+  allowNew: v.optional(flag, false),
+};
+const rowChoiceSchema = v.object(rowChoiceEntries);
+/** Which rows a run starts beside those that are not on record. */
+export type RowChoice = Readonly<v.InferInput<typeof rowChoiceSchema>>;
 
-/** Input of the `batch` workflow; plain JSON. */
-export interface BatchInput extends RowChoice {
+export const batchInputSchema = v.object({
   /**
    * As in the workflow's id `batch:<id>`.
    *
    * @pattern ^(?![.])[A-Za-z0-9._-]{1,80}$
    */
-  readonly id: string;
-  readonly rows: RowsReference;
+  id: batchId,
+  rows: v.custom<RowsReference>((value) => isRecord(value) && v.is(rowsSchema, value), rowsRemedy),
   /** The row file as the caller named it, for people. */
-  readonly source?: string;
+  source: v.optional(shortText(maxPathLength, `a text of at most ${maxPathLength} characters`)),
   /**
    * Rows that were left out because they cannot become tasks.
    *
    * @asType integer
    * @minimum 0
    */
-  readonly badRows?: number;
+  badRows: v.optional(wholeNumber(0), 0),
   /**
    * Rows at the same time. Default: 100.
    *
@@ -76,13 +153,14 @@ export interface BatchInput extends RowChoice {
    * @minimum 1
    * @maximum 500
    */
-  readonly concurrency?: number;
+  concurrency: v.optional(concurrency, defaultConcurrency),
   /** A folder inside the worker's archive for the outputs of rows that name none. Default: `batches/<id>/outputs`. */
-  readonly archive?: string;
+  archive: v.optional(v.custom<string>(isArchiveFolder, archiveFolderRemedy)),
   /** Template of the archived files' names. */
-  readonly names?: string;
+  names: v.optional(names),
   /** How the end of rows is noticed that do not say. Default: `activity`. */
-  readonly watch?: 'timer' | 'activity';
+  watch: v.optional(oneOf(['timer', 'activity']), 'activity'),
+  ...rowChoiceEntries,
   /**
    * How often a row is tried that fails in a way that another attempt may fix. Default: 1.
    *
@@ -90,14 +168,27 @@ export interface BatchInput extends RowChoice {
    * @minimum 1
    * @maximum 10
    */
-  readonly attempts?: number;
+  attempts: v.optional(attempts, 1),
   /** What the batch may cost, such as `20EUR`; no row is started that is expected to cost more. Default: no limit. */
-  readonly budget?: string;
+  budget: v.optional(
+    v.pipe(
+      v.custom<string>(
+        (value) => parseBudget(value) !== undefined,
+        ({ input }) => budgetRemedy(input),
+      ),
+      v.transform((text) => parseBudget(text)),
+    ),
+  ),
   /**
    * The webhook of the workers' configuration that is sent once, when the batch ends. Default: none.
    *
    * @pattern ^[A-Za-z0-9._-]{1,80}$
    */
-  readonly webhook?: string;
-  readonly tuning?: Partial<BatchTuning>;
-}
+  webhook: v.optional(webhookName),
+  tuning: v.optional(
+    fields(batchTuningSchema, `an object of whole numbers named ${Object.keys(batchTuningSchema.entries).join(', ')}`),
+    {},
+  ),
+});
+/** Input of the `batch` workflow; plain JSON. */
+export type BatchInput = Readonly<v.InferInput<typeof batchInputSchema>>;

@@ -1,6 +1,6 @@
 import { retryableFailures, unpaidRefusals } from '../failure-types';
 import { isRequestId } from '../../domain/create-outcome';
-import { isRecord } from '../../domain/json';
+import { isCount, isRecord } from '../../domain/json';
 import { isMoney } from '../../domain/money';
 import { utf8Bytes } from '../../domain/text';
 import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../../formats/row-end';
@@ -88,11 +88,6 @@ export function toRowEnd(facts: RowFacts, ending: TaskEnding): RowEnd {
     startedAt: startedAt ?? facts.startedAt,
     endedAt: facts.endedAt,
   });
-}
-
-/** What the batch's record can hold as a count; of a workflow that another program ended it may be anything. */
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function sumOfBytes(outputs: readonly RowOutput[]): number {

@@ -15,7 +15,7 @@ import {
 import type { PaceSample } from '../../domain/batch/batch-pace';
 import type { Money } from '../../domain/money';
 import { taskFailure } from '../failures';
-import { readStartArgument, refusedFields } from '../start-argument';
+import { readStartArgument } from '../start-argument';
 
 /** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
 export interface BatchContinueAsNewState {
@@ -107,13 +107,8 @@ interface BatchStart {
 export function readBatchStart(argument: unknown): BatchStart {
   const start = readStartArgument(argument);
   const { input, continueAsNewState } = start;
-  const { plan, problems: inputProblems = [], unknownFields = [] } = parseBatchInput(input);
-  const problems = [
-    ...start.problems,
-    ...refusedFields(start, unknownFields),
-    ...inputProblems,
-    ...(plan === undefined ? [] : placeProblems(plan)),
-  ];
+  const { plan, problems: inputProblems = [] } = parseBatchInput(input);
+  const problems = [...start.problems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
   if (plan === undefined || problems.length > 0) {
     throw taskFailure('InputInvalid', problems.join('\n'), { problems });
   }

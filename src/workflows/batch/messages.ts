@@ -8,7 +8,7 @@ import {
   setBudgetUpdate,
   setConcurrencyUpdate,
 } from '../../contract/batch/batch-messages';
-import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
 import { requireDecodable } from '../../contract/input-bounds';
 import { budgetProblem, formatBudget } from '../../domain/batch/batch-budget';
 import { formatMoney } from '../../domain/money';

@@ -2,7 +2,7 @@ import { ApplicationFailure, CancellationScope, condition, isCancellation } from
 import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } from '../../contract/activities';
 import { addUploads, noUploads } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
-import type { PlannedFile } from '../../contract/task-plan';
+import type { PlannedFile } from '../../contract/parse-task-input';
 import { markdownText } from '../../domain/text';
 import { isUri, redactUrl } from '../../domain/uri';
 import { activities, transferOptions } from '../activity-proxies';

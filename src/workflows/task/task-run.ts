@@ -5,7 +5,7 @@ import type { RowUploads } from '../../contract/batch/batch-rows';
 import { parseTaskInput } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
-import type { TaskPlan } from '../../contract/task-plan';
+import type { TaskPlan } from '../../contract/parse-task-input';
 import type { CostTimes, TaskResult, Timestamps } from '../../contract/task-result';
 import type { Money } from '../../domain/money';
 import { afterReading, type StopRequest } from '../../domain/stop-request';
@@ -17,7 +17,7 @@ import {
   type WatchedTask,
 } from '../../domain/task-state';
 import { messageRefused, taskFailure } from '../failures';
-import { isRetriedRun, readStartArgument, refusedFields } from '../start-argument';
+import { isRetriedRun, readStartArgument } from '../start-argument';
 
 /** How the task ended at the service. */
 export interface TaskEnd {
@@ -138,9 +138,9 @@ export interface TaskRun {
 /** Reads the input of a run; a malformed one fails the workflow with every problem listed. */
 export function openRun(argument: unknown): TaskRun {
   const start = readStartArgument(argument);
-  const { plan, problems: inputProblems = [], unknownFields = [] } = parseTaskInput(start.input);
+  const { plan, problems: inputProblems = [] } = parseTaskInput(start.input);
   const placeProblems = plan === undefined ? [] : placeProblemsNow(plan);
-  const problems = [...start.problems, ...inputProblems, ...refusedFields(start, unknownFields), ...placeProblems];
+  const problems = [...start.problems, ...inputProblems, ...placeProblems];
   if (plan === undefined || problems.length > 0) {
     upsertSearchAttributes([
       { key: searchAttributes.status, value: 'Failed' },

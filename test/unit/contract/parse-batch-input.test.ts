@@ -50,14 +50,14 @@ describe('parseBatchInput', () => {
     [
       'runs without end',
       { tuning: { continueAsNewAfterEvents: 1 } },
-      ['tuning.continueAsNewAfterEvents', 'give 30 to'],
+      ['tuning.continueAsNewAfterEvents', 'from 30 to'],
     ],
     [
       'misspelt tuning',
       { tuning: { recordByte: 5 } },
       ['Unknown field tuning.recordByte; did you mean recordBytes? Known are refillMs'],
     ],
-    ['timers beyond any clock', { tuning: { pollEveryMs: 1e15 } }, ['tuning.pollEveryMs', 'give 1 to']],
+    ['timers beyond any clock', { tuning: { pollEveryMs: 1e15 } }, ['tuning.pollEveryMs', 'from 1 to']],
     ['no rows', { rows: undefined }, ['rows is missing', '{ location, digest, rows, pages }']],
   ])('refuses %s, naming field, value and remedy', (_what, changes, words) => {
     const problems = parseBatchInput({ ...good, ...changes }).problems?.join('\n') ?? 'no problem';

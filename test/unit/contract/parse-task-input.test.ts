@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parseTaskInput } from '../../../src/contract/parse-task-input';
-import { defaultTuning } from '../../../src/contract/task-plan';
+import { defaultTuning } from '../../../src/contract/parse-task-input';
 
 const good = { webAppId: 7, inputs: { '1:LoadImage.image': { file: 'photo.jpg' }, '2:ImageScale.width': 512 } };
 const key = '1:LoadImage.image';

@@ -2,7 +2,7 @@ import { InputInvalidError } from '../../../../src/client/errors';
 import { checkedStart } from '../../../../src/client/start-check';
 import { staticDetails, staticSummary } from '../../../../src/client/task/start-task';
 import { parseTaskInput } from '../../../../src/contract/parse-task-input';
-import type { TaskPlan } from '../../../../src/contract/task-plan';
+import type { TaskPlan } from '../../../../src/contract/parse-task-input';
 
 const task = { key: 'mine', webAppId: 7, inputs: {} };
 

@@ -1,0 +1,75 @@
+import * as v from 'valibot';
+import { isFields } from '../domain/json';
+import { showValue } from '../domain/text';
+
+/*
+ * Parts of the schemas of what others give to Longhaul. The message of a schema is its remedy: what to give instead. valibot
+ * keeps no state, so that workflows can share its schemas (docs/decisions/0033).
+ */
+
+/** A text of this pattern. */
+export function textLike(pattern: RegExp, remedy: string): v.GenericSchema<string> {
+  return v.pipe(v.string(remedy), v.regex(pattern, remedy));
+}
+
+/** A safe whole number of this range. */
+export function wholeNumber(
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+  remedy = wholeRemedy(least, most),
+): v.GenericSchema<number> {
+  return v.pipe(v.number(remedy), v.safeInteger(remedy), v.minValue(least, remedy), v.maxValue(most, remedy));
+}
+
+function wholeRemedy(least: number, most: number): string {
+  return `a whole number from ${least}${most === Number.MAX_SAFE_INTEGER ? '' : ` to ${most}`}`;
+}
+
+/** One of these words. */
+export function oneOf<const Words extends readonly string[]>(words: Words): v.PicklistSchema<Words, string> {
+  return v.picklist(words, `one of ${words.map((word) => showValue(word)).join(', ')}`);
+}
+
+export const flag = v.boolean('true or false');
+
+/** An object of this schema; unlike the schema itself it refuses a list, a Map and whatever else holds more than fields. */
+export function fields<Entries extends v.ObjectEntries>(
+  schema: v.ObjectSchema<Entries, undefined>,
+  remedy: string,
+): v.GenericSchema<v.InferInput<typeof schema>, v.InferOutput<typeof schema>> {
+  return v.pipe(v.custom<v.InferInput<typeof schema>>(isFields, remedy), schema);
+}
+
+/** Both what a check of an input answers: what it means, or every problem, each with the field, its value and the remedy. */
+export type Parsed<Plan> =
+  { readonly plan: Plan; readonly problems?: never } | { readonly plan?: never; readonly problems: readonly string[] };
+
+/** Checks a value against a schema. `path` names where it stands. */
+export function check<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  path: readonly string[] = [],
+): { readonly output?: v.InferOutput<Schema>; readonly problems: readonly string[] } {
+  const result = v.safeParse(schema, value, { abortPipeEarly: true });
+  if (result.success) return { output: result.output, problems: [] };
+  const problems = result.issues.map((issue) => {
+    const keys = [...path, ...(issue.path ?? []).map(({ key }) => String(key))];
+    // As it was given: a schema that transforms it may have refused what came of it.
+    const given: unknown = issue.path === undefined ? issue.input : issue.path.at(-1)?.value;
+    return `${formatPath(keys)} is ${showValue(given)}; give ${issue.message}.`;
+  });
+  return { problems };
+}
+
+/** Such as `deadlines.run` and `inputs["1:LoadImage.image"].file`. */
+function formatPath([first = '', ...keys]: readonly string[]): string {
+  return first + keys.map((key) => (/^\w+$/.test(key) ? `.${key}` : `[${showValue(key)}]`)).join('');
+}
+
+/**
+ * The values of an object's fields by these names: a field that is missing is one whose value is undefined, so that its own
+ * schema refuses it.
+ */
+export function pick(value: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, value[name]]));
+}
