@@ -153,7 +153,7 @@ interface Polled {
 /** An event for each change, and for the first of several queries that fail: a watch makes thousands. */
 function traceState(traces: Pick<ActivityTraces, 'event'>, before: WatchedTask, known: WatchedTask): void {
   if (known.serviceStatus !== before.serviceStatus && known.serviceStatus !== null) traces.event(known.serviceStatus);
-  if (known.failedPolls > before.failedPolls && (before.failedInARow ?? 0) === 0) traces.event('query failed');
+  if (known.failedPolls > before.failedPolls && before.failedInARow === 0) traces.event('query failed');
 }
 
 function unknownAccount(account: string): ApplicationFailure {
