@@ -159,7 +159,7 @@ interface Polled {
 /** An event for each change, and for the first of several queries that fail: a watch makes thousands. */
 function traceState(traces: Pick<ActivityTraces, 'event'>, before: WatchedTask, known: WatchedTask): void {
   if (known.serviceStatus !== before.serviceStatus && known.serviceStatus !== null) traces.event(known.serviceStatus);
-  if (known.failedPolls > before.failedPolls && (before.failedInARow ?? 0) === 0) traces.event('query failed');
+  if (known.failedPolls > before.failedPolls && before.failedInARow === 0) traces.event('query failed');
 }
 
 /** The task has ended, is lost or has passed a deadline, as the workflow will find, too; or it has moved on. */

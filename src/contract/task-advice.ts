@@ -3,7 +3,7 @@ import { type FailureType, mayExistUnfollowed, unpaidRefusals } from './failure-
 import { adoptionKey, batchOfRow, isLonghaulWorkflowId, taskKeyOf, taskWorkflowId } from './workflow-ids';
 
 /** What a person calls a task: its key, or else its workflow id. An id that is not Longhaul's own may hold anything, so it stands in no command to copy. */
-export function shownId(workflowId: string): string {
+function shownId(workflowId: string): string {
   return taskKeyOf(workflowId) ?? (isLonghaulWorkflowId(workflowId) ? workflowId : 'WORKFLOW_ID');
 }
 

@@ -122,7 +122,7 @@ export function webhookWorkflowId(endedWorkflowId: string, id: string): string {
 }
 
 /** What the workflow ids of all deliveries of a workflow that ended begin with. */
-export function webhookPrefix(endedWorkflowId: string): string {
+function webhookPrefix(endedWorkflowId: string): string {
   return `${idPrefix}${endedWorkflowId}:`;
 }
 

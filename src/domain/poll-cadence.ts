@@ -20,7 +20,7 @@ export function toPollSituation(known: WatchedTask, nowMs: number, random: numbe
     status: getServiceStatus(known),
     queuePosition: known.queuePosition ?? undefined,
     inStateMs: nowMs - known.serviceStatusSinceMs,
-    failedInARow: known.failedInARow ?? 0,
+    failedInARow: known.failedInARow,
     random,
   };
 }

@@ -128,7 +128,7 @@ export function afterVerb(
   const sent = { ...request, sends: request.sends + 1, lastVerb: verb, lastSentAtMs: nowMs };
   if (answer.taken) return { ...sent, outcome: 'sent', words: `The service took the ${verb}; waiting for the end.` };
   if (!answer.refused)
-    return { ...sent, words: `The ${verb} could not be sent: ${asSentence(answer.words)} It is tried again.` };
+    return { ...sent, words: `The ${verb} could not be sent: ${asSentence(answer.words)}` };
   const words = `The service refused the ${verb}: ${answer.words}`;
   const refusals = request.refusals + 1;
   const isFinal = request.verb !== 'stop' && refusals >= maxRefusals;
@@ -164,7 +164,7 @@ export function afterEnd(request: StopRequest, mayRun: boolean): StopRequest {
   if (!mayRun) return { ...request, outcome: 'tooLate', words: 'The task was over before this was confirmed.' };
   const { lastVerb, outcome, words } = request;
   if (lastVerb === null) return { ...request, outcome: 'unconfirmed', words: 'Never sent; the task may still run.' };
-  const answer = outcome === 'sent' ? 'The service took it' : words.replace(' It is tried again.', '');
+  const answer = outcome === 'sent' ? 'The service took it' : words;
   return {
     ...request,
     outcome: 'unconfirmed',

@@ -92,7 +92,7 @@ export interface WatchedTask {
   /** The service's own word, and since when it says it; null before the first answer. */
   readonly serviceStatus: string | null;
   readonly serviceStatusSinceMs: number;
-  /** When it said so last; absent before the first answer, and in what older workers handed over. */
+  /** When it said so last; undefined before the first answer. */
   readonly serviceStatusAtMs?: number;
   readonly queuePosition: number | null;
   readonly runningSinceMs: number | null;
@@ -101,8 +101,8 @@ export interface WatchedTask {
   /** Polls so far, and how many of them brought no state. */
   readonly polls: number;
   readonly failedPolls: number;
-  /** How many of the last ones brought no answer at all; absent in what older workers handed over. */
-  readonly failedInARow?: number;
+  /** How many of the last ones brought no answer at all. */
+  readonly failedInARow: number;
   /** How many of the last ones brought the same word, which is no known state. */
   readonly unknownInARow: number;
   /** What was wrong with the last poll; null when it brought a known state. */
@@ -112,8 +112,16 @@ export interface WatchedTask {
 /** What is known of a task before its first poll. */
 export function unseenTask(nowMs: number): WatchedTask {
   return {
-    ...{ serviceStatus: null, serviceStatusSinceMs: nowMs, queuePosition: null, runningSinceMs: null },
-    ...{ notFoundSinceMs: null, polls: 0, failedPolls: 0, failedInARow: 0, unknownInARow: 0, problem: null },
+    serviceStatus: null,
+    serviceStatusSinceMs: nowMs,
+    queuePosition: null,
+    runningSinceMs: null,
+    notFoundSinceMs: null,
+    polls: 0,
+    failedPolls: 0,
+    failedInARow: 0,
+    unknownInARow: 0,
+    problem: null,
   };
 }
 
@@ -126,7 +134,7 @@ export function afterPoll(known: WatchedTask, observation: Observation, nowMs: n
       ...known,
       polls,
       failedPolls: known.failedPolls + 1,
-      failedInARow: observation.seen === 'nothing' ? (known.failedInARow ?? 0) + 1 : 0,
+      failedInARow: observation.seen === 'nothing' ? known.failedInARow + 1 : 0,
       notFoundSinceMs: known.notFoundSinceMs ?? (isNotFound ? nowMs : null),
       problem: isNotFound ? 'The service does not know the task (yet).' : observation.problem,
     };

@@ -16,8 +16,7 @@ import { SharedUploads } from '../activities/shared-uploads';
 import { TemporalAccountDays } from '../client/account-days';
 import { Longhaul } from '../client/longhaul';
 import { TemporalRowTasks } from '../client/batch/row-tasks';
-import { findFollower, findWorkflowsOf } from '../client/task/start-task';
-import { findUncertainCreates } from '../client/task/uncertain-creates';
+import { findFollower, findUncertainCreates, findWorkflowsOf } from '../client/task/related-tasks';
 import type { TemporalAccess } from '../client/temporal-access';
 import { serviceOptions } from '../config/accounts';
 import type { CallbackConfig } from '../config/callback-config';
@@ -75,10 +74,10 @@ function followerFinders({
 }: TemporalAccess): Pick<ActivityDependencies, 'findFollower' | 'findWorkflowsOf' | 'findUncertainCreates'> {
   const inTime = <T>(ask: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + followerTimeoutMs, ask);
   return {
-    findFollower: ({ requestId, account }) => inTime(() => findFollower({ client }, requestId, account)),
-    findWorkflowsOf: ({ requestId, account }) => inTime(() => findWorkflowsOf({ client }, requestId, account)),
+    findFollower: ({ requestId, account }) => inTime(() => findFollower(client, requestId, account)),
+    findWorkflowsOf: ({ requestId, account }) => inTime(() => findWorkflowsOf(client, requestId, account)),
     findUncertainCreates: (account, webAppId) =>
-      inTime(() => findUncertainCreates({ client }, { taskQueue, account, app: String(webAppId) })),
+      inTime(() => findUncertainCreates(client, { taskQueue, account, app: String(webAppId) })),
   };
 }
 

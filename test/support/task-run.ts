@@ -1,4 +1,6 @@
-import { defaultDeadlinesMs, defaultTuning, type TaskPlan } from '../../src/contract/parse-task-input';
+import * as v from 'valibot';
+import { defaultTuning, type TaskPlan } from '../../src/contract/parse-task-input';
+import { deadlinesSchema } from '../../src/contract/task-input';
 import { unseenTask } from '../../src/domain/task-state';
 import type { TaskRun, TaskState } from '../../src/workflows/task/task-run';
 
@@ -17,7 +19,7 @@ export function taskRun({
       watch: 'timer',
       webhook: null,
       batch: null,
-      deadlinesMs: defaultDeadlinesMs,
+      deadlinesMs: v.parse(deadlinesSchema, {}),
       tuning: defaultTuning,
       adoptRequestId: null,
       webAppId: 7,

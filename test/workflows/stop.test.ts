@@ -176,9 +176,9 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
       };
       await whenSeenAs(task, watch, 'Running');
       await task.cancel();
-      await whenWordsAre('The interrupt could not be sent: connect ECONNREFUSED. It is tried again.');
+      await whenWordsAre('The interrupt could not be sent: connect ECONNREFUSED.');
       service.onVerb = () => ({ taken: false, refused: false, words: 'HTTP 503.' });
-      await whenWordsAre('The interrupt could not be sent: HTTP 503. It is tried again.');
+      await whenWordsAre('The interrupt could not be sent: HTTP 503.');
       service.onVerb = () => ({ taken: false, refused: true, words: 'Not now.' });
       await whenWordsAre('The service refused the interrupt: Not now.');
       service.onVerb = canceled;

@@ -11,7 +11,7 @@ import { batchPriority, taskPriority } from '../../domain/priority';
 import { formatCountOf, markdownText } from '../../domain/text';
 import { startingWithin } from '../client-traces';
 import { InputChangedError } from '../errors';
-import { isClosed, type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from '../existing-run';
+import { type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from '../existing-run';
 import {
   type AdoptTaskOptions,
   checkedAdoption,
@@ -21,8 +21,8 @@ import {
   type StartTaskOptions,
 } from '../start-check';
 import { abortable, askTemporal, type TemporalAccess } from '../temporal-access';
-import { listWorkflows } from '../list-workflows';
 import { describeWorkflow, readStartArgument } from '../workflow-info';
+import { findFollower } from './related-tasks';
 
 /** Whether a start made a run, or found one that exists. */
 export type TaskOrigin = 'started' | 'attached';
@@ -187,61 +187,14 @@ export async function adoptTask(
 
 async function adoptAttempt(access: TemporalAccess, requestId: string, attempt: StartAttempt): Promise<StartedTask> {
   const { workflowId } = attempt;
-  const follower = await askTemporal(access, workflowId, () => findFollower(access, requestId, attempt.plan.account));
+  const follower = await askTemporal(access, workflowId, () =>
+    findFollower(access.client, requestId, attempt.plan.account),
+  );
   if (follower !== undefined) return { workflowId: follower, origin: 'attached' };
   const first = await startOrFind(access, attempt);
   if (first.origin === 'started' || !first.run.isClosed) return { workflowId, origin: first.origin };
   const second = await startOrFind(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
   return { workflowId, origin: second.origin };
-}
-
-/** Ids that Temporal’s list filter takes as they are; its handling of quotes and backslashes differs between stores. */
-const plainId = /^[A-Za-z0-9._:/-]+$/;
-
-const pageSize = 100;
-
-/** The workflow that follows this task now. A list is a second or two old, so each result is described again. */
-export async function findFollower(
-  { client }: Pick<TemporalAccess, 'client'>,
-  requestId: string,
-  account: string,
-): Promise<string | undefined> {
-  const query = [
-    'WorkflowType = "task"',
-    'ExecutionStatus = "Running"',
-    `${searchAttributes.account.name} = "${account}"`,
-    ...(plainId.test(requestId) ? [`${searchAttributes.requestId.name} = "${requestId}"`] : []),
-  ].join(' AND ');
-  for await (const { workflowId, attributes } of listWorkflows(client, query, pageSize)) {
-    if (attributes.get(searchAttributes.requestId.name) !== requestId) continue;
-    const { execution } = await describeWorkflow(client, workflowId);
-    if (!isClosed(execution)) return workflowId;
-  }
-  return undefined;
-}
-
-/**
- * The workflows that are listed with this task, running or over, each once; none for an id that no filter takes, for
- * which all tasks would have to be read.
- *
- * @param since - only those that were started then or later. @default all
- */
-export async function findWorkflowsOf(
-  { client }: Pick<TemporalAccess, 'client'>,
-  requestId: string,
-  account: string,
-  since?: Date,
-): Promise<readonly string[]> {
-  if (!plainId.test(requestId)) return [];
-  const query = [
-    'WorkflowType = "task"',
-    `${searchAttributes.account.name} = "${account}"`,
-    `${searchAttributes.requestId.name} = "${requestId}"`,
-    ...(since === undefined ? [] : [`StartTime >= "${since.toISOString()}"`]),
-  ].join(' AND ');
-  const found = new Set<string>();
-  for await (const { workflowId } of listWorkflows(client, query, pageSize)) found.add(workflowId);
-  return [...found];
 }
 
 /**

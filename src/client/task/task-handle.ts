@@ -19,11 +19,10 @@ import { checkOptions } from '../option-check';
 import { abortSignal, type OptionRules, milliseconds } from '../../domain/option-rules';
 import { isTaskResult, isTaskStatus } from '../replies';
 import { requestIdProblem } from '../start-check';
-import { findAdopter } from './adopter';
 import { inputInHistory, type TaskOrigin } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
-import { findOtherUncertain } from './uncertain-creates';
+import { findAdopter, findOtherUncertain } from './related-tasks';
 import { type HeldUp, pendingWork, readHeldUp } from './pending-work';
 import { knownRequestId, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
@@ -63,9 +62,9 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
     const [reported, pending, otherUncertain] = await Promise.all([
       this.#reportedStatus(),
       pendingWork(client, description.pendingActivities),
-      findOtherUncertain(this.#access, description),
+      findOtherUncertain(client, description),
     ]);
-    const adoptedBy = await findAdopter(this.#access, description, knownRequestId(description, reported));
+    const adoptedBy = await findAdopter(client, description, knownRequestId(description, reported));
     return taskView({ description, reported, pending, adoptedBy, otherUncertain, url: this.url });
   }
 

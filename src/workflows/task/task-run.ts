@@ -14,6 +14,7 @@ import {
   getServiceStatus,
   type LonghaulStatus,
   type TerminalStatus,
+  unseenTask,
   type WatchedTask,
 } from '../../domain/task-state';
 import { messageRefused, taskFailure } from '../failures';
@@ -189,13 +190,13 @@ function newState(plan: TaskPlan): TaskState {
   const nowMs = Date.now();
   const requestedAtMs = workflowInfo().startTime.getTime();
   return {
+    ...unseenTask(nowMs),
     startedAtMs: nowMs,
     requestedAtMs,
     status: 'PreparingInputs',
     sinceMs: requestedAtMs,
     waitingFor: '',
     nextStep: '',
-    problem: null,
     requestId: plan.adoptRequestId,
     createNumber: plan.createNumber,
     createRequests: 0,
@@ -203,14 +204,6 @@ function newState(plan: TaskPlan): TaskState {
     parkedMs: 0,
     acceptedAtMs: plan.adoptRequestId === null ? null : nowMs,
     cost: null,
-    runningSinceMs: null,
-    notFoundSinceMs: null,
-    serviceStatus: null,
-    serviceStatusSinceMs: nowMs,
-    queuePosition: null,
-    polls: 0,
-    failedPolls: 0,
-    unknownInARow: 0,
     stopRequests: [],
     breachedDeadline: null,
     candidates: [],
@@ -247,7 +240,7 @@ export function watchedTask({ state }: TaskRun): WatchedTask {
     notFoundSinceMs: state.notFoundSinceMs,
     polls: state.polls,
     failedPolls: state.failedPolls,
-    failedInARow: state.failedInARow ?? 0,
+    failedInARow: state.failedInARow,
     unknownInARow: state.unknownInARow,
     problem: state.problem,
   };

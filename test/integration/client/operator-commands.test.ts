@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { runCommandLine } from '../../../src/commands/program';
-import { findHeldUpTasks, lookedAtLine } from '../../../src/commands/task/held-up-tasks';
+import { findHeldUpTasks, lookedAtLine } from '../../../src/commands/task/list';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { FakeContext } from '../../support/fake-context';

@@ -21,6 +21,7 @@ const input: WatchTaskInput = {
     notFoundSinceMs: null,
     polls: 0,
     failedPolls: 0,
+    failedInARow: 0,
     unknownInARow: 0,
     problem: null,
   },

