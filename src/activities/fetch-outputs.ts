@@ -278,8 +278,7 @@ export class OutputFetch {
       return await (keeping ?? Promise.reject(new Error('The output was not opened.')));
     } catch (error) {
       if (!(error instanceof TooSlowError) || rate === undefined) throw error;
-      const remedy = 'lower LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND of the worker if that is as fast as it gets';
-      throw new DownloadError('DOWNLOAD_TOO_SLOW', `it comes too slowly: ${error.toText(rate)}; ${remedy}`);
+      throw new DownloadError('DOWNLOAD_TOO_SLOW', `it comes too slowly: ${error.toText(rate)}`);
     }
   }
 

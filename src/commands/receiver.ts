@@ -5,7 +5,7 @@ import { connectTemporal } from '../client/connect-temporal';
 import { toClientError } from '../client/temporal-access';
 import { loadReceiverConfig } from '../config/callback-config';
 import { ConfigError } from '../config/environment';
-import type { MetricsConfig } from '../config/metrics-config';
+import type { MetricsConfig } from '../config/values';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { errorCode } from '../domain/text';
 import type { RunningReceiver, StartReceiverOptions } from '../receiver';

@@ -156,7 +156,7 @@ async function checkInputRoot(path: string): Promise<Finding> {
 
 /** What the receiver's answer to a callback with the token means, by its HTTP status. */
 const callbackFaults: Readonly<Record<number, string>> = {
-  400: 'a header does not reach it: the proxy drops it, or its LONGHAUL_SERVICE_HEADER_PREFIX differs from the worker’s',
+  400: 'a header does not reach it: the proxy drops it, or the header of its LONGHAUL_SERVICE_DIALECT differs from the worker’s',
   401: 'it does not take the token: the proxy drops Authorization, or its LONGHAUL_CALLBACK_TOKEN differs from the worker’s',
   503: 'Temporal does not answer it',
 };

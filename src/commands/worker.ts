@@ -120,16 +120,9 @@ async function start(options: StartWorkerOptions, temporal: TemporalConnection):
 }
 
 /** Only the health endpoint is listened at by the worker itself. */
-function healthProblem({ healthHost, healthPort }: WorkerConfig, reason: string): string {
-  const isHost = reason === 'EADDRNOTAVAIL';
-  const [other, what, remedy] = isHost
-    ? [
-        `LONGHAUL_HEALTH_PORT ${healthPort}`,
-        `LONGHAUL_HEALTH_HOST is "${healthHost}"`,
-        'give an address of this machine',
-      ]
-    : [`LONGHAUL_HEALTH_HOST "${healthHost}"`, `LONGHAUL_HEALTH_PORT is ${healthPort}`, 'give another port'];
-  return `${what} (${other}), which cannot be listened at (${reason}); ${remedy}.`;
+function healthProblem({ health }: WorkerConfig, reason: string): string {
+  const remedy = reason === 'EADDRNOTAVAIL' ? 'give an address of this machine' : 'give another port';
+  return `LONGHAUL_HEALTH_ADDRESS is "${health?.host}", port ${health?.port}, which cannot be listened at (${reason}); ${remedy}.`;
 }
 
 /** The native SDK prints its error as Rust does; the operating system's message is inside. */

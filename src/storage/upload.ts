@@ -89,10 +89,9 @@ async function sendAtMinimumRate(input: UploadInput, endpoint: UploadEndpoint): 
     });
   } catch (error) {
     if (!(error instanceof TooSlowError) || rate === undefined) throw error;
-    const remedy = 'check the network to the storage, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker';
     throw new UploadError(
       'UPLOAD_TOO_SLOW',
-      `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow: ${error.toText(rate)}; ${remedy}`,
+      `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow: ${error.toText(rate)}; check the network to the storage`,
     );
   }
 }

@@ -55,7 +55,7 @@ async function fetchSource(
     throw new SourceError('TOO_SLOW', {
       source: redactUrl(source),
       problem: `comes too slowly: ${error.toText(rate)}`,
-      remedy: 'use a faster source, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker',
+      remedy: 'use a faster source',
     });
   }
 }

@@ -119,7 +119,7 @@ describe('an output that comes too slowly', () => {
     };
     const failure = await failureOf(archive.attempt());
     expect(failure).toMatchObject({ type: 'OutputUnavailable', nonRetryable: false, nextRetryDelay: 300_000 });
-    expect(failure.message).toMatch(/output 1: it comes too slowly.*LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND/);
+    expect(failure.message).toMatch(/output 1: it comes too slowly/);
     expect(archive.kept()).toEqual(['0.png', '2.png', 'manifest.json']);
   });
 });

@@ -68,7 +68,6 @@ describe('an input that comes too slowly', () => {
     expect(String(error)).toMatch(
       /film\.mp4" comes too slowly: \d+ bytes a second over 0.6 s, where 1000 are the least/,
     );
-    expect(String(error)).toContain('LONGHAUL_MIN_INPUT_BYTES_PER_SECOND');
     expect(String(error)).not.toContain('id=7');
     await server.close();
   });
@@ -123,7 +122,6 @@ describe('a storage that takes an upload too slowly', () => {
     const error: unknown = await upload(server.port, parts).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'UPLOAD_TOO_SLOW', isRetryable: true });
     expect(String(error)).toMatch(/inputs\/film\.mp4 to my-bucket\.slow\.localhost is too slow: \d+ bytes a second/);
-    expect(String(error)).toContain('LONGHAUL_MIN_INPUT_BYTES_PER_SECOND');
     await server.close();
   });
 });
