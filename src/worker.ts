@@ -100,7 +100,11 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     const { reserveBytes } = config.outputs;
     readiness = watchReadiness({
       ...options,
-      ...{ archive: dependencies.archive, archiveIdentity, reserveBytes, metricMeter: meter, probeEveryMs },
+      archive: dependencies.archive,
+      archiveIdentity,
+      reserveBytes,
+      metricMeter: meter,
+      probeEveryMs,
     });
     // Before the workers: one that was made and never run would keep the connection open.
     const accounts = (): Record<string, unknown> => ({ accounts: viewLimits(dependencies.limits) });
@@ -209,7 +213,11 @@ async function createWorkers(
   const { slots } = config;
   const dataConverter = workerDataConverter(config.codecKeys);
   const common = {
-    ...{ connection, namespace, activities, dataConverter, identity },
+    connection,
+    namespace,
+    activities,
+    dataConverter,
+    identity,
     ...deploymentOptions(config),
     ...traces?.workerOptions,
     sinks: { ...slowReplaySinks(logger, meter), ...traces?.workerOptions.sinks },

@@ -48,7 +48,7 @@ async function runReceiver(context: CommandContext): Promise<void> {
     'longhaul-receiver',
     logTraces(() => logger),
   );
-  const logger = createLogger({ level: config.logLevel, ...(traces && { fields: traces.logFields }) });
+  const logger = createLogger({ level: config.logLevel, fields: traces?.logFields });
   for (const warning of warnings) logger.warn(warning);
   const meter = await openMeter(logger, config.metrics);
   const guard = guardProcess(context, logger);

@@ -1,6 +1,6 @@
 import type { NativeConnection } from '@temporalio/worker';
 import type { Command } from 'commander';
-import { unreachable } from '../client/connect-temporal';
+import { TemporalUnreachableError } from '../client/connection-errors';
 import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
@@ -67,17 +67,14 @@ async function runWorker(
     'longhaul-worker',
     logTraces(() => logger),
   );
-  const logger = createLogger({ level: config.logLevel, ...(traces && { fields: traces.logFields }) });
+  const logger = createLogger({ level: config.logLevel, fields: traces?.logFields });
   for (const warning of warnings) logger.warn(warning);
   installRuntime(logger, config.metrics);
   const guard = guardProcess(context, logger);
   const connection = await connect(temporal);
   try {
     const { namespace } = temporal;
-    const worker = await start(
-      { config, connection, namespace, logger, traces, ...(taskQueue !== undefined && { taskQueue }) },
-      temporal,
-    );
+    const worker = await start({ config, connection, namespace, logger, traces, taskQueue }, temporal);
     guard.stopOnFault(() => {
       worker.fail();
     });
@@ -101,7 +98,7 @@ async function connect(temporal: TemporalConnection): Promise<NativeConnection> 
   try {
     return await NativeConnection.connect(temporal.connectionOptions);
   } catch (error) {
-    throw await unreachable(temporal, reasonIn(error), error);
+    throw new TemporalUnreachableError(temporal.address, reasonIn(error), { cause: error });
   }
 }
 

@@ -120,11 +120,8 @@ export function readAccounts(
     if (accounts.has(name)) {
       problems.push(`${where}: it is given by LONGHAUL_API_KEY or LONGHAUL_API_KEY_FILE too; leave one out.`);
     }
-    const ownKey =
-      own.apiKey ??
-      (own.apiKeyFile === undefined
-        ? undefined
-        : readKey(`${where}: apiKeyFile`, own.apiKeyFile, readTextFile, problems));
+    const { apiKeyFile } = own;
+    const ownKey = own.apiKey ?? (apiKeyFile && readKey(`${where}: apiKeyFile`, apiKeyFile, readTextFile, problems));
     if (ownKey === undefined) continue;
     const field = (known: string): string => `${known} of account "${name}" in LONGHAUL_ACCOUNTS_FILE`;
     const account: Account = {
