@@ -98,14 +98,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     const archiveId = await identifyArchive(dependencies.archive, config.replacesArchive, access, logger);
     const archiveIdentity = new ArchiveIdentity(dependencies.archive, archiveId);
     const { reserveBytes } = config.outputs;
-    readiness = watchReadiness({
-      ...options,
-      archive: dependencies.archive,
-      archiveIdentity,
-      reserveBytes,
-      metricMeter: meter,
-      probeEveryMs,
-    });
+    const watched = { archive: dependencies.archive, archiveIdentity, reserveBytes, metricMeter: meter, probeEveryMs };
+    readiness = watchReadiness({ ...options, ...watched });
     // Before the workers: one that was made and never run would keep the connection open.
     const accounts = (): Record<string, unknown> => ({ accounts: viewLimits(dependencies.limits) });
     const further = (): Record<string, unknown> => (config.healthTellsAccounts ? accounts() : {});
