@@ -94,7 +94,7 @@ async function startWorkers(stack: BenchStack, collectorUrl: string): Promise<Re
   const encryption = { LONGHAUL_CODEC_KEYS_FILE: keysFile };
   const dataConverter = loadLonghaulDataConverter(encryption);
   const encrypting = new Client({ connection: stack.client.connection, dataConverter });
-  const metrics = async () => ({ LONGHAUL_METRICS_ADDRESS: await freeAddress() });
+  const metrics = async () => ({ LONGHAUL_METRICS: await freeAddress() });
   const further: Readonly<Record<Kind, NodeJS.ProcessEnv>> = {
     nothing: {},
     'nothing again': {},
@@ -112,7 +112,7 @@ async function startWorkers(stack: BenchStack, collectorUrl: string): Promise<Re
       env: { ...stack.env, ...env },
     });
     await whenStarted(worker);
-    const { LONGHAUL_METRICS_ADDRESS: address } = env;
+    const { LONGHAUL_METRICS: address } = env;
     const metricsUrl = address === undefined ? null : `http://${address}/metrics`;
     const client = 'LONGHAUL_CODEC_KEYS_FILE' in env ? encrypting : stack.client;
     subjects.set(kind, { worker, client, taskQueue, metricsUrl });

@@ -8,7 +8,8 @@ import { clientDataConverter, workerDataConverter } from './codec/data-converter
 import { SearchAttributesMissingError } from './client/connection-errors';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
-import type { WorkerConfig, WorkerSlots } from './config/worker-config';
+import type { WorkerSlots } from './config/values';
+import type { WorkerConfig } from './config/worker-config';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import type { Readiness } from './telemetry/readiness';
@@ -97,15 +98,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     const archiveId = await identifyArchive(dependencies.archive, config.replacesArchive, access, logger);
     const archiveIdentity = new ArchiveIdentity(dependencies.archive, archiveId);
     const { reserveBytes } = config.outputs;
-    readiness = watchReadiness({
-      ...options,
-      ...{ archive: dependencies.archive, archiveIdentity, reserveBytes, metricMeter: meter, probeEveryMs },
-    });
+    const watched = { archive: dependencies.archive, archiveIdentity, reserveBytes, metricMeter: meter, probeEveryMs };
+    readiness = watchReadiness({ ...options, ...watched });
     // Before the workers: one that was made and never run would keep the connection open.
     const accounts = (): Record<string, unknown> => ({ accounts: viewLimits(dependencies.limits) });
     const further = (): Record<string, unknown> => (config.healthTellsAccounts ? accounts() : {});
     const told = { states: () => statesOf(state), parts: () => readiness?.parts ?? {}, further };
-    health = await startHealthServer({ port: config.healthPort, host: config.healthHost }, told);
+    health = await startHealthServer(config.health, told);
     const sharing = { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs };
     repeated.push(await shareLimits(dependencies.limits, sharing));
     const activities = allActivities({ ...dependencies, archiveIdentity }, config, access, logger);
@@ -208,7 +207,11 @@ async function createWorkers(
   const { slots } = config;
   const dataConverter = workerDataConverter(config.codecKeys);
   const common = {
-    ...{ connection, namespace, activities, dataConverter, identity },
+    connection,
+    namespace,
+    activities,
+    dataConverter,
+    identity,
     ...deploymentOptions(config),
     ...traces?.workerOptions,
     sinks: { ...slowReplaySinks(logger, meter), ...traces?.workerOptions.sinks },

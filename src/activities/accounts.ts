@@ -115,12 +115,12 @@ export function requireAllowedAccount({ accounts }: AllowedChoices, account: str
 /** Throws the final failure `NotAllowed` when the task's input chose what it may not. */
 export function requireAllowed(allowed: AllowedChoices, { tuning, onUncertain }: TaskChoices = {}): void {
   if (tuning !== undefined && !allowed.tuning) {
-    const words = `tuning is ${showValue(tuning)}, and this worker takes no task that sets it; leave it out, or allow it with`;
-    throw notAllowed(words, 'LONGHAUL_ALLOW_TUNING=true');
+    const words = `tuning is ${showValue(tuning)}, and this worker takes no task that sets it; leave it out, or take "tuning" out of`;
+    throw notAllowed(words, 'LONGHAUL_REFUSE');
   }
   if (onUncertain !== undefined && !allowed.recreate) {
-    const words = `onUncertain is ${showValue(onUncertain)}, and this worker creates no task anew by itself; give "hold" or "fail", or allow it with`;
-    throw notAllowed(words, 'LONGHAUL_ALLOW_RECREATE=true');
+    const words = `onUncertain is ${showValue(onUncertain)}, and this worker creates no task anew by itself; give "hold" or "fail", or take "recreate" out of`;
+    throw notAllowed(words, 'LONGHAUL_REFUSE');
   }
 }
 

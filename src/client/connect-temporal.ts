@@ -7,11 +7,11 @@ import {
 } from '@temporalio/client';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { errorMessage } from '../domain/text';
-import { type ConnectionProblem, connectionProblem } from './connection-diagnosis';
 import { type ConnectionSources, TemporalUnreachableError } from './connection-errors';
+import { LonghaulError } from './errors';
 import { isClosing, isTooLarge, toClientError } from './temporal-access';
 
-const connectTimeout = '5 seconds';
+const connectTimeoutMs = 5_000;
 
 type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
 type Call = ReturnType<Parameters<Interceptor>[1]>;
@@ -19,20 +19,11 @@ type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
 /** How long a run usually takes from its last workflow task to its end, at most. */
 const closingRetryMs = 200;
-const sdkRetries = defaultGrpcRetryOptions();
-
-function delayFunction(attempt: number, status: Status): number {
-  const isSoon = isClosing(status.details) && attempt <= 5;
-  return isSoon ? closingRetryMs : sdkRetries.delayFunction(attempt, status);
-}
-
-/** So often a request is sent that Temporal cancels each time. */
+/** So often a request is sent that Temporal cancels each time, as a part of it does that shuts down. */
 const maxCanceled = 4;
-
-/** A part of Temporal that shuts down, or is too slow, cancels what it was asked. */
-function isCanceledThere({ code }: Status): boolean {
-  return code === grpcStatus.CANCELLED;
-}
+/** So often a connection is tried: for about a second. */
+const connectAttempts = 4;
+const sdkRetries = defaultGrpcRetryOptions();
 
 /**
  * The SDK's own retries, but not for a request that is too large: retried, it would end as "did not answer in time". A
@@ -48,11 +39,17 @@ export const retries: Interceptor = (options, nextCall) => {
   let last: Status | undefined;
   let current: Call | undefined;
   let isOver = false;
+  const isConnecting = options.method_definition.path.endsWith('/GetSystemInfo');
   const retryableDecider = (attempt: number, status: Status): boolean => {
     last = status;
     if (isOver || isTooLarge(status.details)) return false;
-    return sdkRetries.retryableDecider(attempt, status) || (attempt < maxCanceled && isCanceledThere(status));
+    if (isConnecting && status.code === grpcStatus.UNAVAILABLE && attempt >= connectAttempts) return false;
+    return (
+      sdkRetries.retryableDecider(attempt, status) || (attempt < maxCanceled && status.code === grpcStatus.CANCELLED)
+    );
   };
+  const delayFunction = (attempt: number, status: Status): number =>
+    isClosing(status.details) && attempt <= 5 ? closingRetryMs : sdkRetries.delayFunction(attempt, status);
   const call = makeGrpcRetryInterceptor({ delayFunction, retryableDecider })(options, (again) => {
     if (last !== undefined && isOver) return endedCall(last);
     try {
@@ -81,8 +78,13 @@ function endedCall(status: Status): Call {
         listener?.onReceiveStatus?.(status);
       });
     },
-    ...{ sendMessage: ignore, sendMessageWithContext: ignore, startRead: ignore, halfClose: ignore },
-    ...{ cancelWithStatus: ignore, getPeer: () => '', getAuthContext: () => null },
+    sendMessage: ignore,
+    sendMessageWithContext: ignore,
+    startRead: ignore,
+    halfClose: ignore,
+    cancelWithStatus: ignore,
+    getPeer: () => '',
+    getAuthContext: () => null,
   };
 }
 
@@ -109,24 +111,18 @@ export function endingWithin(ms: number): Interceptor {
 export async function connectTemporal(temporal: TemporalConnection, sources?: ConnectionSources): Promise<Connection> {
   const { address, namespace, connectionOptions } = temporal;
   try {
-    const interceptors = [endingWithin(maxCallMs), retries];
-    return await Connection.connect({ ...connectionOptions, connectTimeout, interceptors });
+    const connection = Connection.lazy({ ...connectionOptions, interceptors: [endingWithin(maxCallMs), retries] });
+    try {
+      // A request fails with the reason of its last attempt; the SDK's own wait for a connection ends without one.
+      await connection.withDeadline(Date.now() + connectTimeoutMs, () => connection.workflowService.getSystemInfo({}));
+      return connection;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
   } catch (error) {
     const known = toClientError(error, { address, sources, namespace, workflowId: '' });
-    if (known !== error && !(known instanceof TemporalUnreachableError)) throw known;
-    // The SDK has no class for this: every failure to connect means the same here.
-    throw await unreachable(temporal, errorMessage(error), error, sources);
+    if (known instanceof LonghaulError) throw known;
+    throw new TemporalUnreachableError(address, errorMessage(error), { cause: error, sources });
   }
-}
-
-/** What a failure to connect is thrown as: with its cause where it can be found out, else in the SDK's words. */
-export async function unreachable(
-  temporal: TemporalConnection,
-  words: string,
-  cause: unknown,
-  sources?: ConnectionSources,
-): Promise<TemporalUnreachableError> {
-  const found = (await connectionProblem(temporal).catch(() => null)) ?? {};
-  const { reason = words, remedy }: Partial<ConnectionProblem> = found;
-  return new TemporalUnreachableError(temporal.address, reason, { cause, remedy, sources });
 }

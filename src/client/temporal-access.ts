@@ -27,7 +27,6 @@ import {
   TemporalRefusedError,
   TemporalUnreachableError,
 } from './connection-errors';
-import { refusedWords } from './connection-diagnosis';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
 import {
@@ -203,19 +202,19 @@ function clientError({ client, address, sources }: TemporalAccess, error: unknow
   return toClientError(error, { address, sources, namespace, workflowId });
 }
 
+/** What a failed request was about. */
+interface RequestPlace {
+  readonly address: string;
+  readonly sources?: ConnectionSources | undefined;
+  readonly namespace: string;
+  readonly workflowId: string;
+}
+
 /**
  * Maps an error of Temporal to an error of this client; an error without a meaning here (a bug, say) is returned as it
  * is.
  */
-export function toClientError(
-  error: unknown,
-  where: {
-    readonly address: string;
-    readonly sources?: ConnectionSources | undefined;
-    readonly namespace: string;
-    readonly workflowId: string;
-  },
-): unknown {
+export function toClientError(error: unknown, where: RequestPlace): unknown {
   const { address, sources, namespace, workflowId } = where;
   const options = { cause: error };
   const connection = { ...options, sources };
@@ -238,7 +237,7 @@ export function toClientError(
   const words = (grpc.details === '' ? grpc.message : grpc.details).replace(emptyNote, '');
   switch (grpc.code) {
     case grpcStatus.UNAVAILABLE:
-      return new TemporalUnreachableError(address, /\bECONNREFUSED\b/.test(words) ? refusedWords : words, connection);
+      return new TemporalUnreachableError(address, words, connection);
     case grpcStatus.DEADLINE_EXCEEDED:
       return new TemporalUnreachableError(address, 'it did not answer in time', connection);
     case grpcStatus.CANCELLED:
@@ -246,8 +245,12 @@ export function toClientError(
     case grpcStatus.ABORTED:
     case grpcStatus.INTERNAL:
     case grpcStatus.DATA_LOSS:
-    case grpcStatus.UNIMPLEMENTED:
-      return temporalFault(address, `it answered ${grpcStatus[grpc.code]} (${words})`, connection);
+    case grpcStatus.UNIMPLEMENTED: {
+      // A part of Temporal fails, or a proxy before it; what a caller canceled has rejected by then.
+      const remedy = `Try again; if it stays so, see Temporal’s log, and check ${sources?.address ?? 'TEMPORAL_ADDRESS'}.`;
+      const reason = `it answered ${grpcStatus[grpc.code]} (${words})`;
+      return new TemporalUnreachableError(address, reason, { ...connection, remedy });
+    }
     case grpcStatus.RESOURCE_EXHAUSTED:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return new TemporalBusyError(address, words, options);
@@ -266,17 +269,6 @@ export function toClientError(
     default:
       return error;
   }
-}
-
-/** A part of Temporal fails, or a proxy before it; what a caller canceled has rejected by then. */
-function temporalFault(
-  address: string,
-  reason: string,
-  options: { readonly cause: unknown; readonly sources: ConnectionSources | undefined },
-): TemporalUnreachableError {
-  const where = options.sources?.address ?? 'TEMPORAL_ADDRESS';
-  const remedy = `Try again; if it stays so, see Temporal’s log, and check ${where}.`;
-  return new TemporalUnreachableError(address, reason, { ...options, remedy });
 }
 
 /** A workflow's page in Temporal's Web UI; null when its address is not configured. */

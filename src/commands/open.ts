@@ -40,7 +40,19 @@ export function addOpenCommand(program: Command, context: CommandContext): void 
           'LONGHAUL_WEB_UI_URL is not set; give the address of Temporal’s Web UI, such as http://localhost:8233.',
         ]);
       }
-      if (id !== undefined) await requireWorkflow(context, id);
+      if (id !== undefined) {
+        const { TemporalUnreachableError, TemporalBusyError } = await import('../client/connection-errors.js');
+        try {
+          // Throws when there is no such workflow, as `status` does.
+          await withLonghaul(context, {}, async (longhaul) => {
+            const batch = batchIdOf(id);
+            await (batch === undefined ? longhaul.task(id) : longhaul.batch(batch)).isOver();
+          });
+        } catch (error) {
+          if (!(error instanceof TemporalUnreachableError || error instanceof TemporalBusyError)) throw error;
+          context.stderr.write(`warning: whether ${id} exists is not known: ${error.message}\n`);
+        }
+      }
       const page = `${list}/workflows${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
       context.stdout.write(`${page}\n`);
       const opener = openers[process.platform];
@@ -51,18 +63,4 @@ export function addOpenCommand(program: Command, context: CommandContext): void 
           .unref();
       }
     });
-}
-
-/** Throws when there is no such workflow, as `status` does. An outage of Temporal is no reason to withhold the link. */
-async function requireWorkflow(context: CommandContext, id: string): Promise<void> {
-  const { TemporalUnreachableError, TemporalBusyError } = await import('../client/connection-errors.js');
-  try {
-    await withLonghaul(context, {}, async (longhaul) => {
-      const batch = batchIdOf(id);
-      await (batch === undefined ? longhaul.task(id) : longhaul.batch(batch)).isOver();
-    });
-  } catch (error) {
-    if (!(error instanceof TemporalUnreachableError || error instanceof TemporalBusyError)) throw error;
-    context.stderr.write(`warning: whether ${id} exists is not known: ${error.message}\n`);
-  }
 }

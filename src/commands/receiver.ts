@@ -5,7 +5,7 @@ import { connectTemporal } from '../client/connect-temporal';
 import { toClientError } from '../client/temporal-access';
 import { loadReceiverConfig } from '../config/callback-config';
 import { ConfigError } from '../config/environment';
-import type { MetricsConfig } from '../config/metrics-config';
+import type { MetricsConfig } from '../config/values';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { errorCode } from '../domain/text';
 import type { RunningReceiver, StartReceiverOptions } from '../receiver';
@@ -48,7 +48,7 @@ async function runReceiver(context: CommandContext): Promise<void> {
     'longhaul-receiver',
     logTraces(() => logger),
   );
-  const logger = createLogger({ level: config.logLevel, ...(traces && { fields: traces.logFields }) });
+  const logger = createLogger({ level: config.logLevel, fields: traces?.logFields });
   for (const warning of warnings) logger.warn(warning);
   const meter = await openMeter(logger, config.metrics);
   const guard = guardProcess(context, logger);

@@ -65,12 +65,7 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
   });
   try {
     const client = new Client({ connection, namespace: temporal.namespace });
-    for await (const execution of replayExecutions({
-      client,
-      closed,
-      codecKeys,
-      ...(query !== undefined && { query }),
-    })) {
+    for await (const execution of replayExecutions({ client, closed, codecKeys, query })) {
       counts[execution.isOpen ? 'open' : 'closed'] += 1;
       if (execution.failure !== null) {
         counts.failed += 1;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import type { Dispatcher } from 'undici';
-import { unknownAuthorityCode } from '../client/connection-diagnosis';
 import type { KnownArchive, OtherArchive } from '../client/archive-of-tasks';
 import type { Finding } from '../client/diagnose';
 import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
@@ -10,7 +9,7 @@ import { ConfigError } from '../config/environment';
 import type { WorkerConfig } from '../config/worker-config';
 import { correlationHeader, createName } from '../contract/workflow-ids';
 import { formatDuration } from '../domain/time';
-import { errorMessage, formatBytes } from '../domain/text';
+import { errorCode, errorMessage, formatBytes } from '../domain/text';
 import type { ReconcileDependencies } from '../reconcile/reconcile';
 import { ServiceClient, ServiceError } from '../service';
 import { requireReserve } from '../storage/archive/archive';
@@ -156,7 +155,7 @@ async function checkInputRoot(path: string): Promise<Finding> {
 
 /** What the receiver's answer to a callback with the token means, by its HTTP status. */
 const callbackFaults: Readonly<Record<number, string>> = {
-  400: 'a header does not reach it: the proxy drops it, or its LONGHAUL_SERVICE_HEADER_PREFIX differs from the worker’s',
+  400: 'a header does not reach it: the proxy drops it, or the header of its LONGHAUL_SERVICE_DIALECT differs from the worker’s',
   401: 'it does not take the token: the proxy drops Authorization, or its LONGHAUL_CALLBACK_TOKEN differs from the worker’s',
   503: 'Temporal does not answer it',
 };
@@ -206,10 +205,26 @@ async function runCheck(
   try {
     return { check, isOk: true, found: await probe(), remedy: null };
   } catch (error) {
-    const isUntrusted = unknownAuthorityCode(error) !== undefined;
+    const isUntrusted = hasUnknownAuthority(error);
     const own = typeof remedy === 'string' ? remedy : remedy(error);
     return { check, isOk: false, found: errorMessage(error), remedy: isUntrusted ? trustRemedy : own };
   }
+}
+
+const unknownAuthority = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+];
+
+/** Whether an error, or what caused it, is a certificate that no known authority signed. */
+function hasUnknownAuthority(error: unknown, depth = 0): boolean {
+  if (depth > 5 || typeof error !== 'object' || error === null) return false;
+  return (
+    unknownAuthority.includes(errorCode(error)) || ('cause' in error && hasUnknownAuthority(error.cause, depth + 1))
+  );
 }
 
 const trustRemedy =

@@ -1,6 +1,6 @@
 import type { NativeConnection } from '@temporalio/worker';
 import type { Command } from 'commander';
-import { unreachable } from '../client/connect-temporal';
+import { TemporalUnreachableError } from '../client/connection-errors';
 import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
@@ -67,17 +67,14 @@ async function runWorker(
     'longhaul-worker',
     logTraces(() => logger),
   );
-  const logger = createLogger({ level: config.logLevel, ...(traces && { fields: traces.logFields }) });
+  const logger = createLogger({ level: config.logLevel, fields: traces?.logFields });
   for (const warning of warnings) logger.warn(warning);
   installRuntime(logger, config.metrics);
   const guard = guardProcess(context, logger);
   const connection = await connect(temporal);
   try {
     const { namespace } = temporal;
-    const worker = await start(
-      { config, connection, namespace, logger, traces, ...(taskQueue !== undefined && { taskQueue }) },
-      temporal,
-    );
+    const worker = await start({ config, connection, namespace, logger, traces, taskQueue }, temporal);
     guard.stopOnFault(() => {
       worker.fail();
     });
@@ -101,7 +98,7 @@ async function connect(temporal: TemporalConnection): Promise<NativeConnection> 
   try {
     return await NativeConnection.connect(temporal.connectionOptions);
   } catch (error) {
-    throw await unreachable(temporal, reasonIn(error), error);
+    throw new TemporalUnreachableError(temporal.address, reasonIn(error), { cause: error });
   }
 }
 
@@ -120,16 +117,9 @@ async function start(options: StartWorkerOptions, temporal: TemporalConnection):
 }
 
 /** Only the health endpoint is listened at by the worker itself. */
-function healthProblem({ healthHost, healthPort }: WorkerConfig, reason: string): string {
-  const isHost = reason === 'EADDRNOTAVAIL';
-  const [other, what, remedy] = isHost
-    ? [
-        `LONGHAUL_HEALTH_PORT ${healthPort}`,
-        `LONGHAUL_HEALTH_HOST is "${healthHost}"`,
-        'give an address of this machine',
-      ]
-    : [`LONGHAUL_HEALTH_HOST "${healthHost}"`, `LONGHAUL_HEALTH_PORT is ${healthPort}`, 'give another port'];
-  return `${what} (${other}), which cannot be listened at (${reason}); ${remedy}.`;
+function healthProblem({ health }: WorkerConfig, reason: string): string {
+  const remedy = reason === 'EADDRNOTAVAIL' ? 'give an address of this machine' : 'give another port';
+  return `LONGHAUL_HEALTH_ADDRESS is "${health?.host}", port ${health?.port}, which cannot be listened at (${reason}); ${remedy}.`;
 }
 
 /** The native SDK prints its error as Rust does; the operating system's message is inside. */

@@ -1,35 +1,24 @@
 import * as z from 'zod';
-import { isRecord, parseJson } from '../domain/json';
-import { defaultHeaderPrefix, type ServiceCodes } from '../domain/service-dialect';
+import { type ServiceCodes, type ServiceDialect, specifiedDialect } from '../domain/service-dialect';
 import type { StateWords } from '../domain/task-state';
-import { jsonFault, readNamedFile, type ReadTextFile, shownFile, unknownFields, valueAt } from './json-file';
-import { nearestName } from '../domain/nearest-name';
-import { Secret } from './secret';
-import { variables, type VariableName } from './variables';
 import type { VariableValues } from './environment';
+import { fields, readJsonFile, readNamedFile, type ReadTextFile, shownFile } from './json-file';
+import { Secret } from './secret';
+import { apiKey, baseUrl } from './values';
+import { variables } from './variables';
 
-/** A named set of service credentials. */
-export interface Account {
+/** A named set of service credentials, with the dialect that all accounts of a worker share. */
+export interface Account extends ServiceDialect {
   readonly name: string;
   readonly apiKey: Secret;
   /** Base URL without a trailing slash. */
   readonly serviceUrl: string;
-  /** How its service words what the specification leaves open; the same for all accounts of a worker. */
-  readonly headerPrefix: string;
-  readonly codes: ServiceCodes;
-  readonly states: StateWords;
   /** The most creates, and queries for tasks' states, that one worker sends in a second. */
   readonly createsPerSecond: number;
   readonly pollsPerSecond: number;
   /** Where the two were set, as messages name it: a variable, or a field of the accounts file. */
   readonly settings: { readonly apiKey: string; readonly serviceUrl: string };
 }
-
-/** What an account takes from the environment unless it has its own. */
-type AccountSettings = Pick<Account, 'serviceUrl' | 'createsPerSecond' | 'pollsPerSecond'>;
-
-/** What is the same for all. */
-type CommonSettings = AccountSettings & Pick<Account, 'headerPrefix' | 'codes' | 'states'>;
 
 /** What a `ServiceClient` of an account is made of. */
 export interface ServiceOptions {
@@ -54,177 +43,107 @@ export function serviceOptions({ serviceUrl, apiKey, headerPrefix, codes, states
 }
 
 /** What to do when its service does not answer, or refuses its key. */
-export function serviceRemedy({ settings: { apiKey, serviceUrl } }: Pick<Account, 'settings'>): string {
-  return `Check ${serviceUrl} and ${apiKey}.`;
+export function serviceRemedy({ settings }: Pick<Account, 'settings'>): string {
+  return `Check ${settings.serviceUrl} and ${settings.apiKey}.`;
 }
 
 /** Specification, section 2.1. */
 const successCode = 20_000;
 
-type Unset<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+const perSecond = z
+  .number('a number')
+  .min(0.01, 'a number from 0.01 to 10000')
+  .max(10_000, 'a number from 0.01 to 10000')
+  .optional();
 
-/** The variables that say the same of all accounts. */
-const rates = {
-  createsPerSecond: 'LONGHAUL_CREATES_PER_SECOND',
-  pollsPerSecond: 'LONGHAUL_POLLS_PER_SECOND',
-} as const;
-const fieldVariables = {
-  apiKey: 'LONGHAUL_API_KEY',
-  apiKeyFile: 'LONGHAUL_API_KEY_FILE',
-  serviceUrl: 'LONGHAUL_SERVICE_URL',
-  ...rates,
-} as const;
-
-const defaultAccount = 'default';
-const accountName = /^[A-Za-z0-9._-]{1,80}$/;
-const accountFields = ['apiKey', 'apiKeyFile', 'serviceUrl', 'createsPerSecond', 'pollsPerSecond'];
 const accountsSchema = z
   .record(
-    z.string().regex(accountName),
-    z.strictObject({
-      apiKey: variables.LONGHAUL_API_KEY.schema,
-      apiKeyFile: z.string().min(1).optional(),
-      serviceUrl: variables.LONGHAUL_SERVICE_URL.schema,
-      createsPerSecond: variables.LONGHAUL_CREATES_PER_SECOND.schema.unwrap().optional(),
-      pollsPerSecond: variables.LONGHAUL_POLLS_PER_SECOND.schema.unwrap().optional(),
+    z.string().regex(/^[A-Za-z0-9._-]{1,80}$/, 'a name of 1 to 80 letters, digits, dots, _ and -'),
+    fields({
+      apiKey: apiKey.optional(),
+      apiKeyFile: z.string('the path of a file').min(1, 'the path of a file').optional(),
+      serviceUrl: baseUrl.optional(),
+      createsPerSecond: perSecond,
+      pollsPerSecond: perSecond,
     }),
+    'an object with the accounts by name',
   )
-  .refine((accounts) => Object.keys(accounts).length > 0);
+  .refine((accounts) => Object.keys(accounts).length > 0, 'an object with at least one account');
+
+const accountsFile = {
+  schema: accountsSchema,
+  remedy: variables.LONGHAUL_ACCOUNTS_FILE.remedy,
+  isSecret: true,
+};
 
 /**
  * Resolves every account: `default` from `LONGHAUL_API_KEY` or `LONGHAUL_API_KEY_FILE`, the others from
  * `LONGHAUL_ACCOUNTS_FILE`. Adds to `problems`; no problem shows a key.
  */
 export function readAccounts(
-  values: Partial<VariableValues>,
+  values: VariableValues,
   readTextFile: ReadTextFile,
   problems: string[],
 ): ReadonlyMap<string, Account> {
+  const accounts = new Map<string, Account>();
+  const {
+    LONGHAUL_SERVICE_DIALECT: dialect = specifiedDialect,
+    LONGHAUL_API_KEY: key,
+    LONGHAUL_API_KEY_FILE: keyFile,
+    LONGHAUL_ACCOUNTS_FILE: file,
+  } = values;
+
+  if (key !== undefined && keyFile !== undefined) {
+    problems.push('LONGHAUL_API_KEY and LONGHAUL_API_KEY_FILE are both set; leave one of them out.');
+  }
+  const defaultKey =
+    key ?? (keyFile === undefined ? undefined : readKey('LONGHAUL_API_KEY_FILE', keyFile, readTextFile, problems));
   const common = {
+    ...dialect,
     serviceUrl: values.LONGHAUL_SERVICE_URL ?? '',
-    // Either is missing only when it is invalid, and then the start fails.
-    createsPerSecond: values.LONGHAUL_CREATES_PER_SECOND ?? 1,
-    pollsPerSecond: values.LONGHAUL_POLLS_PER_SECOND ?? 1,
-    headerPrefix: values.LONGHAUL_SERVICE_HEADER_PREFIX ?? defaultHeaderPrefix,
-    codes: values.LONGHAUL_SERVICE_CODES ?? { success: [], meanings: {} },
-    states: values.LONGHAUL_SERVICE_STATES ?? {},
+    createsPerSecond: values.LONGHAUL_CREATES_PER_SECOND,
+    pollsPerSecond: values.LONGHAUL_POLLS_PER_SECOND,
   };
-  const reader = new AccountReader(common, readTextFile, problems);
-  reader.addDefault(values.LONGHAUL_API_KEY, values.LONGHAUL_API_KEY_FILE);
-  if (values.LONGHAUL_ACCOUNTS_FILE !== undefined) reader.addFile(values.LONGHAUL_ACCOUNTS_FILE);
-  return reader.accounts;
-}
-
-class AccountReader {
-  readonly accounts = new Map<string, Account>();
-  readonly #common: CommonSettings;
-  readonly #readTextFile: ReadTextFile;
-  readonly #problems: string[];
-
-  constructor(common: CommonSettings, readTextFile: ReadTextFile, problems: string[]) {
-    this.#common = common;
-    this.#readTextFile = readTextFile;
-    this.#problems = problems;
+  if (defaultKey !== undefined) {
+    const apiKeySetting = key === undefined ? 'LONGHAUL_API_KEY_FILE' : 'LONGHAUL_API_KEY';
+    const settings = { apiKey: apiKeySetting, serviceUrl: 'LONGHAUL_SERVICE_URL' };
+    accounts.set('default', Object.freeze({ ...common, name: 'default', apiKey: new Secret(defaultKey), settings }));
   }
 
-  addDefault(apiKey: string | undefined, apiKeyFile: string | undefined): void {
-    if (apiKey !== undefined && apiKeyFile !== undefined) {
-      this.#problems.push('LONGHAUL_API_KEY and LONGHAUL_API_KEY_FILE are both set; leave one of them out.');
+  if (file === undefined) return accounts;
+  const listed = readJsonFile({ what: 'LONGHAUL_ACCOUNTS_FILE', file }, accountsFile, readTextFile, problems) ?? {};
+  for (const [name, own] of Object.entries(listed)) {
+    const where = `LONGHAUL_ACCOUNTS_FILE ${shownFile(file)}, account "${name}"`;
+    if ((own.apiKey === undefined) === (own.apiKeyFile === undefined)) {
+      problems.push(`${where}: give either apiKey or apiKeyFile.`);
     }
-    const key = apiKey ?? this.#keyFrom('LONGHAUL_API_KEY_FILE', apiKeyFile);
-    if (key === undefined) return;
-    const setting = apiKey === undefined ? 'LONGHAUL_API_KEY_FILE' : 'LONGHAUL_API_KEY';
-    this.#add(defaultAccount, key, { apiKey: setting, serviceUrl: 'LONGHAUL_SERVICE_URL' });
-  }
-
-  addFile(file: string): void {
-    const text = this.#textFrom('LONGHAUL_ACCOUNTS_FILE', file);
-    if (text === undefined) return;
-    const fault = jsonFault(text);
-    if (fault !== undefined) {
-      this.#problems.push(`${fileProblem(file, `which ${fault}`)}.`);
-      return;
+    if (accounts.has(name)) {
+      problems.push(`${where}: it is given by LONGHAUL_API_KEY or LONGHAUL_API_KEY_FILE too; leave one out.`);
     }
-    const json = parseJson(text);
-    const parsed = accountsSchema.safeParse(json);
-    if (!parsed.success) {
-      for (const issue of parsed.error.issues) this.#problems.push(accountsProblem(file, json, issue));
-      return;
-    }
-    for (const [name, { apiKey, apiKeyFile, ...own }] of Object.entries(parsed.data)) {
-      const where = `LONGHAUL_ACCOUNTS_FILE ${shownFile(file)}, account "${name}"`;
-      if ((apiKey === undefined) === (apiKeyFile === undefined)) {
-        this.#problems.push(`${where}: give either apiKey or apiKeyFile.`);
-      }
-      if (this.accounts.has(name)) {
-        this.#problems.push(`${where}: it is given by LONGHAUL_API_KEY or LONGHAUL_API_KEY_FILE too; leave one out.`);
-      }
-      const key = apiKey ?? this.#keyFrom(`${where}: apiKeyFile`, apiKeyFile);
-      if (key === undefined) continue;
-      const field = (known: string): string => `${known} of account "${name}" in LONGHAUL_ACCOUNTS_FILE`;
-      const settings = {
-        apiKey: field(apiKey === undefined ? 'apiKeyFile' : 'apiKey'),
-        serviceUrl: own.serviceUrl === undefined ? 'LONGHAUL_SERVICE_URL' : field('serviceUrl'),
-      };
-      this.#add(name, key, settings, own);
-    }
-  }
-
-  #add(name: string, apiKey: string, settings: Account['settings'], own: Unset<AccountSettings> = {}): void {
+    const { apiKeyFile } = own;
+    const ownKey = own.apiKey ?? (apiKeyFile && readKey(`${where}: apiKeyFile`, apiKeyFile, readTextFile, problems));
+    if (ownKey === undefined) continue;
+    const field = (known: string): string => `${known} of account "${name}" in LONGHAUL_ACCOUNTS_FILE`;
     const account: Account = {
-      ...this.#common,
+      ...common,
       name,
-      apiKey: new Secret(apiKey),
-      settings,
-      serviceUrl: own.serviceUrl ?? this.#common.serviceUrl,
-      createsPerSecond: own.createsPerSecond ?? this.#common.createsPerSecond,
-      pollsPerSecond: own.pollsPerSecond ?? this.#common.pollsPerSecond,
+      apiKey: new Secret(ownKey),
+      serviceUrl: own.serviceUrl ?? common.serviceUrl,
+      createsPerSecond: own.createsPerSecond ?? common.createsPerSecond,
+      pollsPerSecond: own.pollsPerSecond ?? common.pollsPerSecond,
+      settings: {
+        apiKey: field(own.apiKey === undefined ? 'apiKeyFile' : 'apiKey'),
+        serviceUrl: own.serviceUrl === undefined ? 'LONGHAUL_SERVICE_URL' : field('serviceUrl'),
+      },
     };
-    this.accounts.set(name, Object.freeze(account));
+    accounts.set(name, Object.freeze(account));
   }
-
-  #keyFrom(what: string, file: string | undefined): string | undefined {
-    if (file === undefined) return undefined;
-    const text = this.#textFrom(what, file)?.trim();
-    if (text === undefined) return undefined;
-    const key = variables.LONGHAUL_API_KEY.schema.safeParse(text);
-    if (key.success) return key.data;
-    this.#problems.push(`${what} is ${shownFile(file)}, which holds no API key: one word without spaces.`);
-    return undefined;
-  }
-
-  #textFrom(what: string, file: string): string | undefined {
-    return readNamedFile({ what, file }, this.#readTextFile, this.#problems);
-  }
+  return accounts;
 }
 
-function fileProblem(file: string, words: string): string {
-  const name: VariableName = 'LONGHAUL_ACCOUNTS_FILE';
-  return `${name} is ${shownFile(file)}, ${words}; ${variables[name].remedy}`;
-}
-
-/** A name that is like no field may be a key at the wrong place, and is not shown; neither is a value that is no number. */
-function accountsProblem(file: string, json: unknown, issue: z.core.$ZodIssue): string {
-  const { path } = issue;
-  const [account, field = ''] = path.map(String);
-  if (account === undefined) {
-    if (Array.isArray(json)) return `${fileProblem(file, 'which holds a list instead of an object')}.`;
-    return `${fileProblem(file, isRecord(json) ? 'which names no account' : 'which is not what it should be')}.`;
-  }
-  if (issue.code === 'invalid_key') {
-    return `${fileProblem(file, 'which has an account whose name is not 1 to 80 letters, digits, dots, _ and -')}.`;
-  }
-  const where = `LONGHAUL_ACCOUNTS_FILE ${shownFile(file)}, account "${account}"`;
-  if (issue.code === 'unrecognized_keys') {
-    const isLikeOne = issue.keys.every((key) => nearestName(key, accountFields) !== undefined);
-    if (isLikeOne) return `${where} has ${unknownFields(issue.keys, accountFields)}.`;
-    return `${where} has a field that Longhaul does not know; it takes ${accountFields.join(', ')}.`;
-  }
-  const variable = Object.entries(fieldVariables).find(([name]) => name === field)?.[1];
-  if (variable === undefined) {
-    return `${fileProblem(file, `which is not what it should be, at ${account}`)}.`;
-  }
-  const value = valueAt(json, path);
-  const shown = typeof value === 'number' ? String(value) : field in rates ? 'no number' : 'not what it should be';
-  return `${where}: ${field} is ${shown}; ${variables[variable].remedy}.`;
+function readKey(what: string, file: string, readTextFile: ReadTextFile, problems: string[]): string | undefined {
+  const text = readNamedFile({ what, file }, readTextFile, problems)?.trim();
+  if (text === undefined || apiKey.safeParse(text).success) return text;
+  problems.push(`${what} is ${shownFile(file)}, which holds no API key: one word without spaces.`);
+  return undefined;
 }

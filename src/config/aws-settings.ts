@@ -18,38 +18,23 @@ export interface AwsKeys {
 
 /**
  * What AWS's own variables say in this environment. The SDK itself reads those of the process, and would fill every gap
- * of another environment from there: with the wrong account, or at the wrong place. A variable that is empty counts as not
- * set.
+ * of another environment from there: with the wrong account, or at the wrong place. An empty variable is not set.
  */
 export function readAwsSettings(env: NodeJS.ProcessEnv = process.env): AwsSettings {
-  const region = readRegion(env);
-  return env === process.env ? region : { ...region, ...readEndpoint(env), ...readAccount(env) };
-}
+  const first = (names: readonly string[], from = env): string | undefined =>
+    names.map((name) => from[name]).find((value) => value !== undefined && value !== '');
+  // Null hides what the process has; undefined leaves it to the SDK, which may find one in the shared files.
+  const region =
+    first(['AWS_REGION', 'AWS_DEFAULT_REGION']) ?? (process.env['AWS_REGION'] === undefined ? undefined : null);
+  if (env === process.env) return { region };
 
-/** Where the process has none either, the SDK may find one in the shared files. */
-function readRegion(env: NodeJS.ProcessEnv): AwsSettings {
-  const region = given(env['AWS_REGION']) ?? given(env['AWS_DEFAULT_REGION']);
-  if (region !== undefined) return { region };
-  return process.env['AWS_REGION'] === undefined ? {} : { region: null };
-}
-
-function readEndpoint(env: NodeJS.ProcessEnv): AwsSettings {
-  const endpointOf = (variables: NodeJS.ProcessEnv): string | undefined =>
-    given(variables['AWS_ENDPOINT_URL_S3']) ?? given(variables['AWS_ENDPOINT_URL']);
-  const endpoint = endpointOf(env);
-  if (endpoint !== undefined) return { endpoint };
-  return endpointOf(process.env) === undefined ? {} : { endpoint: null };
-}
-
-function readAccount(env: NodeJS.ProcessEnv): AwsSettings {
-  const accessKeyId = given(env['AWS_ACCESS_KEY_ID']);
-  const secretAccessKey = given(env['AWS_SECRET_ACCESS_KEY']);
-  const sessionToken = given(env['AWS_SESSION_TOKEN']);
-  return accessKeyId === undefined || secretAccessKey === undefined
-    ? { profile: given(env['AWS_PROFILE']) ?? 'default' }
-    : { keys: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) } };
-}
-
-function given(value: string | undefined): string | undefined {
-  return value === '' ? undefined : value;
+  const endpoints = ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'];
+  const endpoint = first(endpoints) ?? (first(endpoints, process.env) === undefined ? undefined : null);
+  const accessKeyId = first(['AWS_ACCESS_KEY_ID']);
+  const secretAccessKey = first(['AWS_SECRET_ACCESS_KEY']);
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    return { region, endpoint, profile: first(['AWS_PROFILE']) ?? 'default' };
+  }
+  const sessionToken = first(['AWS_SESSION_TOKEN']);
+  return { region, endpoint, keys: { accessKeyId, secretAccessKey, sessionToken } };
 }

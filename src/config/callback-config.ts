@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { defaultHeaderPrefix } from '../domain/service-dialect';
+import { specifiedDialect } from '../domain/service-dialect';
 import { readNamedFile, type ReadTextFile, shownFile } from './json-file';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import {
@@ -11,11 +11,10 @@ import {
   ignoredVariableWarnings,
   type VariableValues,
 } from './environment';
-import { type MetricsConfig, readMetrics } from './metrics-config';
 import { readTraces, type TracesConfig } from './traces-config';
 import { Secret } from './secret';
 import { type VariableName, variables, variablesReadBy } from './variables';
-import type { LogLevel } from './values';
+import type { LogLevel, MetricsConfig } from './values';
 
 /** Where the service reports the end of a task, and how the receiver knows that it is the service. */
 export interface CallbackConfig {
@@ -34,7 +33,7 @@ export interface CallbackConfig {
  */
 export function readCallback(
   env: NodeJS.ProcessEnv,
-  values: Partial<VariableValues>,
+  values: VariableValues,
   readTextFile: ReadTextFile,
   problems: string[],
 ): CallbackConfig | null {
@@ -54,7 +53,7 @@ export function readCallback(
   const given =
     values.LONGHAUL_CALLBACK_TOKEN ?? tokensFrom(values.LONGHAUL_CALLBACK_TOKEN_FILE, readTextFile, problems);
   const tokens = given.map((token) => new Secret(token));
-  const headerPrefix = values.LONGHAUL_SERVICE_HEADER_PREFIX ?? defaultHeaderPrefix;
+  const { headerPrefix } = values.LONGHAUL_SERVICE_DIALECT ?? specifiedDialect;
   return Object.freeze({ url: values.LONGHAUL_CALLBACK_URL ?? '', tokens: Object.freeze(tokens), headerPrefix });
 }
 
@@ -94,27 +93,24 @@ export function loadReceiverConfig(
   env: NodeJS.ProcessEnv,
   readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
 ): Loaded<ReceiverConfig> {
-  const { values, problems: unreadable } = readVariables(env, variablesReadBy('receiver'));
-  const problems = [...unreadable];
+  const { values, problems } = readVariables(env, variablesReadBy('receiver'));
   const callback = readCallback(env, values, readTextFile, problems);
-  const metrics = readMetrics(values, problems);
   const traces = readTraces(env, values, problems);
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   const unknown = ignoredVariableWarnings(env);
-  if (callback === null) problems.push(...missing());
+  if (callback === null) {
+    for (const name of ['LONGHAUL_CALLBACK_URL', 'LONGHAUL_CALLBACK_TOKEN'] as const) {
+      problems.push(`${name} is not set; ${variables[name].remedy}.`);
+    }
+  }
   if (callback === null || problems.length > 0) throw new ConfigError([...problems, ...unknown]);
   const config: ReceiverConfig = {
     callback,
-    port: values.LONGHAUL_CALLBACK_PORT ?? 0,
-    metrics,
+    port: values.LONGHAUL_CALLBACK_PORT,
+    metrics: values.LONGHAUL_METRICS ?? null,
     traces,
     codecKeys,
-    logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
+    logLevel: values.LONGHAUL_LOG_LEVEL,
   };
   return { config: Object.freeze(config), warnings: [...unknown, ...callbackWarnings(callback)] };
-}
-
-function missing(): string[] {
-  const names = ['LONGHAUL_CALLBACK_URL', 'LONGHAUL_CALLBACK_TOKEN'] as const;
-  return names.map((name) => `${name} is not set; ${variables[name].remedy}.`);
 }

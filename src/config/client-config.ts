@@ -34,8 +34,7 @@ export function loadClientConfig(
   env: NodeJS.ProcessEnv = process.env,
   readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
 ): Loaded<ClientConfig> {
-  const { values, problems: unreadable } = readVariables(env, variablesReadBy('command line'));
-  const problems = [...unreadable];
+  const { values, problems } = readVariables(env, variablesReadBy('command line'));
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   const traces = readTraces(env, values, problems);
   const warnings = ignoredVariableWarnings(env);
@@ -57,7 +56,7 @@ export function loadClientConfig(
 export function findArchivePlace(env: NodeJS.ProcessEnv): ArchiveConfig | null {
   const { values, problems } = readVariables(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
   if (problems.length > 0) throw new ConfigError(problems);
-  const { LONGHAUL_ARCHIVE: place = null, LONGHAUL_S3_PATH_STYLE: isPathStyle = false } = values;
+  const { LONGHAUL_ARCHIVE: place = null, LONGHAUL_S3_PATH_STYLE: isPathStyle } = values;
   return place === null ? null : Object.freeze(place.kind === 's3' ? { ...place, isPathStyle } : place);
 }
 
@@ -90,23 +89,16 @@ function loadPlace<Config>(
 ): Config {
   const problems = placeProblems(given);
   if (problems.length > 0) throw new ConfigError(problems);
+  const { place, isPathStyle, env = process.env } = given;
+  const named: NodeJS.ProcessEnv = { ...env };
+  if (place !== undefined) named[name] = place;
+  if (isPathStyle !== undefined) named['LONGHAUL_S3_PATH_STYLE'] = String(isPathStyle);
   try {
-    return load(placeEnvironment(name, given));
+    return load(named);
   } catch (error) {
-    if (given.place === undefined || !(error instanceof ConfigError)) throw error;
+    if (place === undefined || !(error instanceof ConfigError)) throw error;
     throw new ConfigError(error.problems.map((problem) => problem.replace(`${name} is `, 'place is ')));
   }
-}
-
-function placeEnvironment(
-  name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
-  { place, isPathStyle, env = process.env }: FilePlace,
-): NodeJS.ProcessEnv {
-  return {
-    ...env,
-    ...(place !== undefined && { [name]: place }),
-    ...(isPathStyle !== undefined && { LONGHAUL_S3_PATH_STYLE: String(isPathStyle) }),
-  };
 }
 
 /** The archive of this place. Throws {@link ConfigError}. */
@@ -122,18 +114,18 @@ export function loadStagingOf(place: FilePlace): StagingConfig {
 function loadStagingPlace(env: NodeJS.ProcessEnv): StagingConfig {
   const { values, problems } = readVariables(env, ['LONGHAUL_STAGING', 'LONGHAUL_S3_PATH_STYLE']);
   const staging = readStaging(values);
-  if (problems.length === 0 && staging !== null) return staging;
-  throw new ConfigError([
-    ...problems,
-    ...(problems.length > 0 ? [] : [`LONGHAUL_STAGING is not set; ${variables.LONGHAUL_STAGING.remedy}.`]),
-  ]);
+  if (problems.length === 0 && staging === null) {
+    problems.push(`LONGHAUL_STAGING is not set; ${variables.LONGHAUL_STAGING.remedy}.`);
+  }
+  if (problems.length > 0 || staging === null) throw new ConfigError(problems);
+  return staging;
 }
 
-function readStaging({
-  LONGHAUL_STAGING: place,
-  LONGHAUL_S3_PATH_STYLE,
-}: Partial<VariableValues>): StagingConfig | null {
-  return place === undefined ? null : Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
+function readStaging(
+  values: Pick<VariableValues, 'LONGHAUL_STAGING' | 'LONGHAUL_S3_PATH_STYLE'>,
+): StagingConfig | null {
+  const { LONGHAUL_STAGING: place, LONGHAUL_S3_PATH_STYLE: isPathStyle } = values;
+  return place === undefined ? null : Object.freeze({ ...place, isPathStyle });
 }
 
 /** Where the archive is, for commands that only read it. Throws {@link ConfigError}. */

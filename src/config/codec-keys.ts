@@ -1,7 +1,5 @@
 import * as z from 'zod';
-import { parseJson } from '../domain/json';
-import { showValue } from '../domain/text';
-import { jsonFault, readNamedFile, type ReadTextFile, shownFile } from './json-file';
+import { fields, readJsonFile, type ReadTextFile } from './json-file';
 import { Secret } from './secret';
 import { variables } from './variables';
 
@@ -15,52 +13,35 @@ export interface CodecKeys {
 
 const keyBytes = 32;
 const maxKeys = 100;
-const keyId = /^[A-Za-z0-9._-]{1,80}$/;
-const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const keyWords = `${keyBytes} bytes in base64: openssl rand -base64 ${keyBytes}`;
 
-const fileSchema = z.strictObject({ current: z.string(), keys: z.record(z.string(), z.string()) });
+const schema = fields({
+  current: z.string('the id of a key'),
+  keys: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9._-]{1,80}$/, 'a key id of 1 to 80 letters, digits, dots, _ and -'),
+      z.string(keyWords).refine((key) => isBase64(key) && Buffer.from(key, 'base64').length === keyBytes, keyWords),
+      'an object with keys by their ids',
+    )
+    .refine((keys) => Object.keys(keys).length <= maxKeys, `at most ${maxKeys} keys`),
+}).refine(({ current, keys }) => current in keys, { path: ['current'], message: 'the id of one of the keys' });
 
-/**
- * Reads `LONGHAUL_CODEC_KEYS_FILE`; `null` when it is not set. Complaints go to `problems`; none shows a key.
- */
+const keysFile = { schema, remedy: variables.LONGHAUL_CODEC_KEYS_FILE.remedy, isSecret: true };
+
+/** Reads `LONGHAUL_CODEC_KEYS_FILE`; `null` when it is not set. Complaints go to `problems`; none shows a key. */
 export function readCodecKeys(
   file: string | undefined,
   readTextFile: ReadTextFile,
   problems: string[],
 ): CodecKeys | null {
   if (file === undefined) return null;
-  const text = readNamedFile({ what: 'LONGHAUL_CODEC_KEYS_FILE', file }, readTextFile, problems);
-  if (text === undefined) return null;
-  const where = `LONGHAUL_CODEC_KEYS_FILE is ${shownFile(file)}`;
-  const { remedy } = variables.LONGHAUL_CODEC_KEYS_FILE;
-  const fault = jsonFault(text);
-  if (fault !== undefined) {
-    problems.push(`${where}, which ${fault}; ${remedy}.`);
-    return null;
-  }
-  const parsed = fileSchema.safeParse(parseJson(text));
-  if (!parsed.success) {
-    problems.push(`${where}, which is not what it should be; ${remedy}.`);
-    return null;
-  }
-  const { current } = parsed.data;
-  const given = Object.entries(parsed.data.keys);
-  const found = given.flatMap(([id, key]) => {
-    const problem = keyProblem(id, key);
-    if (problem !== undefined) problems.push(`${where}: ${problem}.`);
-    return problem === undefined ? [[id, new Secret(key)] as const] : [];
-  });
-  if (given.length > maxKeys) problems.push(`${where}, which has ${given.length} keys; give at most ${maxKeys}.`);
-  if (!given.some(([id]) => id === current)) {
-    problems.push(`${where}: current is ${showValue(current)}, which is none of its keys; give the id of one.`);
-  }
-  return Object.freeze({ current, keys: new Map(found) });
+  const content = readJsonFile({ what: 'LONGHAUL_CODEC_KEYS_FILE', file }, keysFile, readTextFile, problems);
+  if (content === undefined) return null;
+  const keys = new Map(Object.entries(content.keys).map(([id, key]) => [id, new Secret(key)]));
+  return Object.freeze({ current: content.current, keys });
 }
 
-function keyProblem(id: string, key: string): string | undefined {
-  if (!keyId.test(id)) return `the key id ${showValue(id)} should be 1 to 80 letters, digits, dots, _ and -`;
-  const bytes = base64.test(key) && key.length % 4 === 0 ? Buffer.from(key, 'base64').length : undefined;
-  if (bytes === keyBytes) return undefined;
-  const found = bytes === undefined ? 'is no base64' : `has ${bytes} bytes`;
-  return `the key "${id}" ${found}; give ${keyBytes} bytes in base64: openssl rand -base64 ${keyBytes}`;
+/** Whether a text is base64 with its padding. */
+export function isBase64(text: string): boolean {
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0;
 }

@@ -27,13 +27,12 @@ export function loadCodecServerConfig(
   env: NodeJS.ProcessEnv,
   readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
 ): Loaded<CodecServerConfig> {
-  const { values, problems: unreadable } = readVariables(env, variablesReadBy('codec server'));
-  const problems = [...unreadable];
+  const { values, problems } = readVariables(env, variablesReadBy('codec server'));
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   if (values.LONGHAUL_CODEC_KEYS_FILE === undefined) {
     problems.push(`LONGHAUL_CODEC_KEYS_FILE is not set; ${variables.LONGHAUL_CODEC_KEYS_FILE.remedy}.`);
   }
-  const { host, port } = splitAddress(values.LONGHAUL_CODEC_ADDRESS ?? '127.0.0.1:8081');
+  const { host, port } = values.LONGHAUL_CODEC_ADDRESS;
   const hasToken = readText(env, 'LONGHAUL_CODEC_TOKEN') !== undefined;
   if (!hasToken && !isLoopback(host)) {
     const { remedy } = variables.LONGHAUL_CODEC_TOKEN;
@@ -45,21 +44,19 @@ export function loadCodecServerConfig(
   if (codecKeys === null || problems.length > 0) throw new ConfigError([...problems, ...unknown]);
   const tokens = values.LONGHAUL_CODEC_TOKEN?.map((token) => new Secret(token)) ?? null;
   const config: CodecServerConfig = {
-    ...{ codecKeys, host, port },
+    codecKeys,
+    host,
+    port,
     tokens: tokens && Object.freeze(tokens),
-    origins: Object.freeze(values.LONGHAUL_CODEC_ORIGINS ?? []),
-    mayEncode: values.LONGHAUL_CODEC_ENCODE ?? false,
-    logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
+    origins: Object.freeze(values.LONGHAUL_CODEC_ORIGINS),
+    mayEncode: values.LONGHAUL_CODEC_ENCODE,
+    logLevel: values.LONGHAUL_LOG_LEVEL,
   };
   const open = 'LONGHAUL_CODEC_TOKEN is not set: every program on this machine can decrypt what it has of histories.';
   return { config: Object.freeze(config), warnings: [...unknown, ...(tokens === null ? [open] : [])] };
 }
 
-function splitAddress(address: string): { readonly host: string; readonly port: number } {
-  const colon = address.lastIndexOf(':');
-  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) };
-}
-
-function isLoopback(host: string): boolean {
+/** Whether only this machine reaches what listens at the address. */
+export function isLoopback(host: string): boolean {
   return host === '::1' || host.startsWith('127.');
 }

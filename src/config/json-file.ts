@@ -1,13 +1,22 @@
-import type * as z from 'zod';
-import { boundedText, errorCode, errorMessage, showValue } from '../domain/text';
+import { parse, type ParseError } from 'jsonc-parser';
+import * as z from 'zod';
+import { parseJson } from '../domain/json';
 import { nearestName } from '../domain/nearest-name';
+import { boundedText, errorCode, showValue } from '../domain/text';
 
 /** Reads a small text file; throws as `readFileSync` does. Injected, so that the config itself stays pure. */
 export type ReadTextFile = (path: string) => string;
 
-/** The text of the file that a variable or a field names; undefined when it cannot be read, which `problems` gets. */
+/** A file that a variable or a field names. */
+export interface NamedFile {
+  /** The variable or field, as messages name it. */
+  readonly what: string;
+  readonly file: string;
+}
+
+/** Its text; undefined when it cannot be read, which `problems` gets. */
 export function readNamedFile(
-  { what, file }: { readonly what: string; readonly file: string },
+  { what, file }: NamedFile,
   readTextFile: ReadTextFile,
   problems: string[],
 ): string | undefined {
@@ -32,71 +41,66 @@ function isPath(text: string): boolean {
   return /^(?:\.{0,2}|~|[A-Za-z]:)[/\\][^"'{}=+\r\n]*$/.test(text) || /^[^"'{}=+\s]{1,200}\.[A-Za-z]{1,5}$/.test(text);
 }
 
-/** Where the parser's message quotes the text around a fault: so much of it stands before the fault. */
-const quotedBefore = 10;
+/** What a JSON file should be. */
+export interface JsonFileRules<Schema extends z.ZodType> {
+  /** Its messages say what should be there. */
+  readonly schema: Schema;
+  readonly remedy: string;
+  /** Nothing that stands in it is shown. */
+  readonly isSecret: boolean;
+}
+
+/** The content of a JSON file; undefined when it cannot be used, and `problems` gets each reason with its place. */
+export function readJsonFile<Schema extends z.ZodType>(
+  named: NamedFile,
+  { schema, remedy, isSecret }: JsonFileRules<Schema>,
+  readTextFile: ReadTextFile,
+  problems: string[],
+): z.output<Schema> | undefined {
+  const text = readNamedFile(named, readTextFile, problems);
+  if (text === undefined) return undefined;
+  const where = `${named.what} is ${shownFile(named.file)}`;
+  const errors: ParseError[] = [];
+  parse(text, errors, { disallowComments: true });
+  const [error] = errors;
+  const content = parseJson(text);
+  if (error !== undefined || content === undefined) {
+    const line = text.slice(0, error?.offset ?? 0).split('\n').length;
+    problems.push(`${where}, which is no JSON: see line ${line}; ${remedy}.`);
+    return undefined;
+  }
+  const parsed = schema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) {
+    const isNamed = issue.path.length > 0 && !(isSecret && issue.code === 'invalid_key');
+    const place = isNamed ? issue.path.map(String).join('.') : issue.code === 'invalid_key' ? 'a name' : 'the file';
+    problems.push(`${where}: ${place}${fault(issue, content, isSecret)}.`);
+  }
+  return undefined;
+}
+
 /** So much of a name is shown. */
 const maxNameLength = 60;
 
-/**
- * Why a text is no JSON, with the line; undefined when it is JSON. Nothing of the text is quoted: such a file may hold
- * keys.
- */
-export function jsonFault(text: string): string | undefined {
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch (error) {
-    if (text.trim() === '') return 'is empty';
-    const position = faultPosition(text, errorMessage(error));
-    if (position === undefined) return 'is no JSON';
-    const line = text.slice(0, position).split('\n').length;
-    if (position >= text.trimEnd().length) return `is no JSON: it ends too early, in line ${line}`;
-    const isComma = /[}\]]/.test(text[position] ?? '') && text.slice(0, position).trimEnd().endsWith(',');
-    return `is no JSON: line ${line} has a ${isComma ? 'closing bracket after a comma, which is to be removed' : 'syntax error'}`;
+function fault(issue: z.core.$ZodIssue, content: unknown, isSecret: boolean): string {
+  if (issue.code === 'unrecognized_keys') {
+    const { message: known, keys } = issue;
+    // A name that is like no field may be a key at the wrong place.
+    const shown = keys.filter((key) => !isSecret || nearestName(key, known.split(', ')) !== undefined);
+    const names = shown.map((key) => ` ${showValue(boundedText(key, maxNameLength))}`).join(',');
+    return ` has fields that Longhaul does not know${names === '' ? '' : `:${names}`}; it takes ${known}`;
   }
-}
-
-/** The parser names the position, or quotes what surrounds it, or says that the text ended. */
-function faultPosition(text: string, message: string): number | undefined {
-  const [, position] = /at position (\d+)/.exec(message) ?? [];
-  if (position !== undefined) return Number(position);
-  if (message.includes('end of JSON')) return text.length;
-  const [, token = '', start = '', quoted = ''] =
-    /^Unexpected token '(.+?)', (\.{3})?"(.*?)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
-  const at = quoted === '' ? -1 : text.indexOf(quoted);
-  if (at < 0) return undefined;
-  return start === '' ? at + Math.max(0, quoted.indexOf(token)) : at + quotedBefore;
-}
-
-/** What a field of a file should be, where its schema has no words of its own. */
-const kinds: Readonly<Record<string, string>> = {
-  object: 'an object with named fields',
-  record: 'an object with named fields',
-  array: 'a list',
-  string: 'a text',
-  number: 'a number',
-};
-
-/** What the schema says that a value should be, in words of ours. */
-export function shouldBe(issue: z.core.$ZodIssue): string {
-  return issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
-    ? (kinds[issue.expected] ?? issue.expected)
-    : issue.message;
-}
-
-/** What stands at a path that the schema names; undefined when nothing does. */
-export function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((place, name) => {
+  const value = issue.path.reduce<unknown>((place, name) => {
     return typeof place === 'object' && place !== null ? Reflect.get(place, name) : undefined;
   }, content);
+  const given = !isSecret && ['string', 'number'].includes(typeof value) ? ` is ${showValue(value)}, and` : '';
+  return `${given} should be ${issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join() : issue.message}`;
 }
 
-/** The fields that are not known: each with the nearest known one, or with all of them. */
-export function unknownFields(fields: readonly string[], known: readonly string[]): string {
-  const named = fields.map((field) => {
-    const nearest = nearestName(field, known);
-    return `${showValue(boundedText(field, maxNameLength))}${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}`;
+/** An object of these fields alone. */
+export function fields<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  const known = Object.keys(shape).join(', ');
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? known : `an object with the fields ${known}`),
   });
-  const are = fields.length === 1 ? 'the field' : 'the fields';
-  return `${are} ${named.join(', ')}, which Longhaul does not know; it takes ${known.join(', ')}`;
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { parseJson } from '../domain/json';
 import {
   maxAmountDecimals,
   maxTimeDecimals,
@@ -10,9 +9,8 @@ import {
   type Price,
   type Prices,
 } from '../domain/money';
-import { showValue } from '../domain/text';
 import { ConfigError, readVariables } from './environment';
-import { jsonFault, readNamedFile, type ReadTextFile, shouldBe, shownFile, unknownFields, valueAt } from './json-file';
+import { fields, readJsonFile, type ReadTextFile } from './json-file';
 import { variables } from './variables';
 
 /** A price as `LONGHAUL_PRICES_FILE` has it. */
@@ -45,18 +43,17 @@ export class PriceList implements Prices {
   }
 }
 
-const decimal = (decimals: number) =>
-  z.string().transform((text, context) => {
+function decimal(decimals: number) {
+  const message = `a text with a decimal number such as "0.02", of at most ${decimals} decimal digits`;
+  return z.string(message).transform((text, context) => {
     const parts = parseDecimal(text, decimals);
     if (parts !== undefined) return parts;
-    context.addIssue({
-      code: 'custom',
-      message: `a text with a decimal number such as "0.02", of at most ${decimals} decimal digits`,
-    });
+    context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });
+}
 
-const priceFields = {
+const priceSchema = fields({
   account: z.string().min(1, 'the name of an account').optional(),
   webAppId: z.number('the number of an app').int('the number of an app'),
   currency: z
@@ -66,10 +63,7 @@ const priceFields = {
   perMillisecond: decimal(maxTimeDecimals).optional(),
   costTime: z.string().min(1, 'the name of a cost time, such as "total_cost_time"').optional(),
   validFrom: z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'a date such as "2026-01-31"').optional(),
-};
-
-const priceSchema = z
-  .strictObject(priceFields)
+})
   .superRefine(({ perTask, perMillisecond, costTime }, context) => {
     if (perTask === undefined && perMillisecond === undefined) {
       context.addIssue({ code: 'custom', path: ['perTask'], message: 'an amount, or perMillisecond has one' });
@@ -88,7 +82,7 @@ const priceSchema = z
     return { account, webAppId, validFromMs, price: { currency, taskMicros: perTask, time } };
   });
 
-const budgetSchema = z.strictObject({
+const budgetSchema = fields({
   account: z.string('the name of an account').min(1, 'the name of an account'),
   amount: z.string('an amount of a currency such as "50EUR"').transform((text, context) => {
     const amount = parseMoney(text);
@@ -102,7 +96,7 @@ const budgetSchema = z.strictObject({
 });
 
 /** Of two prices for the same time, nothing says which one holds. */
-const pricesSchema = z.array(priceSchema).superRefine((prices, context) => {
+const pricesSchema = z.array(priceSchema, 'a list of prices').superRefine((prices, context) => {
   const known = new Map<string, string>();
   for (const [index, { account = null, webAppId, validFromMs, price }] of prices.entries()) {
     const name = JSON.stringify([account, webAppId, validFromMs]);
@@ -115,10 +109,10 @@ const pricesSchema = z.array(priceSchema).superRefine((prices, context) => {
   }
 });
 
-const fileSchema = z.strictObject({
+const fileSchema = fields({
   prices: pricesSchema,
   dailyBudgets: z
-    .array(budgetSchema)
+    .array(budgetSchema, 'a list of budgets')
     .superRefine((budgets, context) => {
       const accounts = budgets.map(({ account }) => account);
       const index = accounts.findIndex((account, place) => accounts.indexOf(account) < place);
@@ -128,46 +122,19 @@ const fileSchema = z.strictObject({
     .default([]),
 });
 
+const pricesFile = { schema: fileSchema, remedy: variables.LONGHAUL_PRICES_FILE.remedy, isSecret: false };
+
 /** Reads `LONGHAUL_PRICES_FILE`. Complaints, each with its field and what it should be, go to `problems`. */
 export function readPrices(file: string | undefined, readTextFile: ReadTextFile, problems: string[]): PriceList {
   if (file === undefined) return new PriceList([]);
-  const text = readNamedFile({ what: 'LONGHAUL_PRICES_FILE', file }, readTextFile, problems);
-  if (text === undefined) return new PriceList([]);
-  const where = `LONGHAUL_PRICES_FILE is ${shownFile(file)}`;
-  const fault = jsonFault(text);
-  if (fault !== undefined) {
-    problems.push(`${where}: the file ${fault}; ${variables.LONGHAUL_PRICES_FILE.remedy}.`);
-    return new PriceList([]);
-  }
-  const content = parseJson(text);
-  const parsed = fileSchema.safeParse(content);
-  if (parsed.success) {
-    const { prices, dailyBudgets } = parsed.data;
-    return new PriceList(prices, new Map(dailyBudgets.map(({ account, amount }) => [account, amount])));
-  }
-  for (const issue of parsed.error.issues) {
-    const { path } = issue;
-    const place = path.length === 0 ? 'the file' : path.map(String).join('.');
-    if (issue.code === 'unrecognized_keys') {
-      problems.push(`${where}: ${place} has ${unknownFields(issue.keys, fieldsAt(path))}.`);
-      continue;
-    }
-    const value = valueAt(content, path);
-    const given = typeof value === 'string' || typeof value === 'number' ? ` is ${showValue(value)}, and` : '';
-    problems.push(`${where}: ${place}${given} should be ${shouldBe(issue)}.`);
-  }
-  return new PriceList([]);
-}
-
-function fieldsAt([list]: readonly PropertyKey[]): string[] {
-  if (list === 'prices') return Object.keys(priceFields);
-  return Object.keys((list === 'dailyBudgets' ? budgetSchema : fileSchema).shape);
+  const content = readJsonFile({ what: 'LONGHAUL_PRICES_FILE', file }, pricesFile, readTextFile, problems);
+  if (content === undefined) return new PriceList([]);
+  return new PriceList(content.prices, new Map(content.dailyBudgets.map(({ account, amount }) => [account, amount])));
 }
 
 /** The prices that the command line knows; null when it has none. Throws {@link ConfigError} with every problem. */
 export function loadPrices(env: NodeJS.ProcessEnv): PriceList | null {
-  const { values, problems: found } = readVariables(env, ['LONGHAUL_PRICES_FILE']);
-  const problems = [...found];
+  const { values, problems } = readVariables(env, ['LONGHAUL_PRICES_FILE']);
   const { LONGHAUL_PRICES_FILE: file } = values;
   const prices = readPrices(file, (path) => readFileSync(path, 'utf8'), problems);
   if (problems.length > 0) throw new ConfigError(problems);

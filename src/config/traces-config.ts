@@ -25,7 +25,7 @@ const headerVariables = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACE
  */
 export function readTraces(
   env: NodeJS.ProcessEnv,
-  { LONGHAUL_TRACES_OTLP_URL: url }: Partial<VariableValues>,
+  { LONGHAUL_TRACES_OTLP_URL: url }: Pick<VariableValues, 'LONGHAUL_TRACES_OTLP_URL'>,
   problems: string[],
 ): TracesConfig | null {
   if (url === undefined || readText(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null;

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import * as z from 'zod';
-import { parseServiceCodes, parseStateWords } from '../domain/service-dialect';
+import { parseServiceDialect } from '../domain/service-dialect';
 import { parseDuration } from '../domain/time';
 import { isUri } from '../domain/uri';
+import { maxWorkflowTasks } from '../domain/workflow-tasks';
 import { readS3Uri } from './archive-config';
 
 // How the texts of variables are read. What they should be stands beside each variable.
@@ -14,21 +15,27 @@ export const port = z
   .transform(Number)
   .refine((value) => value <= 65_535);
 
+/** A text that `parse` reads; it returns undefined for one that cannot be used. */
+function parsed<Value>(parse: (text: string) => Value | undefined) {
+  return z.string().transform((text, context): Value => {
+    const value = parse(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom' });
+    return z.NEVER;
+  });
+}
+
 /** A base URL without its trailing slash: it may have a path, but nothing that belongs to a single request. */
 export const baseUrl = z
   .string()
-  .refine(isBaseUrl)
+  .refine(isBaseUrl, 'the base URL of a service, without a query')
   .transform((url) => url.replace(/(?<!\/)\/+$/, ''));
 
-/** Requests a second; in the accounts file it is a number already. */
+/** Requests a second. */
 export const rate = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^\d{1,5}(\.\d{1,3})?$/)
-      .transform(Number),
-  ])
+  .string()
+  .regex(/^\d{1,5}(\.\d{1,3})?$/)
+  .transform(Number)
   .refine((perSecond) => perSecond >= 0.01 && perSecond <= 10_000);
 
 export const wholeNumber = z
@@ -46,34 +53,21 @@ function isFolder(text: string): boolean {
 }
 
 /** A folder, or a bucket with a prefix. */
-export const archive = z.string().transform((text, context) => {
-  const isPlace = isUri(text);
-  if (!isPlace && isFolder(text)) return { kind: 'folder', path: path.resolve(text) } as const;
-  const place = isPlace ? readS3Uri(text) : undefined;
-  if (place !== undefined) return { kind: 's3', ...place } as const;
-  context.addIssue({ code: 'custom' });
-  return z.NEVER;
+export const archive = parsed((text) => {
+  if (!isUri(text)) return isFolder(text) ? ({ kind: 'folder', path: path.resolve(text) } as const) : undefined;
+  const place = readS3Uri(text);
+  return place && ({ kind: 's3', ...place } as const);
 });
 
 /** A bucket with a prefix. */
-export const bucketPlace = z.string().transform((text, context) => {
-  const place = readS3Uri(text);
-  if (place !== undefined) return place;
-  context.addIssue({ code: 'custom' });
-  return z.NEVER;
-});
+export const bucketPlace = parsed(readS3Uri);
 
 export const bucketPlaces = z
   .string()
   .transform((text) => splitList(text, ','))
   .pipe(z.array(bucketPlace));
 
-export const duration = z.string().transform((text, context) => {
-  const durationMs = parseDuration(text);
-  if (durationMs !== undefined) return durationMs;
-  context.addIssue({ code: 'custom' });
-  return z.NEVER;
-});
+export const duration = parsed(parseDuration);
 
 export const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
 
@@ -94,25 +88,76 @@ export const accountNames = z
   .transform((text) => splitList(text, ','))
   .refine((names) => names.length > 0 && names.every((name) => /^[A-Za-z0-9._-]{1,80}$/.test(name)));
 
-/** What a service calls its own headers: what follows is one word more. */
-export const headerPrefix = z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,58}-$/);
+export const serviceDialect = parsed(parseServiceDialect);
 
-export const serviceCodes = z.string().transform((text, context) => {
-  const codes = parseServiceCodes(text);
-  if (codes !== undefined) return codes;
-  context.addIssue({ code: 'custom' });
-  return z.NEVER;
+/** How much a worker does at the same time. */
+export interface WorkerSlots {
+  /**
+   * Workflow tasks. Under the timer watch each query holds one until it is answered, and a stalled service may hold 48
+   * for each account; 400 of them at once took two minutes of a small machine after a restart.
+   */
+  readonly workflowTasks: number;
+  /** Creates and other short calls; creates that wait for their turn hold at most half of them. */
+  readonly activities: number;
+  readonly uploads: number;
+  readonly archives: number;
+  /** Tasks that are watched by activity; a slot that waits costs nothing. */
+  readonly watches: number;
+  /** Workflows kept in memory; each costs about a megabyte. */
+  readonly cachedWorkflows: number;
+  /** Requests for work that wait at Temporal, for each kind of work. */
+  readonly pollers: number;
+}
+
+export const defaultSlots: WorkerSlots = Object.freeze({
+  workflowTasks: maxWorkflowTasks,
+  activities: 200,
+  uploads: 16,
+  archives: 16,
+  watches: 5_000,
+  cachedWorkflows: 500,
+  pollers: 10,
 });
 
-export const serviceStates = z.string().transform((text, context) => {
-  const words = parseStateWords(text);
-  if (words !== undefined) return words;
-  context.addIssue({ code: 'custom' });
-  return z.NEVER;
+/** Temporal's SDK needs two of these. */
+const atLeastTwo = ['workflowTasks', 'activities', 'pollers'];
+/** More slots than any machine could serve. */
+const maxSlots = 100_000;
+
+/** Reads `uploads=4,archives=4`, the rest by default. */
+function parseSlots(text: string): WorkerSlots | undefined {
+  const given: Record<string, number> = {};
+  for (const entry of splitList(text, ',')) {
+    const [, name = '', digits = ''] = /^(\w+)\s*=\s*(\d{1,6})$/.exec(entry) ?? [];
+    const count = Number(digits);
+    const most = name === 'workflowTasks' ? maxWorkflowTasks : maxSlots;
+    if (!(name in defaultSlots) || name in given || count < (atLeastTwo.includes(name) ? 2 : 1) || count > most) {
+      return undefined;
+    }
+    given[name] = count;
+  }
+  return Object.freeze({ ...defaultSlots, ...given });
+}
+
+export const slots = parsed(parseSlots);
+
+const choices = ['tuning', 'recreate'] as const;
+
+/** What inputs of tasks may not choose. */
+export const refusedChoices = z
+  .string()
+  .transform((text) => splitList(text, ','))
+  .pipe(z.array(z.enum(choices)));
+
+/** `build` or `deployment/build`. */
+export const buildVersion = parsed((text) => {
+  const [, deploymentName = 'longhaul', buildId] =
+    /^(?:([A-Za-z0-9][A-Za-z0-9_-]{0,79})\/)?([A-Za-z0-9][A-Za-z0-9._-]{0,79})$/.exec(text) ?? [];
+  return buildId === undefined ? undefined : { deploymentName, buildId };
 });
 
 /** A key goes into a header, so it is one word of visible characters. */
-export const apiKey = z.string().regex(/^[\x21-\x7e]+$/);
+export const apiKey = z.string().regex(/^[\x21-\x7e]+$/, 'one word of visible characters');
 
 /** Where callbacks come to: as it stands, for the receiver compares its path. `/health` is taken. */
 export const callbackUrl = z
@@ -142,10 +187,29 @@ function splitList(text: string, separator: string): string[] {
 }
 
 /** An IP address and a port, not a name: it is bound. */
-export function isSocketAddress(text: string): boolean {
-  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
-  return isIP(bracketed ?? plain ?? '') === (bracketed === undefined ? 4 : 6) && Number(port) <= 65_535;
+export interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
 }
+
+function parseSocketAddress(text: string): SocketAddress | undefined {
+  const [, bracketed, plain = '', digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  const isAddress = isIP(host) === (bracketed === undefined ? 4 : 6) && Number(digits) <= 65_535;
+  return isAddress ? { host, port: Number(digits) } : undefined;
+}
+
+export const socketAddress = parsed(parseSocketAddress);
+
+/** Where the metrics of a process go: Prometheus asks for them at an address, or a collector gets them. */
+export type MetricsConfig =
+  { readonly kind: 'prometheus'; readonly address: string } | { readonly kind: 'otlp'; readonly url: string };
+
+export const metricsPlace = parsed((text): MetricsConfig | undefined => {
+  if (parseSocketAddress(text) !== undefined) return { kind: 'prometheus', address: text };
+  const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  return isUrl ? { kind: 'otlp', url: text } : undefined;
+});
 
 function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;

@@ -1,8 +1,8 @@
-import { isIP } from 'node:net';
 import path from 'node:path';
 import * as z from 'zod';
+import { defaultHeaderPrefix, refusalMeanings } from '../domain/service-dialect';
+import { serviceStatuses } from '../domain/task-state';
 import { maxWorkflowTasks } from '../domain/workflow-tasks';
-import { defaultHeaderPrefix } from '../domain/service-dialect';
 import {
   accountNames,
   apiKey,
@@ -10,29 +10,73 @@ import {
   baseUrl,
   bucketPlace,
   bucketPlaces,
+  buildVersion,
   callbackTokens,
   callbackUrl,
   duration,
   folders,
-  headerPrefix,
-  isSocketAddress,
+  hosts,
+  isTrue,
   logLevels,
+  metricsPlace,
   origins,
   port,
   rate,
+  refusedChoices,
+  serviceDialect,
+  slots,
+  socketAddress,
+  wholeNumber,
 } from './values';
-import {
-  bytesVariable,
-  choiceVariable,
-  countVariable,
-  fileVariable,
-  hostsVariable,
-  serviceCodesVariable,
-  serviceStatesVariable,
-  type Variable,
-  type VariableReader,
-} from './variable';
 
+/** The programs that read a variable. */
+export type VariableReader = 'worker' | 'receiver' | 'command line' | 'codec server';
+
+/** One environment variable: what `docs/reference/configuration.md` says of it, and how its text is read. */
+export interface Variable {
+  readonly readBy: readonly VariableReader[];
+  /** As the documentation shows it; `required`, or what holds when it is not set. */
+  readonly default: string;
+  /** Its value is not shown in any message. */
+  readonly isSecret?: true;
+  /** What to set it to: the remedy in every complaint about it. */
+  readonly remedy: string;
+  readonly schema: z.ZodType;
+}
+
+/** Hosts that a worker may connect to although they are not public. */
+function hostsVariable(unset: string) {
+  return {
+    readBy: ['worker'],
+    default: unset,
+    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme, a path or a wildcard',
+    schema: hosts.optional().default([]),
+  } as const satisfies Variable;
+}
+
+function bytesVariable(bytes: number, remedy: string, atLeast = 0) {
+  const schema = wholeNumber.refine((value) => value >= atLeast);
+  return {
+    readBy: ['worker'],
+    default: `\`${bytes}\``,
+    remedy,
+    schema: schema.optional().default(bytes),
+  } as const satisfies Variable;
+}
+
+function choiceVariable(...readBy: VariableReader[]) {
+  return {
+    readBy,
+    default: '`false`',
+    remedy: 'give "true" or "false"',
+    schema: isTrue.optional().default(false),
+  } as const satisfies Variable;
+}
+
+/** The path of a file that the start reads. */
+function fileVariable(unset: string, remedy: string, readBy: readonly VariableReader[] = ['worker']) {
+  return { readBy, default: unset, remedy, schema: z.string().min(1).optional() } as const satisfies Variable;
+}
 /**
  * Every variable of Longhaul, in the order of the documentation. Temporal's own `TEMPORAL_*` are read by Temporal's
  * `envconfig`.
@@ -44,14 +88,16 @@ export const variables = {
     remedy: 'give the service’s base URL, such as "https://service.example", without a query',
     schema: baseUrl.optional(),
   },
-  LONGHAUL_SERVICE_HEADER_PREFIX: {
+  LONGHAUL_SERVICE_DIALECT: {
     readBy: ['worker', 'receiver'],
-    default: `\`${defaultHeaderPrefix}\``,
-    remedy: 'give letters, digits and hyphens, 60 at most, that begin with a letter and end with a hyphen',
-    schema: headerPrefix.optional().default(defaultHeaderPrefix),
+    default: 'not set: as the specification has it',
+    remedy:
+      `give "header=${defaultHeaderPrefix}", codes such as "41007=QUEUE_FULL" and words for states such as ` +
+      '"finished=Success", separated by commas, each once; a header prefix has 60 letters, digits and hyphens at ' +
+      `most and ends with a hyphen; a code means SUCCESS, ${refusalMeanings.join(', ')}; a state is ` +
+      serviceStatuses.join(', '),
+    schema: serviceDialect.optional(),
   },
-  LONGHAUL_SERVICE_CODES: serviceCodesVariable,
-  LONGHAUL_SERVICE_STATES: serviceStatesVariable,
   LONGHAUL_API_KEY: {
     readBy: ['worker'],
     default: 'required, unless one of the next two is set',
@@ -77,13 +123,14 @@ export const variables = {
     remedy: 'give how many queries a second an account may send, from 0.01 to 10000',
     schema: rate.optional().default(1_000),
   },
-  LONGHAUL_WORKFLOW_SLOTS: countVariable(maxWorkflowTasks, 2, maxWorkflowTasks),
-  LONGHAUL_ACTIVITY_SLOTS: countVariable(200, 2),
-  LONGHAUL_UPLOAD_SLOTS: countVariable(16),
-  LONGHAUL_ARCHIVE_SLOTS: countVariable(16),
-  LONGHAUL_WATCH_SLOTS: countVariable(5_000),
-  LONGHAUL_CACHED_WORKFLOWS: countVariable(500),
-  LONGHAUL_POLLERS: countVariable(10, 2),
+  LONGHAUL_SLOTS: {
+    readBy: ['worker'],
+    default: 'as [below](#slots)',
+    remedy:
+      'give pairs such as "uploads=4,archives=4" of activities, archives, cachedWorkflows, pollers, uploads, watches ' +
+      `and workflowTasks, each a whole number from 1 to 100000 (activities, pollers and workflowTasks from 2, workflowTasks to ${maxWorkflowTasks})`,
+    schema: slots.optional(),
+  },
   LONGHAUL_ACCOUNT_PATIENCE: {
     readBy: ['worker'],
     default: '`10 minutes`',
@@ -111,11 +158,7 @@ export const variables = {
     268_435_456,
     'give the bytes that outputs leave free on a disk, as a whole number, or 0 for none',
   ),
-  LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND: bytesVariable(
-    4_096,
-    'give the least rate in bytes a second as a whole number, or 0 for none',
-  ),
-  LONGHAUL_S3_PATH_STYLE: choiceVariable(false, 'worker', 'command line'),
+  LONGHAUL_S3_PATH_STYLE: choiceVariable('worker', 'command line'),
   LONGHAUL_INPUT_ROOTS: {
     readBy: ['worker'],
     default: 'none: no local file can be an input',
@@ -123,12 +166,7 @@ export const variables = {
     schema: folders.optional().default([]),
   },
   LONGHAUL_INPUT_HOSTS: hostsVariable('none: only public hosts'),
-  LONGHAUL_OUTPUT_HOSTS: hostsVariable('none: public hosts, and the service’s own machine'),
   LONGHAUL_STORAGE_HOSTS: hostsVariable('none: public hosts, and the service’s own machine'),
-  LONGHAUL_MIN_INPUT_BYTES_PER_SECOND: bytesVariable(
-    4_096,
-    'give the least rate in bytes a second as a whole number, or 0 for none',
-  ),
   LONGHAUL_INPUT_BUCKETS: {
     readBy: ['worker'],
     default: 'none but `LONGHAUL_STAGING`',
@@ -147,8 +185,12 @@ export const variables = {
     remedy: 'give names of accounts, separated by commas',
     schema: accountNames.optional(),
   },
-  LONGHAUL_ALLOW_TUNING: choiceVariable(true, 'worker'),
-  LONGHAUL_ALLOW_RECREATE: choiceVariable(true, 'worker'),
+  LONGHAUL_REFUSE: {
+    readBy: ['worker'],
+    default: 'nothing',
+    remedy: 'give "tuning", "recreate" or "tuning,recreate"',
+    schema: refusedChoices.optional().default([]),
+  },
   LONGHAUL_PRICES_FILE: fileVariable(
     'not set: no price is known',
     'give a readable JSON file: {"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}',
@@ -158,37 +200,17 @@ export const variables = {
     readBy: ['worker'],
     default: 'not set: tasks of every version',
     remedy:
-      'give the version of this build, such as "2026-11-22" or a commit: letters, digits, dots, hyphens, 80 at most',
-    schema: z
-      .string()
-      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/)
-      .optional(),
+      'give the version of this build, such as "2026-11-22" or a commit, or "deployment/version": letters, digits, ' +
+      'dots (not in the deployment), hyphens and underscores, 80 at most each',
+    schema: buildVersion.optional(),
   },
-  LONGHAUL_DEPLOYMENT: {
-    readBy: ['worker'],
-    default: '`longhaul`',
-    remedy: 'give a name of letters, digits and hyphens, 80 at most',
-    schema: z
-      .string()
-      .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/)
-      .optional()
-      .default('longhaul'),
-  },
-  LONGHAUL_METRICS_ADDRESS: {
-    readBy: ['worker', 'receiver'],
-    default: 'not set: no metrics',
-    remedy: 'give an address of this machine and a port for Prometheus, such as "127.0.0.1:9464" or "[::]:9464"',
-    schema: z.string().refine(isSocketAddress).optional(),
-  },
-  LONGHAUL_METRICS_OTLP_URL: {
+  LONGHAUL_METRICS: {
     readBy: ['worker', 'receiver'],
     default: 'not set: no metrics',
     remedy:
-      'give the URL of an OpenTelemetry collector: "http://collector:4317" for gRPC, "…:4318/v1/metrics" for HTTP',
-    schema: z
-      .string()
-      .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
-      .optional(),
+      'give an address of this machine and a port for Prometheus, such as "127.0.0.1:9464" or "[::]:9464", or the URL ' +
+      'of an OpenTelemetry collector: "http://collector:4317" for gRPC, "…:4318/v1/metrics" for HTTP',
+    schema: metricsPlace.optional(),
   },
   LONGHAUL_TRACES_OTLP_URL: {
     readBy: ['worker', 'receiver', 'command line'],
@@ -196,23 +218,13 @@ export const variables = {
     remedy: 'give the URL of an OpenTelemetry collector for OTLP over HTTP, such as "http://collector:4318/v1/traces"',
     schema: baseUrl.optional(),
   },
-  LONGHAUL_HEALTH_PORT: {
+  LONGHAUL_HEALTH_ADDRESS: {
     readBy: ['worker'],
     default: 'not set: no health endpoint',
-    remedy: 'give a port from 0 to 65535 (0 takes a free one and logs it)',
-    schema: port.optional(),
+    remedy:
+      'give an IP address of this machine and a port (0 takes a free one), such as "127.0.0.1:8090" or "[::]:8090"',
+    schema: socketAddress.optional(),
   },
-  LONGHAUL_HEALTH_HOST: {
-    readBy: ['worker'],
-    default: '`127.0.0.1`: this machine only',
-    remedy: 'give an address of this machine, "0.0.0.0" or "::" for all of them',
-    schema: z
-      .string()
-      .refine((text) => isIP(text) !== 0)
-      .optional()
-      .default('127.0.0.1'),
-  },
-  LONGHAUL_HEALTH_ACCOUNTS: choiceVariable(false, 'worker'),
   LONGHAUL_CALLBACK_URL: {
     readBy: ['worker', 'receiver'],
     default: 'not set: no callbacks; required by the receiver',
@@ -234,7 +246,8 @@ export const variables = {
   LONGHAUL_CALLBACK_PORT: {
     readBy: ['receiver'],
     default: '`8080`',
-    remedy: 'give a port from 0 to 65535 (0 takes a free one and logs it)',
+    remedy:
+      'give a port from 0 to 65535 (0 takes a free one and logs it); in Kubernetes, where a Service may set it, enableServiceLinks: false',
     schema: port.optional().default(8080),
   },
   LONGHAUL_WEBHOOKS_FILE: fileVariable(
@@ -250,7 +263,7 @@ export const variables = {
     readBy: ['codec server'],
     default: '`127.0.0.1:8081`: this machine only',
     remedy: 'give an IP address of this machine and a port, such as "127.0.0.1:8081" or "[::]:8081"',
-    schema: z.string().refine(isSocketAddress).optional().default('127.0.0.1:8081'),
+    schema: socketAddress.optional().default({ host: '127.0.0.1', port: 8081 }),
   },
   LONGHAUL_CODEC_TOKEN: {
     readBy: ['codec server'],
@@ -266,7 +279,7 @@ export const variables = {
       'give origins of Web UIs separated by commas, such as "https://temporal.example" or "http://localhost:8233"',
     schema: origins.optional().default([]),
   },
-  LONGHAUL_CODEC_ENCODE: choiceVariable(false, 'codec server'),
+  LONGHAUL_CODEC_ENCODE: choiceVariable('codec server'),
   LONGHAUL_UMASK: {
     readBy: ['worker', 'receiver', 'command line'],
     default: '`077`: files for the own user only',

@@ -15,30 +15,11 @@ import {
   ignoredVariableWarnings,
   type VariableValues,
 } from './environment';
-import { type MetricsConfig, readMetrics } from './metrics-config';
 import { readTraces, type TracesConfig } from './traces-config';
 import { readWebhooks, type Webhook } from './webhooks';
 import { type VariableName, variables, variablesReadBy } from './variables';
-import type { LogLevel } from './values';
-
-/** How much a worker does at the same time. */
-export interface WorkerSlots {
-  /**
-   * Workflow tasks. Under the timer watch each query holds one until it is answered, and a stalled service may hold 48
-   * for each account; 400 of them at once took two minutes of a small machine after a restart.
-   */
-  readonly workflowTasks: number;
-  /** Creates and other short calls; creates that wait for their turn hold at most half of them. */
-  readonly activities: number;
-  readonly uploads: number;
-  readonly archives: number;
-  /** Tasks that are watched by activity; a slot that waits costs nothing. */
-  readonly watches: number;
-  /** Workflows kept in memory; each costs about a megabyte. */
-  readonly cachedWorkflows: number;
-  /** Requests for work that wait at Temporal, for each kind of work. */
-  readonly pollers: number;
-}
+import { defaultSlots, type LogLevel, type MetricsConfig, type SocketAddress, type WorkerSlots } from './values';
+import { isLoopback } from './codec-server-config';
 
 /** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
 export interface WorkerConfig {
@@ -57,20 +38,13 @@ export interface WorkerConfig {
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
   readonly inputHosts: readonly string[];
-  /**
-   * Lower-case hosts, with a port where one is given, that links of results may lead to although they are not public.
-   */
-  readonly outputHosts: readonly string[];
-  /** The same of the storage that inputs are uploaded to. */
+  /** The same of the service's storage: where inputs are uploaded to, and links of results lead to. */
   readonly storageHosts: readonly string[];
-  /** The least rate at which an input is fetched and uploaded; 0 means any. */
-  readonly minInputBytesPerSecond: number;
-  /** How large outputs may be, what they leave free on a disk, and the least rate at which they come; 0 means any. */
+  /** How large outputs may be, and what they leave free on a disk. */
   readonly outputs: {
     readonly maxOutputBytes: number;
     readonly maxTaskBytes: number;
     readonly reserveBytes: number;
-    readonly minBytesPerSecond: number;
   };
   /** Where objects may lie that are inputs; none means that no object can be read. */
   readonly inputBuckets: readonly S3Place[];
@@ -87,11 +61,9 @@ export interface WorkerConfig {
   readonly prices: PriceList;
   /** Which version of the worker deployment it is; `null`: it takes tasks of every version. */
   readonly version: { readonly deploymentName: string; readonly buildId: string } | null;
-  /** Port of the health endpoint; 0 takes a free one, `null` means that there is none. */
-  readonly healthPort: number | null;
-  /** The address that it listens at. */
-  readonly healthHost: string;
-  /** Whether it reports each account, by name. */
+  /** Where the health endpoint listens; port 0 takes a free one, `null` means that there is none. */
+  readonly health: SocketAddress | null;
+  /** Whether it reports each account, by name: to this machine only. */
   readonly healthTellsAccounts: boolean;
   /** Where its metrics go; `null`: none are kept. */
   readonly metrics: MetricsConfig | null;
@@ -117,89 +89,59 @@ export function loadWorkerConfig(
   env: NodeJS.ProcessEnv,
   readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
 ): Loaded<WorkerConfig> {
-  const { values, problems: unreadable } = readVariables(env, variablesReadBy('worker'));
-  const problems = [...unreadable];
+  const { values, problems } = readVariables(env, variablesReadBy('worker'));
   const accounts = readAccounts(values, readTextFile, problems);
   problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
   const callback = readCallback(env, values, readTextFile, problems);
   const prices = readPrices(values.LONGHAUL_PRICES_FILE, readTextFile, problems);
   problems.push(...unknownBudgets(prices, accounts));
-  const metrics = readMetrics(values, problems);
   const traces = readTraces(env, values, problems);
   const webhooks = readWebhooks(values.LONGHAUL_WEBHOOKS_FILE, readTextFile, problems);
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   const unknown = [...ignoredVariableWarnings(env), ...proxyWarnings(env)];
   // A misspelt name is the likeliest reason for a missing variable.
-  if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
+  const { LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE: isPathStyle, LONGHAUL_STAGING: staging } = values;
+  if (problems.length > 0 || place === undefined) throw new ConfigError([...problems, ...unknown]);
 
+  const buckets = [...(staging === undefined ? [] : [staging]), ...values.LONGHAUL_INPUT_BUCKETS];
   const certificates = readCertificates(readText(env, 'NODE_EXTRA_CA_CERTS'), readTextFile);
   const config: WorkerConfig = {
     accounts,
-    slots: readSlots(values),
-    accountPatienceMs: values.LONGHAUL_ACCOUNT_PATIENCE ?? 0,
-    archive: readArchive(values),
+    slots: values.LONGHAUL_SLOTS ?? defaultSlots,
+    accountPatienceMs: values.LONGHAUL_ACCOUNT_PATIENCE,
+    archive: Object.freeze(place.kind === 's3' ? { ...place, isPathStyle } : place),
     replacesArchive: values.LONGHAUL_REPLACES_ARCHIVE ?? null,
-    inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
-    inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
-    outputHosts: Object.freeze(values.LONGHAUL_OUTPUT_HOSTS ?? []),
-    storageHosts: Object.freeze(values.LONGHAUL_STORAGE_HOSTS ?? []),
-    minInputBytesPerSecond: values.LONGHAUL_MIN_INPUT_BYTES_PER_SECOND ?? 0,
+    inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS),
+    inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS),
+    storageHosts: Object.freeze(values.LONGHAUL_STORAGE_HOSTS),
     outputs: Object.freeze({
-      maxOutputBytes: values.LONGHAUL_MAX_OUTPUT_BYTES ?? Number.POSITIVE_INFINITY,
-      maxTaskBytes: values.LONGHAUL_MAX_TASK_BYTES ?? Number.POSITIVE_INFINITY,
-      reserveBytes: values.LONGHAUL_ARCHIVE_RESERVE_BYTES ?? 0,
-      minBytesPerSecond: values.LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND ?? 0,
+      maxOutputBytes: values.LONGHAUL_MAX_OUTPUT_BYTES,
+      maxTaskBytes: values.LONGHAUL_MAX_TASK_BYTES,
+      reserveBytes: values.LONGHAUL_ARCHIVE_RESERVE_BYTES,
     }),
-    inputBuckets: Object.freeze(listInputBuckets(values)),
-    isS3PathStyle: values.LONGHAUL_S3_PATH_STYLE ?? false,
+    inputBuckets: Object.freeze(buckets.map(({ bucket, prefix }): S3Place => ({ bucket, key: prefix }))),
+    isS3PathStyle: isPathStyle,
     allowed: Object.freeze({
       accounts: values.LONGHAUL_ALLOW_ACCOUNTS ?? null,
-      tuning: values.LONGHAUL_ALLOW_TUNING ?? true,
-      recreate: values.LONGHAUL_ALLOW_RECREATE ?? true,
+      tuning: !values.LONGHAUL_REFUSE.includes('tuning'),
+      recreate: !values.LONGHAUL_REFUSE.includes('recreate'),
     }),
     prices,
-    version: readVersion(values),
-    healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
-    healthHost: values.LONGHAUL_HEALTH_HOST ?? '127.0.0.1',
-    healthTellsAccounts: values.LONGHAUL_HEALTH_ACCOUNTS ?? false,
-    metrics,
+    version: Object.freeze(values.LONGHAUL_BUILD_ID) ?? null,
+    health: values.LONGHAUL_HEALTH_ADDRESS ?? null,
+    healthTellsAccounts: isLoopback(values.LONGHAUL_HEALTH_ADDRESS?.host ?? ''),
+    metrics: values.LONGHAUL_METRICS ?? null,
     traces,
     callback,
     webhooks,
     codecKeys,
     extraCaCerts: certificates.file,
-    logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
+    logLevel: values.LONGHAUL_LOG_LEVEL,
   };
   return {
     config: Object.freeze(config),
     warnings: [...unknown, ...clearTextWarnings(accounts), ...callbackWarnings(callback), ...certificates.warnings],
   };
-}
-
-function readArchive({ LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): ArchiveConfig {
-  if (place?.kind === 's3') return Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
-  return Object.freeze(place ?? { kind: 'folder', path: '' });
-}
-
-function readSlots(values: Partial<VariableValues>): WorkerSlots {
-  return Object.freeze({
-    workflowTasks: values.LONGHAUL_WORKFLOW_SLOTS ?? 0,
-    activities: values.LONGHAUL_ACTIVITY_SLOTS ?? 0,
-    uploads: values.LONGHAUL_UPLOAD_SLOTS ?? 0,
-    archives: values.LONGHAUL_ARCHIVE_SLOTS ?? 0,
-    watches: values.LONGHAUL_WATCH_SLOTS ?? 0,
-    cachedWorkflows: values.LONGHAUL_CACHED_WORKFLOWS ?? 0,
-    pollers: values.LONGHAUL_POLLERS ?? 0,
-  });
-}
-
-function readVersion({ LONGHAUL_BUILD_ID: buildId, LONGHAUL_DEPLOYMENT }: Partial<VariableValues>) {
-  return buildId === undefined ? null : Object.freeze({ deploymentName: LONGHAUL_DEPLOYMENT ?? 'longhaul', buildId });
-}
-
-function listInputBuckets({ LONGHAUL_INPUT_BUCKETS: listed = [], LONGHAUL_STAGING: staging }: Partial<VariableValues>) {
-  const places = [...(staging === undefined ? [] : [staging]), ...listed];
-  return places.map(({ bucket, prefix }): S3Place => ({ bucket, key: prefix }));
 }
 
 function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>): string[] {
@@ -217,7 +159,7 @@ function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>)
 
 /** A misspelt account would have all of its tasks refused. */
 function unknownAllowed(
-  { LONGHAUL_ALLOW_ACCOUNTS: names = [] }: Partial<VariableValues>,
+  { LONGHAUL_ALLOW_ACCOUNTS: names = [] }: VariableValues,
   accounts: ReadonlyMap<string, Account>,
 ): string[] {
   const known = [...accounts.keys()].join(', ');

@@ -125,34 +125,43 @@ export interface ServiceCodes {
   readonly meanings: Readonly<Record<number, RefusalMeaning>>;
 }
 
-/** Reads `finished=Success, 排队=Queuing`; `undefined` when it is something else, or names a word twice. */
-export function parseStateWords(text: string): StateWords | undefined {
-  const words: Record<string, ServiceStatus> = {};
-  for (const entry of text.split(',')) {
-    const [word = '', state = '', ...more] = entry.split('=');
-    const key = comparableWord(word);
-    const status = serviceStatuses.find((one) => one === state.trim());
-    if (key === '' || status === undefined || more.length > 0 || key in words) return undefined;
-    words[key] = status;
-  }
-  return words;
+/** How a deployment of the service words what the specification leaves open. */
+export interface ServiceDialect {
+  /** What the service's own headers begin with. */
+  readonly headerPrefix: string;
+  readonly codes: ServiceCodes;
+  readonly states: StateWords;
 }
 
-const entryPattern = /^(-?\d{1,15})\s*=\s*([A-Z_]+)$/;
+export const specifiedDialect: ServiceDialect = {
+  headerPrefix: defaultHeaderPrefix,
+  codes: { success: [], meanings: {} },
+  states: {},
+};
 
-/** Reads `41007=QUEUE_FULL, 0=SUCCESS`; `undefined` when it is something else, or names a code twice. */
-export function parseServiceCodes(text: string): ServiceCodes | undefined {
+/** What a service calls its own headers: what follows is one word more. */
+const headerPrefix = /^[A-Za-z][A-Za-z0-9-]{0,58}-$/;
+
+/** Reads `header=X-Acme-, 41007=QUEUE_FULL, 0=SUCCESS, finished=Success`; undefined for anything else, or a name twice. */
+export function parseServiceDialect(text: string): ServiceDialect | undefined {
+  let prefix: string | undefined;
   const success: number[] = [];
   const meanings: Record<number, RefusalMeaning> = {};
-  const entries = text.split(',').map((entry) => entry.trim());
-  for (const entry of entries) {
-    const [, digits = '', word = ''] = entryPattern.exec(entry) ?? [];
-    const code = Number(digits);
-    const meaning = refusalMeanings.find((one) => one === word);
-    if (digits === '' || success.includes(code) || code in meanings) return undefined;
-    if (word === 'SUCCESS') success.push(code);
+  const states: Record<string, ServiceStatus> = {};
+  for (const entry of text.split(',')) {
+    const parts = entry.split('=').map((part) => part.trim());
+    const [name = '', value = ''] = parts;
+    const code = /^-?\d{1,15}$/.test(name) ? Number(name) : undefined;
+    const meaning = refusalMeanings.find((one) => one === value);
+    const status = serviceStatuses.find((one) => one === value);
+    const word = comparableWord(name);
+    if (parts.length !== 2 || word === '') return undefined;
+    if (status !== undefined && !(word in states)) states[word] = status;
+    else if (name === 'header' && prefix === undefined && headerPrefix.test(value)) prefix = value;
+    else if (code === undefined || success.includes(code) || code in meanings) return undefined;
+    else if (value === 'SUCCESS') success.push(code);
     else if (meaning !== undefined) meanings[code] = meaning;
     else return undefined;
   }
-  return { success, meanings };
+  return { headerPrefix: prefix ?? defaultHeaderPrefix, codes: { success, meanings }, states };
 }

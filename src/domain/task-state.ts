@@ -161,7 +161,7 @@ export function afterPoll(known: WatchedTask, observation: Observation, nowMs: n
 const unknownPolls = 3;
 
 function unknownStateProblem(status: string): string {
-  return `The service says "${status}", which is no known state: give its meaning in LONGHAUL_SERVICE_STATES of the workers.`;
+  return `The service says "${status}", which is no known state: give its meaning in LONGHAUL_SERVICE_DIALECT of the workers.`;
 }
 
 /** Whether the next poll asks for the outputs, too: a state that is not known and lasts may be an end. */

@@ -146,7 +146,7 @@ function refusedWith(httpStatus: number, shown: string): DownloadError {
 function failed(error: unknown, shown: string): DownloadError {
   if (isAddressNotAllowed(error)) {
     const problem = `${shown} leads to a host that is not at a public address`;
-    const remedy = 'add the host to LONGHAUL_OUTPUT_HOSTS of the worker if that is right';
+    const remedy = 'add the host to LONGHAUL_STORAGE_HOSTS of the worker if that is right';
     return new DownloadError('DOWNLOAD_FAILED', `${problem}; ${remedy}`, { cause: safeCause(error) });
   }
   const words = `${shown} could not be fetched completely (${connectionFault(error) || 'connection failed'})`;

@@ -26,13 +26,13 @@ interface Answer {
 /**
  * Answers `GET /live` with 200 unless a part of the process failed for good, `GET /ready` with 200 while it can do its
  * work, and `GET /health` with 200 while every worker runs; otherwise with 503. The body says why, and names nothing
- * but parts. It needs no authentication. `undefined` without a port; port 0 takes a free one.
+ * but parts. It needs no authentication. `undefined` without a place; port 0 takes a free one.
  */
 export async function startHealthServer(
-  { port, host }: { readonly port: number | null; readonly host: string },
+  place: { readonly host: string; readonly port: number } | null,
   sources: HealthSources,
 ): Promise<HealthServer | undefined> {
-  if (port === null) return undefined;
+  if (place === null) return undefined;
   const server = createServer((request, response) => {
     const answer = answerTo(request, sources);
     if (answer === undefined) {
@@ -44,7 +44,7 @@ export async function startHealthServer(
       .end(JSON.stringify(answer.body));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
+    server.once('error', reject).listen(place.port, place.host, resolve);
   });
   // Later errors concern single connections that could not be accepted, for want of a file descriptor, say.
   server.on('error', () => undefined);

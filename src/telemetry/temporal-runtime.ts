@@ -2,7 +2,7 @@ import type { Logger as TemporalLogger, LogLevel as TemporalLevel, LogMetadata, 
 import { makeTelemetryFilterString, Runtime, type TelemetryOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { ConfigError } from '../config/environment';
-import type { MetricsConfig } from '../config/metrics-config';
+import type { MetricsConfig } from '../config/values';
 import { type Metric, metrics } from '../contract/metrics';
 import { errorMessage } from '../domain/text';
 
@@ -44,7 +44,7 @@ function install(logger: Logger, exported: MetricsConfig | null): Runtime {
     });
   } catch (error) {
     if (exported?.kind !== 'prometheus') throw error;
-    const where = `LONGHAUL_METRICS_ADDRESS is "${exported.address}"`;
+    const where = `LONGHAUL_METRICS is "${exported.address}"`;
     throw new ConfigError([`${where}, which cannot be listened on (${errorMessage(error)}); give another port.`]);
   }
 }

@@ -166,7 +166,8 @@ function toReadableSpan(
   const endedMs = Math.max(startMs, endMs);
   const own = { ...toSpanContext(span), isRemote: false };
   const attributes = {
-    ...{ temporalWorkflowId: workflowId, run_id: runId },
+    temporalWorkflowId: workflowId,
+    run_id: runId,
     ...span.attributes,
     ...(failure !== null && { 'error.type': failure }),
   };

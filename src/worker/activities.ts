@@ -11,7 +11,6 @@ import {
 } from '../activities';
 import { DailyBudgets } from '../activities/daily-budgets';
 import { UnarchivedResults } from '../activities/metrics';
-import type { OutputLimits } from '../activities/output-limits';
 import { SharedUploads } from '../activities/shared-uploads';
 import { TemporalAccountDays } from '../client/account-days';
 import { Longhaul } from '../client/longhaul';
@@ -104,8 +103,8 @@ function sweeper(
   };
 }
 
-/** Over which time a transfer of an input is to keep its least rate. */
-const rateWindowMs = 60_000;
+/** Inputs and outputs that come more slowly give their slot to others. */
+const minimumRate = { bytesPerSecond: 4_096, windowMs: 60_000 };
 
 /** Whatever the activities of a worker work with. */
 type WorkerDependencies = ActivityDependencies & WebhookDependencies;
@@ -144,32 +143,30 @@ export function openDependencies(
     unarchived: new UnarchivedResults(),
     sources: sourceRules(config),
     uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),
-    outputLimits: outputLimits(config),
+    outputLimits: { ...config.outputs, minimumRate },
     prices: config.prices,
-    downloads: createDownloadAgent(new ConnectionRule({ hosts: config.outputHosts, serviceHosts })),
+    downloads: createDownloadAgent(new ConnectionRule({ hosts: config.storageHosts, serviceHosts })),
     accountPatienceMs: config.accountPatienceMs,
     webhooks: webhookTargets(config),
     connections: createWebhookAgent(),
-    ...(traces !== undefined && { traces: traces.activities }),
-    ...(callback !== null && { callback: callbackOrder(callback) }),
+    traces: traces?.activities,
+    callback: callback === null ? undefined : callbackOrder(callback),
   };
 }
 
 function sourceRules(config: WorkerConfig): SourceRules {
-  const { inputRoots, inputHosts, inputBuckets, isS3PathStyle, minInputBytesPerSecond: bytesPerSecond } = config;
+  const { inputRoots, inputHosts, inputBuckets, isS3PathStyle } = config;
   const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
   return {
-    ...{ inputRoots, inputHosts, maxBytes: maxFileBytes },
+    inputRoots,
+    inputHosts,
+    maxBytes: maxFileBytes,
     get spoolFolder() {
       return spoolFolder();
     },
-    ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }),
-    ...(inputBuckets.length > 0 && { objects }),
+    minimumRate,
+    objects: inputBuckets.length > 0 ? objects : undefined,
   };
-}
-
-function outputLimits({ outputs: { minBytesPerSecond: bytesPerSecond, ...limits } }: WorkerConfig): OutputLimits {
-  return { ...limits, ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }) };
 }
 
 /** While tokens are changed, the first is the new one. */

@@ -29,7 +29,7 @@ function rowFile(name: string, rows: number): string {
 async function batchesAtBudget(): Promise<number> {
   await eventually(async () => (await stack.run('batch', 'list')).stdout.includes('BudgetReached'));
   const [port = 0] = await freePorts(1);
-  const worker = await stack.startWorker({ ...stack.env, LONGHAUL_METRICS_ADDRESS: `127.0.0.1:${port}` });
+  const worker = await stack.startWorker({ ...stack.env, LONGHAUL_METRICS: `127.0.0.1:${port}` });
   const found = await eventually(async () => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return /^longhaul_batches_at_budget(?:\{[^}]*\})? (\d+)$/m.exec(text);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   stack = await ProcessStack.open();
   copyFileSync(join(photoFolder, 'rocket.jpg'), join(stack.inputs, 'rocket.jpg'));
   [worker, receiver] = [await freeAddress(), await freeAddress()];
-  await stack.startWorker({ ...stack.env, LONGHAUL_METRICS_ADDRESS: worker });
+  await stack.startWorker({ ...stack.env, LONGHAUL_METRICS: worker });
 });
 afterAll(() => stack.close());
 
@@ -129,7 +129,7 @@ async function receiverEnvironment(): Promise<NodeJS.ProcessEnv> {
 describe('the metrics of a receiver', () => {
   it('count callbacks by what came of them', async () => {
     const env = await receiverEnvironment();
-    await stack.startReceiver({ ...env, LONGHAUL_METRICS_ADDRESS: receiver });
+    await stack.startReceiver({ ...env, LONGHAUL_METRICS: receiver });
     const callback = env['LONGHAUL_CALLBACK_URL'] ?? '';
     // As the doctor asks first, which must not look like a service with a wrong token.
     await fetch(callback, { method: 'POST' });
@@ -142,21 +142,17 @@ describe('the metrics of a receiver', () => {
     expect(await counted('no token')).toBe(1);
   });
 
-  it.each(['LONGHAUL_METRICS_ADDRESS', 'LONGHAUL_METRICS_OTLP_URL'])(
-    'by %s do not keep the process alive after a SIGTERM',
-    async (variable) => {
-      const address = await freeAddress();
-      const value = variable === 'LONGHAUL_METRICS_ADDRESS' ? address : `http://${address}`;
-      const stopped = await stack.startReceiver({ ...(await receiverEnvironment()), [variable]: value });
+  it.each(['', 'http://'])('at %saddress do not keep the process alive after a SIGTERM', async (scheme) => {
+    const LONGHAUL_METRICS = `${scheme}${await freeAddress()}`;
+    const stopped = await stack.startReceiver({ ...(await receiverEnvironment()), LONGHAUL_METRICS });
 
-      process.kill(stopped.pid, 'SIGTERM');
+    process.kill(stopped.pid, 'SIGTERM');
 
-      expect(await endOf(stopped)).toEqual({ code: 0, signal: null });
-    },
-  );
+    expect(await endOf(stopped)).toEqual({ code: 0, signal: null });
+  });
 
   it('do not keep alive a process whose start failed', async () => {
-    const env = { ...(await receiverEnvironment()), LONGHAUL_METRICS_ADDRESS: await freeAddress() };
+    const env = { ...(await receiverEnvironment()), LONGHAUL_METRICS: await freeAddress() };
     const taken = new URL(stack.service.url).port;
 
     const { exitCode, stderr } = await runLonghaul(['receiver'], { ...env, LONGHAUL_CALLBACK_PORT: taken });
@@ -167,8 +163,8 @@ describe('the metrics of a receiver', () => {
 
 describe('an address that is taken', () => {
   it('keeps a worker from starting, with the variable to change', async () => {
-    await expect(stack.startWorker({ ...stack.env, LONGHAUL_METRICS_ADDRESS: worker })).rejects.toThrow(
-      /LONGHAUL_METRICS_ADDRESS.*give another port/,
+    await expect(stack.startWorker({ ...stack.env, LONGHAUL_METRICS: worker })).rejects.toThrow(
+      /LONGHAUL_METRICS.*give another port/,
     );
   });
 });

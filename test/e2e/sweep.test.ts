@@ -19,7 +19,7 @@ afterAll(async () => {
 /** What a worker that begins now tells of the last sweep. */
 async function gaugesOfNewWorker(): Promise<string> {
   const [port = 0] = await freePorts(1);
-  const worker = await stack.startWorker({ ...stack.env, LONGHAUL_METRICS_ADDRESS: `127.0.0.1:${port}` });
+  const worker = await stack.startWorker({ ...stack.env, LONGHAUL_METRICS: `127.0.0.1:${port}` });
   const text = await eventually(async () => {
     const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return (

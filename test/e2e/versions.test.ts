@@ -84,8 +84,8 @@ describe('a new version whose workflows have one more step', () => {
       prices,
       JSON.stringify({ prices: [price], dailyBudgets: [{ account: 'default', amount: '1000EUR' }] }),
     );
-    const env = { ...stack.env, LONGHAUL_DEPLOYMENT: deployment, LONGHAUL_PRICES_FILE: prices };
-    await stack.startWorker({ ...env, LONGHAUL_BUILD_ID: 'v1' });
+    const env = { ...stack.env, LONGHAUL_PRICES_FILE: prices };
+    await stack.startWorker({ ...env, LONGHAUL_BUILD_ID: `${deployment}/v1` });
     await setCurrent('v1');
     const old = await startHeld(taskCount);
     await eventually(() => accepted().length === taskCount, { ...patience, what: 'all creates' });
@@ -111,7 +111,7 @@ describe('a new version whose workflows have one more step', () => {
     expect(named).toHaveLength(Math.min(taskCount, 50));
     expect(old.map(({ workflowId }) => workflowId)).toEqual(expect.arrayContaining(named));
 
-    await stack.startWorker({ ...env, LONGHAUL_BUILD_ID: 'v2' }, stack.taskQueue, next.toCommand);
+    await stack.startWorker({ ...env, LONGHAUL_BUILD_ID: `${deployment}/v2` }, stack.taskQueue, next.toCommand);
     await setCurrent('v2');
     const young = await startHeld(newTaskCount);
     await eventually(() => accepted().length === taskCount + newTaskCount, { ...patience, what: 'the new creates' });

@@ -49,8 +49,7 @@ beforeAll(async () => {
       LONGHAUL_CALLBACK_URL: 'http://127.0.0.1:9/callback',
       LONGHAUL_CALLBACK_TOKEN: callbackToken,
       LONGHAUL_INPUT_ROOTS: join(folder.path, 'inputs'),
-      LONGHAUL_HEALTH_PORT: '0',
-      LONGHAUL_HEALTH_ACCOUNTS: 'true',
+      LONGHAUL_HEALTH_ADDRESS: '127.0.0.1:0',
     },
   });
   // A worker knows a credential once it was given it: the first task's upload reads those that all replies echo.

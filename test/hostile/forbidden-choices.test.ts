@@ -8,7 +8,7 @@ import { photoFolder, TaskStack } from '../support/task-stack';
 let stack: TaskStack;
 
 beforeAll(async () => {
-  const env = { LONGHAUL_ALLOW_ACCOUNTS: 'default', LONGHAUL_ALLOW_TUNING: 'false', LONGHAUL_ALLOW_RECREATE: 'false' };
+  const env = { LONGHAUL_ALLOW_ACCOUNTS: 'default', LONGHAUL_REFUSE: 'tuning,recreate' };
   stack = await TaskStack.open({ env });
 });
 

@@ -108,7 +108,7 @@ describe('a service that leads the worker to addresses which are not public', ()
       await eventually(
         async () => {
           const { status, problem } = await task.status();
-          return status === 'ArchiveIncomplete' && /2 of 2 outputs.*LONGHAUL_OUTPUT_HOSTS/.test(problem ?? '');
+          return status === 'ArchiveIncomplete' && /2 of 2 outputs.*LONGHAUL_STORAGE_HOSTS/.test(problem ?? '');
         },
         { withinMs: 60_000, what },
       );
@@ -140,7 +140,7 @@ describe('a service that leads the worker to addresses which are not public', ()
   }, 120_000);
 
   it('may lead there once the operator has configured the host', async () => {
-    const env = { LONGHAUL_SERVICE_URL: rogue.url, LONGHAUL_OUTPUT_HOSTS: `0.0.0.0:${internalPort}` };
+    const env = { LONGHAUL_SERVICE_URL: rogue.url, LONGHAUL_STORAGE_HOSTS: `0.0.0.0:${internalPort}` };
     const configured = await TaskStack.open({ env });
     try {
       const task = await adopt(`http://0.0.0.0:${internalPort}/`, configured);

@@ -56,7 +56,7 @@ class FragileWorker {
       PLANTED: apiSecret,
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(plant)}`,
       LONGHAUL_INPUT_HOSTS: this.#inputHosts,
-      LONGHAUL_HEALTH_PORT: '0',
+      LONGHAUL_HEALTH_ADDRESS: '127.0.0.1:0',
     };
     const starting = stack.startWorker(env, this.#taskQueue);
     this.#starting = starting;

@@ -26,7 +26,7 @@ describe('a service that answers no query', () => {
   it.concurrent.each(['timer', 'activity'] as const)(
     'holds up no new task, and every task goes on when it answers again (watch by %s)',
     async (watch) => {
-      const stack = await TaskStack.open({ env: { LONGHAUL_HEALTH_PORT: '0', LONGHAUL_HEALTH_ACCOUNTS: 'true' } });
+      const stack = await TaskStack.open({ env: { LONGHAUL_HEALTH_ADDRESS: '127.0.0.1:0' } });
       try {
         stack.service.scenarios.add({ endpoint: 'detail', scenario: { name: 'stall' }, times: Infinity });
         const tasks = await Promise.all(

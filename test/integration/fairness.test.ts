@@ -40,7 +40,7 @@ beforeAll(async () => {
       LONGHAUL_ACCOUNTS_FILE: accounts,
       LONGHAUL_INPUT_ROOTS: folder.path,
       // An upload at a time: all others wait in Temporal's queue, in its order.
-      LONGHAUL_UPLOAD_SLOTS: '1',
+      LONGHAUL_SLOTS: 'uploads=1',
     },
   });
   longhaul = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });

@@ -51,7 +51,7 @@ beforeAll(async () => {
   for (const language of languages) poisonous.set(language, runPoisonousTask(language));
   for (const end of poisonous.values()) end.catch(() => undefined);
   stack = await TaskStack.open({ service: { accounts: [{ id: 'local', apiKey }] }, env });
-  strictStack = await TaskStack.open({ env: { LONGHAUL_ALLOW_TUNING: 'false' } });
+  strictStack = await TaskStack.open({ env: { LONGHAUL_REFUSE: 'tuning' } });
 });
 afterAll(async () => {
   await Promise.allSettled(poisonous.values());

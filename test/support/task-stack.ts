@@ -109,7 +109,7 @@ export class TaskStack {
     return this.log.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** What the worker's health endpoint answers; `LONGHAUL_HEALTH_PORT` is to be "0". */
+  /** What the worker's health endpoint answers; `LONGHAUL_HEALTH_ADDRESS` is to be set. */
   async health(): Promise<Response> {
     return await fetch(String(this.lines.find(({ msg }) => msg === 'worker started')?.['health']));
   }

@@ -184,8 +184,8 @@ function partsOf(places: Places, programs: ClusterPrograms, ends: string[]): Rea
         env: places.environment('temporal-ui'),
         logFile: places.log('temporal-ui'),
       }),
-    'worker-1': () => startLonghaul(places, 'worker-1', { LONGHAUL_HEALTH_PORT: String(ports.health[0]) }),
-    'worker-2': () => startLonghaul(places, 'worker-2', { LONGHAUL_HEALTH_PORT: String(ports.health[1]) }),
+    'worker-1': () => startLonghaul(places, 'worker-1', { LONGHAUL_HEALTH_ADDRESS: `127.0.0.1:${ports.health[0]}` }),
+    'worker-2': () => startLonghaul(places, 'worker-2', { LONGHAUL_HEALTH_ADDRESS: `127.0.0.1:${ports.health[1]}` }),
     receiver: () => startLonghaul(places, 'receiver', { LONGHAUL_CALLBACK_PORT: String(ports.receiver) }),
     'codec-server': () =>
       startLonghaul(places, 'codec-server', { LONGHAUL_CODEC_ORIGINS: `http://127.0.0.1:${ports.ui}` }),
@@ -243,7 +243,8 @@ async function startLonghaul(
     logFile,
   });
   const [, path = ''] = /http:\/\/127\.0\.0\.1:\d+(\/\w+)/.exec(service.healthcheck?.test.at(-1) ?? '') ?? [];
-  const port = env['LONGHAUL_HEALTH_PORT'] ?? env['LONGHAUL_CALLBACK_PORT'] ?? String(places.ports.codec);
+  const port =
+    env['LONGHAUL_HEALTH_ADDRESS']?.split(':')[1] ?? env['LONGHAUL_CALLBACK_PORT'] ?? String(places.ports.codec);
   const isHealthy = async (signal: AbortSignal): Promise<boolean> =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { signal })).ok;
   await untilReady(started, { name, probe: isHealthy, withinMs: 120_000 });

@@ -7,7 +7,7 @@ import { TaskStack } from '../../support/task-stack';
 import { ReceiverUnderTest } from './receiver-under-test';
 
 const prefix = 'X-Acme-Task-';
-const dialect = { LONGHAUL_SERVICE_HEADER_PREFIX: prefix, LONGHAUL_SERVICE_CODES: '41007=QUEUE_FULL' };
+const dialect = { LONGHAUL_SERVICE_DIALECT: `header=${prefix},41007=QUEUE_FULL` };
 
 /** Passes requests on with one prefix of headers in the place of another. */
 async function startRenaming(from: string, to: string, target: () => string): Promise<TestHttpServer> {

@@ -51,7 +51,7 @@ beforeAll(async () => {
     startWorker({
       config: loadWorkerConfig({
         ...{ LONGHAUL_SERVICE_URL: 'http://127.0.0.1:9', LONGHAUL_API_KEY: 'key-0815' },
-        ...{ LONGHAUL_ARCHIVE: archive, LONGHAUL_HEALTH_PORT: '0' },
+        ...{ LONGHAUL_ARCHIVE: archive, LONGHAUL_HEALTH_ADDRESS: '127.0.0.1:0' },
         ...env,
       }).config,
       ...{ connection: native, namespace: 'default', taskQueue: queue, logger, probeEveryMs },

@@ -54,7 +54,7 @@ function logOf({ output }: RunningCommand): Record<string, unknown>[] {
 
 describe('longhaul worker', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('logs JSON lines, and stops gracefully with 0 at %s', async (signal) => {
-    const env = workerEnvironment({ LONGHAUL_HEALTH_PORT: '0', LONGHAUL_TYPO: 'x' });
+    const env = workerEnvironment({ LONGHAUL_HEALTH_ADDRESS: '127.0.0.1:0', LONGHAUL_TYPO: 'x' });
     const isArchiveNew = !existsSync(path.join(folder, 'archive'));
     const worker = start(['worker', '--task-queue', `worker-${signal}`], env);
     await eventually(() => logOf(worker).some(({ msg }) => msg === 'worker started'), { withinMs: 60_000 });
@@ -85,9 +85,8 @@ describe('longhaul worker', () => {
     // Node has a bundle of its own, of which one is enough.
     writeFileSync(certificates, rootCertificates[0] ?? '');
     const worker = start(
-      ['worker', '--task-queue', 'worker-start', '--build-id', 'z'],
+      ['worker', '--task-queue', 'worker-start', '--build-id', 'dep-start/z'],
       workerEnvironment({
-        LONGHAUL_DEPLOYMENT: 'dep-start',
         LONGHAUL_INPUT_ROOTS: inputRoots.join(':'),
         NODE_EXTRA_CA_CERTS: certificates,
       }),
@@ -180,18 +179,13 @@ describe('longhaul worker', () => {
   });
 
   it.each([
-    ['is taken', 'LONGHAUL_HEALTH_PORT', /LONGHAUL_HEALTH_PORT is \d+ .*EADDRINUSE\); give another port/],
-    [
-      'is of another machine',
-      'LONGHAUL_HEALTH_HOST',
-      /LONGHAUL_HEALTH_HOST is "10\.99\.99\.99" .*EADDRNOTAVAIL\); give an/,
-    ],
-  ])('does not start with a health endpoint whose address %s, and names %s', async (_, variable, words) => {
+    ['is taken', '127.0.0.1', /LONGHAUL_HEALTH_ADDRESS .*EADDRINUSE\); give another port/],
+    ['is of another machine', '10.99.99.99', /LONGHAUL_HEALTH_ADDRESS .*EADDRNOTAVAIL\); give an address/],
+  ])('does not start with a health endpoint whose address %s', async (_, host, words) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;
-    const host = variable === 'LONGHAUL_HEALTH_HOST' ? { LONGHAUL_HEALTH_HOST: '10.99.99.99' } : {};
-    const worker = start(['worker'], workerEnvironment({ LONGHAUL_HEALTH_PORT: String(port), ...host }));
+    const worker = start(['worker'], workerEnvironment({ LONGHAUL_HEALTH_ADDRESS: `${host}:${port}` }));
 
     await expect(worker.ended.finally(() => taken.close())).resolves.toBe(2);
     expect(worker.output.stderr).toMatch(words);

@@ -111,7 +111,7 @@ describe('what the doctor sees of a worker’s surroundings', () => {
       expect.objectContaining({ found: `the receiver answers at ${server.url}/callbacks and takes the token` }),
     );
     expect(token).toMatch(/HTTP 401.*LONGHAUL_CALLBACK_TOKEN differs.*callbacks\.md/);
-    expect(header).toMatch(/HTTP 400.*LONGHAUL_SERVICE_HEADER_PREFIX/);
+    expect(header).toMatch(/HTTP 400.*LONGHAUL_SERVICE_DIALECT/);
     expect(temporal).toMatch(/HTTP 503.*Temporal does not answer/);
     expect(wrong(other)).toMatch(/Callback URL.*HTTP 404.*longhaul receiver/);
     expect(wrong(gone)).toMatch(/Callback URL.*ECONNREFUSED/);

@@ -115,7 +115,7 @@ describe('the limiter of an account’s creates, at the real service', () => {
           expect(createAnswers(stack)).toEqual([202, 202, 503]);
           expect(limiterLog(stack)).toHaveLength(1);
         },
-        { LONGHAUL_HEALTH_PORT: '0', LONGHAUL_HEALTH_ACCOUNTS: 'true' },
+        { LONGHAUL_HEALTH_ADDRESS: '127.0.0.1:0' },
       );
     },
   );

@@ -47,14 +47,14 @@ describe('what a task’s input may choose', () => {
       () => {
         requireAllowed({ ...everything, tuning: false }, { tuning: { retryMaxMs: 1 } });
       },
-      /^tuning is \{"retryMaxMs":1\}, .*LONGHAUL_ALLOW_TUNING=true/,
+      /^tuning is \{"retryMaxMs":1\}, .*LONGHAUL_REFUSE/,
     ],
     [
       'a second create',
       () => {
         requireAllowed({ ...everything, recreate: false }, { onUncertain: 'recreate' });
       },
-      /^onUncertain is "recreate", .*LONGHAUL_ALLOW_RECREATE=true/,
+      /^onUncertain is "recreate", .*LONGHAUL_REFUSE/,
     ],
   ])('is refused for good where the operator forbids it: %s', (_what, check, message) => {
     const failure = refusal(check);

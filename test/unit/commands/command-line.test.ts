@@ -184,11 +184,11 @@ describe('files that a command makes', () => {
 
 describe('a worker', () => {
   it('is not started with a configuration that cannot be used', async () => {
-    const { stderr, exitCode } = await run(['worker'], { LONGHAUL_ARCHIV: '/srv', LONGHAUL_HEALTH_PORT: 'x' });
+    const { stderr, exitCode } = await run(['worker'], { LONGHAUL_ARCHIV: '/srv', LONGHAUL_HEALTH_ADDRESS: 'x' });
 
     expect(exitCode).toBe(2);
     expect(stderr.text).toMatch(/LONGHAUL_SERVICE_URL is not set/);
-    expect(stderr.text).toMatch(/LONGHAUL_HEALTH_PORT is "x"/);
+    expect(stderr.text).toMatch(/LONGHAUL_HEALTH_ADDRESS is "x"/);
     expect(stderr.text).toMatch(/LONGHAUL_ARCHIV is ignored; did you mean LONGHAUL_ARCHIVE\?/);
   });
 });

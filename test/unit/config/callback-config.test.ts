@@ -65,7 +65,7 @@ describe('the configuration of a receiver', () => {
   });
 
   it('needs no key of the service, and cares for nothing that only a worker reads', () => {
-    expect(problemsOf({ ...enough, LONGHAUL_HEALTH_PORT: 'x', LONGHAUL_API_KEY: 'two words' })).toEqual([]);
+    expect(problemsOf({ ...enough, LONGHAUL_HEALTH_ADDRESS: 'x', LONGHAUL_API_KEY: 'two words' })).toEqual([]);
   });
 
   it('cannot be changed, and does not print a token', () => {

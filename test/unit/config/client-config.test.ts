@@ -6,7 +6,7 @@ describe('the configuration of the command line', () => {
   it('does not need what only a worker needs', () => {
     const config = { webUiUrl: null, staging: null, codecKeys: null, traces: null, traceParent: null };
     expect(loadClientConfig({})).toEqual({ config, warnings: [] });
-    expect(loadClientConfig({ LONGHAUL_HEALTH_PORT: 'x' }).config.webUiUrl).toBeNull();
+    expect(loadClientConfig({ LONGHAUL_HEALTH_ADDRESS: 'x' }).config.webUiUrl).toBeNull();
   });
 
   it('has a place in a bucket for local files, when one is named', () => {

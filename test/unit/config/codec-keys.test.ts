@@ -59,32 +59,24 @@ describe('the keys of LONGHAUL_CODEC_KEYS_FILE', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    [
-      'no JSON',
-      '{',
-      /"\/keys\.json", which is no JSON: it ends too early, in line 1; give a readable JSON file: \{"current"/,
-    ],
-    ['a list', [key], /which is not what it should be/],
-    ['without a current one', { keys: { new: key } }, /which is not what it should be/],
+    ['no JSON', '{', /"\/keys\.json", which is no JSON: see line 1; give a readable JSON file: \{"current"/],
+    ['a list', [key], /the file should be an object with the fields current, keys/],
+    ['without a current one', { keys: { new: key } }, /current should be the id of a key/],
     [
       'a current one that is not there',
       { current: 'x', keys: { new: key } },
-      /current is "x", which is none of its keys/,
+      /current should be the id of one of the keys/,
     ],
-    ['no key at all', { current: 'x', keys: {} }, /current is "x", which is none of its keys/],
-    [
-      'too short',
-      { current: 'new', keys: { new: 'c2hvcnQ=' } },
-      /the key "new" has 5 bytes; give 32 bytes in base64: openssl/,
-    ],
-    ['too long', { current: 'new', keys: { new: `${key.slice(0, -1)}AAAA=` } }, /the key "new" has 35 bytes/],
-    ['no base64', { current: 'new', keys: { new: 'not base64 at all' } }, /the key "new" is no base64/],
-    ['without its padding', { current: 'new', keys: { new: key.slice(0, -1) } }, /the key "new" is no base64/],
-    ['of an id with a space', { current: 'a b', keys: { 'a b': key } }, /the key id "a b" should be 1 to 80 letters/],
+    ['no key at all', { current: 'x', keys: {} }, /current should be the id of one of the keys/],
+    ['too short', { current: 'new', keys: { new: 'c2hvcnQ=' } }, /keys\.new should be 32 bytes in base64: openssl/],
+    ['too long', { current: 'new', keys: { new: `${key.slice(0, -1)}AAAA=` } }, /keys\.new should be 32 bytes/],
+    ['no base64', { current: 'new', keys: { new: 'not base64 at all' } }, /keys\.new should be 32 bytes/],
+    ['without its padding', { current: 'new', keys: { new: key.slice(0, -1) } }, /keys\.new should be 32 bytes/],
+    ['of an id with a space', { current: 'a b', keys: { 'a b': key } }, /a name should be a key id of 1 to 80 letters/],
     [
       'more than a hundred',
       { current: 'k0', keys: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, key])) },
-      /which has 101 keys; give at most 100/,
+      /keys should be at most 100 keys/,
     ],
   ])('that are %s are refused, with the file, the field and the remedy, and without a key', (_what, content, words) => {
     const problems = problemsOf(() => loadClientConfig(keysFile, read(content)));

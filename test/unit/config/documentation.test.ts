@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Variable } from '../../../src/config/variable';
-import { variables } from '../../../src/config/variables';
+import { type Variable, variables } from '../../../src/config/variables';
 
 /** The rows of the page's first table, cell by cell. */
 function documentedRows(): string[][] {

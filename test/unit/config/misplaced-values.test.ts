@@ -1,6 +1,6 @@
 import { loadTemporalConnection } from '../../../src/config/temporal-connection';
-import { loadWorkerConfig } from '../../../src/config/worker-config';
 import { ignoredVariableWarnings } from '../../../src/config/environment';
+import { loadWorkerConfig } from '../../../src/config/worker-config';
 
 const secret = 'XfW4I+iLLZ0815kaGg8/abcdefghijklmnopqrstuv8=';
 const usable = {
@@ -59,21 +59,23 @@ describe('a secret at the place of the path of its file', () => {
 });
 
 describe('a misspelt variable', () => {
-  it.each([
-    ['TEMPORAL_ADRESS', 'TEMPORAL_ADDRESS'],
-    ['TEMPORAL_NAMESPCE', 'TEMPORAL_NAMESPACE'],
-    ['AWS_ENDPOINT_URLS3', 'AWS_ENDPOINT_URL_S3'],
-  ])('of Temporal’s or AWS’s is warned of, with the name that was meant: %s', (name, meant) => {
-    const warnings = [`Nothing reads the variable ${name}; did you mean ${meant}?`];
-    expect(ignoredVariableWarnings({ [name]: 'x' })).toEqual(warnings);
-  });
-
-  it('is none that others read, or that Kubernetes sets for a Service', () => {
+  it('warns of an unknown variable and suggests the nearest known one', () => {
     const env = {
-      ...{ TEMPORAL_ADDRESS: 'x', TEMPORAL_GRPC_META_A: 'x', TEMPORAL_CODEC_ENDPOINT: 'x', TEMPORAL_CLI_PORT: 'x' },
-      ...{ AWS_ENDPOINT_URL_SQS: 'x', AWS_REGION: 'x', AWS_EC2_METADATA_DISABLED: 'true', AWS_ROLE_ARN: 'x' },
-      ...{ TEMPORAL_SERVICE_HOST: '10.0.0.1', TEMPORAL_PORT: 'tcp://10.0.0.1:7233' },
+      LONGHAUL_INPUT_ROOT: '/photos',
+      LONGHAUL_KEY: '1',
+      LONGHAUL_TASK_QUEUE: 'gpu',
+      LONGHAUL_TYPO: '1',
+      LONGHAUL_ZZZZZZZZZZZZZ: '1',
+      LONGHAUL_TOOLS: '/t',
+      LONGHAUL_TEST_X: '1',
     };
-    expect(ignoredVariableWarnings(env)).toEqual([]);
+
+    expect(ignoredVariableWarnings(env)).toEqual([
+      'Unknown variable LONGHAUL_INPUT_ROOT is ignored; did you mean LONGHAUL_INPUT_ROOTS?',
+      'Unknown variable LONGHAUL_KEY is ignored; did you mean LONGHAUL_API_KEY?',
+      'Unknown variable LONGHAUL_TASK_QUEUE is ignored; give --task-queue, or taskQueue in the library',
+      'Unknown variable LONGHAUL_TYPO is ignored',
+      'Unknown variable LONGHAUL_ZZZZZZZZZZZZZ is ignored',
+    ]);
   });
 });

@@ -60,17 +60,15 @@ describe('a file of prices', () => {
   });
 
   it.each([
-    ['no JSON', 'prices: 1', ['the file is no JSON: line 1 has a syntax error']],
-    ['a trailing comma', '{\n  "prices": [\n    {},\n  ]\n}', ['line 4 has a closing bracket after a comma']],
-    ['a text that is cut off', '{\n  "prices": [', ['it ends too early, in line 2']],
-    ['a list', [], ['the file should be an object with named fields']],
-    ['no prices', {}, ['prices should be a list']],
+    ['no JSON', 'prices: 1', ['no JSON: see line 1']],
+    ['a trailing comma', '{\n  "prices": [\n    {},\n  ]\n}', ['no JSON: see line 4']],
+    ['a text that is cut off', '{\n  "prices": [', ['no JSON: see line 2']],
+    ['a list', [], ['the file should be an object with the fields prices, dailyBudgets']],
+    ['no prices', {}, ['prices should be a list of prices']],
     [
       'fields of its own',
       { prices: [{ ...swatch, app: 5, perTsk: '1' }] },
-      [
-        'prices.0 has the fields "app", "perTsk" (did you mean "perTask"?), which Longhaul does not know; it takes account',
-      ],
+      ['prices.0 has fields that Longhaul does not know: "app", "perTsk"; it takes account'],
     ],
     ['an amount that is a number', { prices: [{ ...swatch, perTask: 0.02 }] }, ['prices.0.perTask']],
     ['too many digits', { prices: [{ ...swatch, perTask: '0.0000001' }] }, ['prices.0.perTask', '6 decimal digits']],

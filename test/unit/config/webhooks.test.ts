@@ -52,30 +52,42 @@ describe('the webhooks of LONGHAUL_WEBHOOKS_FILE', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['no JSON', '{', /which is not what it should be; give a readable JSON file/],
+    ['no JSON', '{', /which is no JSON: see line 1; give a readable JSON file/],
     [
       'a field that is not known',
       { orders: { url, secrets: [secret], uri: 'x' } },
-      /not what it should be, at orders;/,
+      /orders has fields that Longhaul does not know: "uri"; it takes url, secrets, allowHttp/,
     ],
-    ['no secrets', { orders: { url } }, /not what it should be, at orders\.secrets;/],
-    ['an empty list of secrets', { orders: { url, secrets: [] } }, /webhook "orders": secrets has 0 entries; give one/],
-    ['three secrets', { orders: { url, secrets: [secret, secret, secret] } }, /secrets has 3 entries/],
+    ['no secrets', { orders: { url } }, /orders\.secrets should be a list of one/],
+    ['an empty list of secrets', { orders: { url, secrets: [] } }, /orders\.secrets should be a list of one/],
     [
-      'a secret without its prefix',
-      { orders: { url, secrets: [key] } },
-      /secrets\[0\] is not a secret; give "whsec_" and 24 to 64/,
+      'three secrets',
+      { orders: { url, secrets: [secret, secret, secret] } },
+      /orders\.secrets should be a list of one/,
     ],
-    ['a short secret', { orders: { url, secrets: ['whsec_c2hvcnQ='] } }, /secrets\[0\] is not a secret/],
-    ['a name with a space', { 'my orders': { url, secrets: [secret] } }, /the name "my orders" should be 1 to 80/],
-    ['no URL', { orders: { url: 'shop.example', secrets: [secret] } }, /url is no http or https URL/],
-    ['another scheme', { orders: { url: 'file:///etc/passwd', secrets: [secret] } }, /url is no http or https URL/],
-    ['a password', { orders: { url: 'https://a:b@shop.example', secrets: [secret] } }, /a user name or a password/],
-    ['a fragment', { orders: { url: 'https://shop.example/#x', secrets: [secret] } }, /has a fragment/],
+    ['a secret without its prefix', { orders: { url, secrets: [key] } }, /secrets\.0 should be "whsec_" and 24 to 64/],
+    ['a short secret', { orders: { url, secrets: ['whsec_c2hvcnQ='] } }, /secrets\.0 should be/],
+    ['a name with a space', { 'my orders': { url, secrets: [secret] } }, /a name should be 1 to 80/],
+    ['no URL', { orders: { url: 'shop.example', secrets: [secret] } }, /orders\.url should be an http or https URL/],
+    [
+      'another scheme',
+      { orders: { url: 'file:///etc/passwd', secrets: [secret] } },
+      /orders\.url should be an http or https URL/,
+    ],
+    [
+      'a password',
+      { orders: { url: 'https://a:b@shop.example', secrets: [secret] } },
+      /orders\.url should be .*without a user name/,
+    ],
+    [
+      'a fragment',
+      { orders: { url: 'https://shop.example/#x', secrets: [secret] } },
+      /orders\.url should be .*fragment/,
+    ],
     [
       'plain http',
       { orders: { url: 'http://shop.example/', secrets: [secret] } },
-      /of http: shop\.example would get it unencrypted/,
+      /orders\.url should be an https URL, or have "allowHttp"/,
     ],
   ])('with %s are refused, and nothing secret is shown', (_name, content, problem) => {
     const problems = problemsOf(content);

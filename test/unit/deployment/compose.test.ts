@@ -211,7 +211,7 @@ describe('the settings of the compose file', () => {
   });
 
   it.each([
-    ['worker', 'worker', ['LONGHAUL_API_KEY', 'LONGHAUL_HEALTH_HOST', 'LONGHAUL_CALLBACK_TOKEN_FILE']],
+    ['worker', 'worker', ['LONGHAUL_API_KEY', 'LONGHAUL_CALLBACK_TOKEN_FILE']],
     ['receiver', 'receiver', ['LONGHAUL_CALLBACK_TOKEN_FILE']],
     // Its callers send no token: it listens on loopback.
     ['codec-server', 'codec server', ['LONGHAUL_CODEC_TOKEN']],
@@ -242,7 +242,7 @@ describe('the settings of the compose file', () => {
     expect([config.codecKeys, config.callback].every((part) => (part !== null) === isAll)).toBe(true);
     expect([...config.webhooks.keys()]).toEqual(isAll ? ['orders'] : []);
     const [probe = ''] = composeService('worker').healthcheck?.test.slice(-1) ?? [];
-    expect(probe).toContain(`http://127.0.0.1:${config.healthPort ?? 'none'}/ready`);
+    expect(probe).toContain(`http://127.0.0.1:${config.health?.port ?? 'none'}/ready`);
   });
 
   it('make the configurations of the receiver and the codec server, which the Web UI is led to', () => {

@@ -133,7 +133,10 @@ describe('the pods', () => {
     const env = environmentOf('longhaul-worker');
     const { config, warnings } = loadWorkerConfig(env, () => 'a-key');
     expect(warnings).toEqual([]);
-    expect(config).toMatchObject({ healthPort: 8090, callback: { url: env['LONGHAUL_CALLBACK_URL'] } });
+    expect(config).toMatchObject({
+      health: { host: '::', port: 8090 },
+      callback: { url: env['LONGHAUL_CALLBACK_URL'] },
+    });
     expect(variablesReadBy('worker')).toEqual(expect.arrayContaining(ownNames(env)));
   });
 
@@ -151,30 +154,6 @@ describe('the pods', () => {
     const { warnings } = loadCodecServerConfig(env, () => keys);
     expect(warnings).toEqual([]);
     expect(variablesReadBy('codec server')).toEqual(expect.arrayContaining(ownNames(env)));
-  });
-
-  it('of others may have them: a worker ignores what they tell of a Service “longhaul-health”, and says so once', () => {
-    const links = {
-      LONGHAUL_HEALTH_PORT: 'tcp://10.96.0.7:8090',
-      LONGHAUL_HEALTH_PORT_8090_TCP: 'tcp://10.96.0.7:8090',
-      LONGHAUL_HEALTH_PORT_8090_TCP_ADDR: '10.96.0.7',
-      LONGHAUL_HEALTH_PORT_8090_TCP_PORT: '8090',
-      LONGHAUL_HEALTH_PORT_8090_TCP_PROTO: 'tcp',
-      LONGHAUL_HEALTH_SERVICE_HOST: '10.96.0.7',
-      LONGHAUL_HEALTH_SERVICE_PORT: '8090',
-      LONGHAUL_HEALTH_SERVICE_PORT_HTTP: '8090',
-    };
-    const needed = {
-      LONGHAUL_SERVICE_URL: 'https://service.example',
-      LONGHAUL_API_KEY: 'a-key',
-      LONGHAUL_ARCHIVE: '/srv/archive',
-    };
-    const { config, warnings } = loadWorkerConfig({ ...needed, ...links });
-
-    expect(config.healthPort).toBeNull();
-    expect(warnings).toEqual([
-      'LONGHAUL_HEALTH_PORT was set by Kubernetes for a Service and is ignored; set enableServiceLinks: false in the pod.',
-    ]);
   });
 
   it('are scaled by the task queues that workers poll', () => {

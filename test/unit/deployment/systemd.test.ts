@@ -48,7 +48,7 @@ describe('the unit for systemd', () => {
 
     expect(warnings).toEqual([]);
     expect(config.archive).toMatchObject({ kind: 'folder', path: `/var/lib/${values('StateDirectory').join()}` });
-    expect(config.healthPort).toBe(8090);
+    expect(config.health?.port).toBe(8090);
     expect(read).toEqual(['/etc/longhaul/api-key']);
   });
 

@@ -179,7 +179,7 @@ describe('a link of a result', () => {
       [new ConnectionRule({ hosts: [host] }), `${service.url}/?Signature=THE-SECRET`],
     ] as const) {
       const error = await fetchBy(rule, url);
-      expect(String(error)).toContain('LONGHAUL_OUTPUT_HOSTS');
+      expect(String(error)).toContain('LONGHAUL_STORAGE_HOSTS');
       expect(inspect(error)).not.toContain('THE-SECRET');
     }
     expect(target.connectionCount()).toBe(0);
