@@ -105,6 +105,7 @@ function inputOf(index: number, everyMs: number): WatchTaskInput {
       notFoundSinceMs: null,
       polls: 0,
       failedPolls: 0,
+      failedInARow: 0,
       unknownInARow: 0,
       problem: null,
     },

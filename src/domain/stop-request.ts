@@ -127,8 +127,7 @@ export function afterVerb(
 ): StopRequest {
   const sent = { ...request, sends: request.sends + 1, lastVerb: verb, lastSentAtMs: nowMs };
   if (answer.taken) return { ...sent, outcome: 'sent', words: `The service took the ${verb}; waiting for the end.` };
-  if (!answer.refused)
-    return { ...sent, words: `The ${verb} could not be sent: ${asSentence(answer.words)}` };
+  if (!answer.refused) return { ...sent, words: `The ${verb} could not be sent: ${asSentence(answer.words)}` };
   const words = `The service refused the ${verb}: ${answer.words}`;
   const refusals = request.refusals + 1;
   const isFinal = request.verb !== 'stop' && refusals >= maxRefusals;
