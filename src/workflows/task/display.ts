@@ -174,7 +174,7 @@ function moreLine(count: number): string[] {
 }
 
 function costText({ state: { cost, requestId }, isOver }: TaskRun): string | null {
-  if (cost != null) return formatMoney(cost);
+  if (cost !== null) return formatMoney(cost);
   return isOver && requestId !== null ? 'not known: there is no price for its app' : null;
 }
 

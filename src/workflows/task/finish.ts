@@ -149,5 +149,5 @@ function countEnd({ plan, state }: TaskRun, end: string): void {
   const status = end === 'Success' || end === 'Canceled' ? end : 'Failed';
   if (plan.batch !== null) count(metricMeter, metrics.rowEnds, { status });
   const { cost } = state;
-  if (cost != null) count(metricMeter, metrics.cost, { account, currency: cost.currency, end: status }, cost.micros);
+  if (cost !== null) count(metricMeter, metrics.cost, { account, currency: cost.currency, end: status }, cost.micros);
 }
