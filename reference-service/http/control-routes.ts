@@ -57,9 +57,7 @@ export function serveControl(app: FastifyInstance, parts: ServiceParts): void {
       });
 
       control.get('/ledger', (request) => {
-        const filter = parseRequest(ledgerQuery, request.query);
-        const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-        return success({ entries: ledger.entries(Object.fromEntries(given)) });
+        return success({ entries: ledger.entries(parseRequest(ledgerQuery, request.query)) });
       });
 
       control.post('/scenarios', (request) => {

@@ -33,7 +33,7 @@ const adoptedTask = v.object({
   ...adoptedTaskSchema.entries,
 });
 
-/** What holds when `tuning` does not say otherwise. */
+/** What holds when `tuning` does not say otherwise. @internal */
 export const defaultTuning = v.parse(tuningSchema, {});
 
 const names = Object.keys(adoptedTask.entries);

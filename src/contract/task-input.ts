@@ -12,7 +12,7 @@ import { archiveFolderRemedy, type BatchMembership, isArchiveFolder, isBatchMemb
 import { fields, flag, oneOf, wholeNumber } from './schema';
 import { taskKey } from './workflow-ids';
 
-export type { BatchMembership, OutputNaming } from './archive-folder';
+export type { OutputNaming } from './archive-folder';
 
 /** What a loader node is given for an uploaded file: the resource's URL (default), its name or its id. */
 export type ResourceForm = 'url' | 'name' | 'id';

@@ -14,7 +14,8 @@ import { batchWorkflowId, rowWorkflowId } from '../../src/contract/workflow-ids'
 import type { Activities } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { statusQuery, type StopRequestView } from '../../src/contract/task-messages';
-import type { BatchMembership, TaskInput, TaskTuning } from '../../src/contract/task-input';
+import type { BatchMembership } from '../../src/contract/archive-folder';
+import type { TaskInput, TaskTuning } from '../../src/contract/task-input';
 import type { TaskResult } from '../../src/contract/task-result';
 import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
 import type { LonghaulStatus } from '../../src/domain/task-state';

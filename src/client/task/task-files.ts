@@ -243,11 +243,11 @@ function noStaging(key: string): string {
 
 function withFiles<Input>(input: Input | ContentTaskInput, files: ReadonlyMap<string, string>): Input {
   const { inputs } = input as ContentTaskInput;
-  const named = Object.entries(inputs).map(([key, value]) => {
+  const named = Object.entries(inputs).map(([key, value]): [string, unknown] => {
     const file = files.get(key);
-    if (file === undefined) return [key, value] as const;
+    if (file === undefined) return [key, value];
     const { as } = value as ContentInput;
-    return [key, { file, as }] as const;
+    return [key, { file, as }];
   });
   return { ...(input as ContentTaskInput), inputs: Object.fromEntries(named) } as Input;
 }

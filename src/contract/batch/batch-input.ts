@@ -125,9 +125,8 @@ const rowChoiceEntries = {
   /** Start rows whose keys are not on record although keys on record are missing: they are other rows. */
   allowNew: v.optional(flag, false),
 };
-const rowChoiceSchema = v.object(rowChoiceEntries);
 /** Which rows a run starts beside those that are not on record. */
-export type RowChoice = Readonly<v.InferInput<typeof rowChoiceSchema>>;
+export type RowChoice = Readonly<v.InferInput<v.ObjectSchema<typeof rowChoiceEntries, undefined>>>;
 
 export const batchInputSchema = v.object({
   /**
