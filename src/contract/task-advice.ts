@@ -23,6 +23,11 @@ export const taskCommands = {
   reconcile: 'longhaul reconcile',
 };
 
+/** Whether a workflow ended without its own doing, so that nothing follows its task. */
+export function isCutOff(execution: string): boolean {
+  return execution === 'TERMINATED' || execution === 'TIMED_OUT';
+}
+
 /** What a person can decide about a task that waits for a decision. */
 export interface OperatorChoice {
   /** Name of the update that says so. */

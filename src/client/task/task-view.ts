@@ -1,7 +1,7 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { TransferProgress } from '../../contract/activities';
 import { searchAttributes } from '../../contract/search-attributes';
-import { afterAdoption, afterCutOff, cutOffMeaning, type CutOffTask } from '../../contract/task-advice';
+import { afterAdoption, afterCutOff, cutOffMeaning, type CutOffTask, isCutOff } from '../../contract/task-advice';
 import { isOpenRequest } from '../../contract/task-facts';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
 import type { UncertainCreate } from '../../domain/adoption';
@@ -153,11 +153,6 @@ function stopRequests(requests: readonly StopRequestView[], wasCutOff: boolean):
       ? { ...request, outcome: 'unconfirmed', words: 'Its workflow was cut off, so nothing follows it any more.' }
       : request,
   );
-}
-
-/** Whether a task's workflow ended without its own doing, so that nothing follows the task. */
-export function isCutOff(execution: WorkflowExecutionStatusName): boolean {
-  return execution === 'TERMINATED' || execution === 'TIMED_OUT';
 }
 
 function toIso(ms: number | undefined): string | null {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { TaskHandle } from '../../client/task/task-handle';
-import { isCutOff, type TaskView } from '../../client/task/task-view';
-import { taskCommands } from '../../contract/task-advice';
+import type { TaskView } from '../../client/task/task-view';
+import { isCutOff, taskCommands } from '../../contract/task-advice';
 import { adoptionKey, taskWorkflowId } from '../../contract/workflow-ids';
 import { shellWord } from '../../domain/shell-word';
 import { isTerminal, parseServiceStatus } from '../../domain/task-state';
