@@ -193,8 +193,8 @@ function contentProblems(key: string, input: ContentInput): string[] {
     problems.push(`${where} has file and content; give one of them.`);
   } else if (typeof name !== 'string' || !fileName.test(name) || !hasExtension.test(name)) {
     problems.push(`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`);
-  } else if ([...name].length > maxNameLength) {
-    const { length } = [...name];
+  } else if (Array.from(name).length > maxNameLength) {
+    const { length } = Array.from(name);
     problems.push(
       `${where}.name is ${showValue(name)}, with ${length} characters; give one of at most ${maxNameLength}.`,
     );
@@ -224,11 +224,9 @@ function noStaging(key: string): string {
 
 function withFiles<Input>(input: Input | ContentTaskInput, files: ReadonlyMap<string, string>): Input {
   const { inputs } = input as ContentTaskInput;
-  const named = Object.entries(inputs).map(([key, value]) => {
+  const named = Object.entries(inputs).map(([key, value]): [string, unknown] => {
     const file = files.get(key);
-    if (file === undefined) return [key, value] as const;
-    const { as } = value as ContentInput;
-    return [key, { file, as }] as const;
+    return [key, file === undefined ? value : { file, as: (value as ContentInput).as }];
   });
   return { ...(input as ContentTaskInput), inputs: Object.fromEntries(named) } as Input;
 }
