@@ -9,8 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { InputInvalidError } from './client/errors';
-import { checkOptions } from './client/option-check';
+import { checkOptions, InputInvalidError } from './client/errors';
 import { abortSignal, type OptionRules } from './domain/option-rules';
 import { isUri } from './domain/uri';
 import type {

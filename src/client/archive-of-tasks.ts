@@ -40,7 +40,13 @@ export async function findOtherArchive(
   { identity, replaces }: KnownArchive,
 ): Promise<OtherArchive | undefined> {
   const { namespace } = client.options;
-  if (identity !== null && identity.namespace !== namespace) return ofAnotherNamespace(identity.namespace, namespace);
+  if (identity !== null && identity.namespace !== namespace) {
+    const its = identity.namespace;
+    return {
+      found: `it is the archive of the Temporal namespace "${its}", and tasks of "${namespace}" would take its create records for their own: a key that both namespaces have would be created only once`,
+      remedy: `Give "${namespace}" an archive of its own, such as another folder or prefix (LONGHAUL_ARCHIVE), or correct TEMPORAL_NAMESPACE. Where "${namespace}" takes the place of "${its}" for good, write "${namespace}" into the second line of .archive-id.`,
+    };
+  }
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND WorkflowType = "task" AND ${searchAttributes.requestId.name} IS NOT NULL`;
   let tried = 0;
   for await (const { workflowId, runId } of listWorkflows(client, query, maxTasks)) {
@@ -54,13 +60,6 @@ export async function findOtherArchive(
     };
   }
   return undefined;
-}
-
-function ofAnotherNamespace(its: string, own: string): OtherArchive {
-  return {
-    found: `it is the archive of the Temporal namespace "${its}", and tasks of "${own}" would take its create records for their own: a key that both namespaces have would be created only once`,
-    remedy: `Give "${own}" an archive of its own, such as another folder or prefix (LONGHAUL_ARCHIVE), or correct TEMPORAL_NAMESPACE. Where "${own}" takes the place of "${its}" for good, write "${own}" into the second line of .archive-id.`,
-  };
 }
 
 /** The same by a connection of its own. Throws where Temporal does not answer. */

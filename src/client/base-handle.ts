@@ -9,10 +9,9 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import type { DecisionTaken } from '../contract/task-messages';
 import { isRecord } from '../domain/json';
-import { DecisionRefusedError, TaskOverError, WorkflowStuckError } from './errors';
+import { checkOptions, DecisionRefusedError, TaskOverError, WorkflowStuckError } from './errors';
 import { TemporalBusyError } from './connection-errors';
 import { isClosed } from './existing-run';
-import { checkOptions } from './option-check';
 import { abortSignal, type OptionRules } from '../domain/option-rules';
 import { areWorkflowsServed } from './queue-pollers';
 import { abortable, askTemporal, isUndecodable, type TemporalAccess, workflowUrl } from './temporal-access';
@@ -94,9 +93,42 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
     return queryWorkflow(this.#access, query, isAnswer, this.workflowId);
   }
 
-  /** See {@link updateWorkflow}. */
-  protected update(update: () => Promise<DecisionTaken>, options?: UpdateOptions): Promise<string> {
-    return updateWorkflow(this.#access, this.workflowId, update, options);
+  /**
+   * Sends an update that decides something; resolves with the workflow's answer. An update that comes at the end of a run
+   * is sent again, to the next run. Throws `DecisionRefusedError` with the workflow's message when it refuses,
+   * `TaskOverError` when no run follows, and the errors of `askTemporal`.
+   */
+  protected async update(
+    update: () => Promise<DecisionTaken>,
+    { isRepeatable = true }: UpdateOptions = {},
+  ): Promise<string> {
+    const { workflowId } = this;
+    const untilMs = Date.now() + repeatWithinMs;
+    for (;;) {
+      try {
+        const taken: unknown = await askTemporal(this.#access, workflowId, update, answerTimeoutMs);
+        return isRecord(taken) && typeof taken['words'] === 'string' ? taken['words'] : 'The workflow accepted it.';
+      } catch (error) {
+        const obstacle = await this.#classifyUpdateError(error);
+        if (obstacle === 'refusal') throw refusal(workflowId, error);
+        if (obstacle === 'other' || (obstacle === 'endOfRunAfterAccept' && !isRepeatable) || Date.now() >= untilMs)
+          throw error;
+      }
+      await delay(repeatEveryMs);
+    }
+  }
+
+  async #classifyUpdateError(error: unknown): Promise<UpdateObstacle> {
+    if (error instanceof WorkflowUpdateFailedError) {
+      const isEnd = error.cause instanceof ApplicationFailure && error.cause.type === 'AcceptedUpdateCompletedWorkflow';
+      return isEnd ? 'endOfRunAfterAccept' : 'refusal';
+    }
+    // Temporal's server answers with the same code when a run is closing.
+    if (error instanceof TemporalBusyError) return 'endOfRun';
+    if (error instanceof WorkflowStuckError) return 'failedTask';
+    // The run that it was sent to is over; the workflow may go on in another one.
+    if (error instanceof TaskOverError) return (await this.isOver()) ? 'other' : 'endOfRun';
+    return 'other';
   }
 }
 
@@ -116,34 +148,25 @@ export async function queryWorkflow<Answer>(
   const { client } = access;
   const [unserved, settled] = [new AbortController(), new AbortController()];
   const withinMs = Date.now() + answerTimeoutMs;
-  abortUnserved(access, workflowId, unserved, settled.signal).catch(() => undefined);
+  // Aborts when no worker runs the workflows of its task queue; does nothing where that cannot be told.
+  const abortUnserved = async (): Promise<void> => {
+    await delay(lookForWorkersAfterMs, undefined, { signal: settled.signal });
+    await client.withDeadline(Date.now() + answerTimeoutMs, async () => {
+      const { taskQueue } = await describeWorkflow(client, workflowId);
+      if (!(await areWorkflowsServed(client, taskQueue))) unserved.abort();
+    });
+  };
+  abortUnserved().catch(() => undefined);
   try {
     const answer = await abortable(access, unserved.signal, () => client.withDeadline(withinMs, query));
     return isAnswer(answer) ? answer : undefined;
   } catch (error) {
-    if (unserved.signal.aborted || isUnanswered(error)) return undefined;
+    const isUnanswered = error instanceof ServiceError || error instanceof QueryNotRegisteredError;
+    if (unserved.signal.aborted || isUnanswered || isUndecodable(error)) return undefined;
     throw error;
   } finally {
     settled.abort();
   }
-}
-
-function isUnanswered(error: unknown): boolean {
-  return error instanceof ServiceError || error instanceof QueryNotRegisteredError || isUndecodable(error);
-}
-
-/** Aborts when no worker runs the workflows of its task queue; does nothing where that cannot be told. */
-async function abortUnserved(
-  { client }: TemporalAccess,
-  workflowId: string,
-  unserved: AbortController,
-  settled: AbortSignal,
-): Promise<void> {
-  await delay(lookForWorkersAfterMs, undefined, { signal: settled });
-  await client.withDeadline(Date.now() + answerTimeoutMs, async () => {
-    const { taskQueue } = await describeWorkflow(client, workflowId);
-    if (!(await areWorkflowsServed(client, taskQueue))) unserved.abort();
-  });
 }
 
 /** How an update may be repeated. */
@@ -155,55 +178,8 @@ export interface UpdateOptions {
   readonly isRepeatable?: boolean;
 }
 
-/**
- * Sends an update that decides something; resolves with the workflow's answer. An update that comes at the end of a run
- * is sent again, to the next run. Throws `DecisionRefusedError` with the workflow's message when it refuses,
- * `TaskOverError` when no run follows, and the errors of `askTemporal`.
- */
-async function updateWorkflow(
-  access: TemporalAccess,
-  workflowId: string,
-  update: () => Promise<DecisionTaken>,
-  { isRepeatable = true }: UpdateOptions = {},
-): Promise<string> {
-  const untilMs = Date.now() + repeatWithinMs;
-  for (;;) {
-    try {
-      const taken: unknown = await askTemporal(access, workflowId, update, answerTimeoutMs);
-      return isRecord(taken) && typeof taken['words'] === 'string' ? taken['words'] : 'The workflow accepted it.';
-    } catch (error) {
-      const obstacle = await classifyUpdateError(access, workflowId, error);
-      if (obstacle === 'refusal') throw refusal(workflowId, error);
-      if (obstacle === 'other' || (obstacle === 'endOfRunAfterAccept' && !isRepeatable) || Date.now() >= untilMs)
-        throw error;
-    }
-    await delay(repeatEveryMs);
-  }
-}
-
 /** Why an update did not succeed. */
 type UpdateObstacle = 'refusal' | 'endOfRun' | 'endOfRunAfterAccept' | 'failedTask' | 'other';
-
-async function classifyUpdateError(
-  access: TemporalAccess,
-  workflowId: string,
-  error: unknown,
-): Promise<UpdateObstacle> {
-  if (error instanceof WorkflowUpdateFailedError) {
-    const isEnd = error.cause instanceof ApplicationFailure && error.cause.type === 'AcceptedUpdateCompletedWorkflow';
-    return isEnd ? 'endOfRunAfterAccept' : 'refusal';
-  }
-  // Temporal's server answers with the same code when a run is closing.
-  if (error instanceof TemporalBusyError) return 'endOfRun';
-  if (error instanceof WorkflowStuckError) return 'failedTask';
-  // The run that it was sent to is over; the workflow may go on in another one.
-  if (error instanceof TaskOverError) return (await isOver(access, workflowId)) ? 'other' : 'endOfRun';
-  return 'other';
-}
-
-async function isOver(access: TemporalAccess, workflowId: string): Promise<boolean> {
-  return isClosed((await askTemporal(access, workflowId, () => describeWorkflow(access.client, workflowId))).execution);
-}
 
 function refusal(workflowId: string, error: unknown): DecisionRefusedError {
   const words = error instanceof WorkflowUpdateFailedError ? (error.cause?.message ?? error.message) : String(error);

@@ -36,13 +36,11 @@ export function startingWithin(workflow: WorkflowClient, parent: TraceContext): 
   const withParent: WorkflowClientInterceptor = {
     startWithDetails: (input, next) => next({ ...input, headers: withTraceHeader(input.headers, parent) }),
   };
-  const options = { ...workflow.options, interceptors: addFirst(withParent, workflow.options.interceptors) };
+  // Before the client's own, which begin a span for the start: that of the parent. The SDK takes an older form, too.
+  const own: object = workflow.options.interceptors;
+  const calls: unknown = Array.isArray(own) ? own : Reflect.get(own, 'calls');
+  const others: readonly unknown[] = Array.isArray(calls) ? calls : [];
+  const interceptors = Array.isArray(own) ? [withParent, ...others] : { calls: [() => withParent, ...others] };
+  const options = { ...workflow.options, interceptors };
   return Object.create(workflow, { options: { value: options } }) as WorkflowClient;
-}
-
-/** Before the client's own, which begin a span for the start: that of the parent. The SDK takes an older form, too. */
-function addFirst(first: WorkflowClientInterceptor, others: object): object {
-  if (Array.isArray(others)) return [first, ...(others as unknown[])];
-  const calls: unknown = Reflect.get(others, 'calls');
-  return { calls: [() => first, ...(Array.isArray(calls) ? (calls as unknown[]) : [])] };
 }

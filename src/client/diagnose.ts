@@ -70,22 +70,19 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
     return [failed('Temporal', error, temporal)];
   }
   try {
-    const reached = await checkServer(connection, temporal);
+    const { serverVersion } = await connection.workflowService.getSystemInfo({});
+    const reached = fine('Temporal', `version ${serverVersion} answers at ${temporal.address}`);
     const namespace = await checkNamespace(connection, temporal);
     if (!namespace.isOk) return [reached, namespace];
     const attributes = await checkSearchAttributes(connection, temporal, fix);
     if (setupOnly) return [reached, namespace, attributes];
-    const workers = await checkWorkers(connection, temporal, taskQueue);
-    const stuck = await checkStuck(connection, temporal, taskQueue);
-    return [reached, namespace, attributes, ...workers, ...stuck, await checkCreates(connection, temporal, taskQueue)];
+    const client = new Client({ connection, namespace: temporal.namespace });
+    const workers = await checkWorkers(client, temporal, taskQueue);
+    const stuck = await checkStuck(client, temporal, taskQueue);
+    return [reached, namespace, attributes, ...workers, ...stuck, await checkCreates(client, temporal, taskQueue)];
   } finally {
     await connection.close();
   }
-}
-
-async function checkServer(connection: Connection, temporal: TemporalConnection): Promise<Finding> {
-  const { serverVersion } = await connection.workflowService.getSystemInfo({});
-  return fine('Temporal', `version ${serverVersion} answers at ${temporal.address}`);
 }
 
 async function checkNamespace(connection: Connection, temporal: TemporalConnection): Promise<Finding> {
@@ -157,11 +154,9 @@ function operatorCommand(namespace: string, names: readonly string[]): string {
   return `Have an operator run: temporal operator search-attribute create --namespace ${namespace} ${attributes}`;
 }
 
-async function checkWorkers(
-  connection: Connection,
-  temporal: TemporalConnection,
-  taskQueue: string,
-): Promise<Finding[]> {
+async function checkWorkers(client: Client, temporal: TemporalConnection, taskQueue: string): Promise<Finding[]> {
+  const { workflowService } = client;
+  const { namespace } = temporal;
   const queues = [
     { check: 'Workers for workflows', name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
     { check: 'Workers for activities', name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
@@ -172,21 +167,19 @@ async function checkWorkers(
   const findings = await Promise.all(
     queues.map(async ({ check, name, taskQueueType }) => {
       try {
-        const { namespace } = temporal;
-        const seen = await connection.workflowService.describeTaskQueue({
-          namespace,
-          taskQueue: { name },
-          taskQueueType,
-        });
-        const { pollers } = seen;
-        const { live, found } = await readPollers(connection.workflowService, { namespace, name, pollers });
-        const workers = workersFinding(check, live.length > 0, found, taskQueue);
+        const seen = await workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType });
+        const { live, found } = await readPollers(workflowService, { namespace, name, pollers: seen.pollers });
+        const isOk = live.length > 0;
+        const remedy = isOk ? null : `Start a worker: longhaul worker${taskQueueOption(taskQueue)}.`;
+        const workers: Finding = { check, isOk, found, remedy };
         if (taskQueueType !== TASK_QUEUE_TYPE_WORKFLOW) return [workers];
+        // What is pinned to a version whose workers were stopped too early stands still, although others poll.
+        const unserved = await unservedProblem(client, name, live);
         return [
           workers,
           ...archiveFindings(live),
           ...versionFindings(namespace, live, seen),
-          ...(await unservedFindings(new Client({ connection, namespace }), name, live)),
+          ...(unserved === undefined ? [] : [{ check: 'Versions that tasks are pinned to', isOk: false, ...unserved }]),
         ];
       } catch (error) {
         return [failed(check, error, temporal)];
@@ -211,11 +204,7 @@ function archiveFindings(live: readonly PollerInfo[]): Finding[] {
 }
 
 /** With build ids, Temporal gives new tasks to the current version alone, whoever polls. */
-function versionFindings(
-  namespace: string,
-  live: readonly PollerInfo[],
-  { versioningInfo }: Pick<TaskQueueView, 'versioningInfo'>,
-): Finding[] {
+function versionFindings(namespace: string, live: readonly PollerInfo[], { versioningInfo }: TaskQueueView): Finding[] {
   const check = 'Version of the workers';
   const problem = routingProblem(namespace, live, versioningInfo);
   if (problem !== undefined) return [{ check, isOk: false, ...problem }];
@@ -223,20 +212,13 @@ function versionFindings(
   return routed.length === 0 ? [] : [fine(check, `new tasks go to ${routed.map(showVersion).join(' and ')}`)];
 }
 
-/** What is pinned to a version whose workers were stopped too early stands still, although others poll. */
-async function unservedFindings(client: Client, taskQueue: string, live: readonly PollerInfo[]): Promise<Finding[]> {
-  const problem = await unservedProblem(client, taskQueue, live);
-  return problem === undefined ? [] : [{ check: 'Versions that tasks are pinned to', isOk: false, ...problem }];
-}
-
 /** Workflows whose workflow tasks fail or time out are listed as running. */
 async function checkStuck(
-  connection: Connection,
+  client: Client,
   temporal: TemporalConnection,
   taskQueue: string,
 ): Promise<readonly Finding[]> {
   const check = 'Stuck tasks and batches';
-  const client = new Client({ connection, namespace: temporal.namespace });
   const running = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running"`;
   try {
     const [stuck, overloaded] = await Promise.all(
@@ -280,9 +262,8 @@ async function countAndName(
 }
 
 /** What refuses one create mostly refuses those of its account: all of them wait, and nothing fails. */
-async function checkCreates(connection: Connection, temporal: TemporalConnection, taskQueue: string): Promise<Finding> {
+async function checkCreates(client: Client, temporal: TemporalConnection, taskQueue: string): Promise<Finding> {
   const check = 'Creates';
-  const client = new Client({ connection, namespace: temporal.namespace });
   const ofStatus = `${searchAttributes.status.name} = "Creating"`;
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND ${ofStatus}`;
   try {
@@ -300,11 +281,6 @@ async function checkCreates(connection: Connection, temporal: TemporalConnection
   } catch (error) {
     return failed(check, error, temporal);
   }
-}
-
-function workersFinding(check: string, isOk: boolean, found: string, taskQueue: string): Finding {
-  const remedy = isOk ? null : `Start a worker: longhaul worker${taskQueueOption(taskQueue)}.`;
-  return { check, isOk, found, remedy };
 }
 
 function fine(check: string, found: string): Finding {

@@ -1,6 +1,7 @@
 import type { FailureType } from '../contract/failure-types';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
+import { optionProblems, type OptionRules } from '../domain/option-rules';
 import { boundedText, showValue } from '../domain/text';
 import { type FailureDetails, isFailureDetails } from './replies';
 
@@ -17,6 +18,12 @@ export class InputInvalidError extends LonghaulError {
     super([`The ${given} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)].join('\n'));
     this.problems = problems;
   }
+}
+
+/** Throws {@link InputInvalidError} with every problem of the options. */
+export function checkOptions<Options>(options: unknown, rules: OptionRules<Options>): void {
+  const problems = optionProblems(options, rules);
+  if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
 }
 
 /**

@@ -54,23 +54,20 @@ export function isClosed(execution: WorkflowExecutionStatusName): boolean {
 /** Reads a run from its description. */
 export function knownRun({ runId, execution, memo, attributes, startedAt, closedAt }: DescribedWorkflow): KnownRun {
   const [inputDigest, startId, createNumber] = ['inputDigest', 'startId', 'createNumber'].map((name) => memo.get(name));
+  const isCount = typeof createNumber === 'number' && Number.isSafeInteger(createNumber) && createNumber > 0;
   return {
     runId,
     execution,
     isClosed: isClosed(execution),
     inputDigest: typeof inputDigest === 'string' ? inputDigest : null,
     startId: typeof startId === 'string' ? startId : null,
-    createNumber: isCount(createNumber) ? createNumber : 1,
+    createNumber: isCount ? createNumber : 1,
     requestId: attributes.get(searchAttributes.requestId.name) ?? null,
     status: attributes.get(searchAttributes.status.name) ?? null,
     canceledResult: readCanceledMemo({ canceledResult: memo.get('canceledResult') }),
     startedAt: startedAt.toISOString(),
     endedAt: closedAt?.toISOString() ?? null,
   };
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
 /** Of a workflow that another program ended. */
@@ -80,13 +77,6 @@ const unreadable: TaskEnding = {
   message: 'The result of the workflow cannot be read: another program ended it.',
   details: null,
 };
-
-/** The details of a failure, with `result` null where it does not have the shape of one. */
-function checkedDetails(details: unknown): unknown {
-  if (!isRecord(details) || !Object.hasOwn(details, 'result') || isTaskResult(details['result']))
-    return details ?? null;
-  return { ...details, result: null };
-}
 
 /** Reads how a closed run ended, with one more request to Temporal. */
 export async function readEnding(client: Client, workflowId: string, run: KnownRun): Promise<TaskEnding> {
@@ -98,14 +88,18 @@ export async function readEnding(client: Client, workflowId: string, run: KnownR
     return isTaskResult(result) ? { kind: 'result', result } : unreadable;
   } catch (error) {
     if (isUndecodable(error)) return unreadable;
-    if (error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure) {
-      const { type, message, details } = error.cause;
-      return { kind: 'failure', type: type ?? '', message, details: checkedDetails(details?.[0]) };
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const { cause } = error;
+    if (!(cause instanceof ApplicationFailure)) {
+      return { kind: 'failure', type: '', message: cause?.message ?? error.message, details: null };
     }
-    if (error instanceof WorkflowFailedError) {
-      return { kind: 'failure', type: '', message: error.cause?.message ?? error.message, details: null };
+    const { type, message } = cause;
+    let details: unknown = cause.details?.[0] ?? null;
+    // A `result` without the shape of one is none.
+    if (isRecord(details) && Object.hasOwn(details, 'result') && !isTaskResult(details['result'])) {
+      details = { ...details, result: null };
     }
-    throw error;
+    return { kind: 'failure', type: type ?? '', message, details };
   }
 }
 
@@ -134,7 +128,9 @@ export function planRetry(input: TaskInput, previous: PreviousCreate, ending: Ta
   if (ending.kind === 'result' && ending.result.status === 'Success') return { action: 'keep' };
   if ('adopt' in input) return { action: 'start', input, createNumber };
   const requestId = previous.requestId ?? result?.requestId ?? null;
-  if (requestId === null || isUnknownToTheService(ending)) return startAgain(input, createNumber);
+  // A person may have mistyped the id; the create record has the one that the service returned.
+  const isUnknown = ending.kind === 'failure' && ending.type === failureTypes.TaskNotFound;
+  if (requestId === null || isUnknown) return startAgain(input, createNumber);
   if (isOverAtTheService(ending, result)) return startAgain(input, createNumber + 1);
   return { action: 'start', input: takeOver(input, requestId, createNumber), createNumber };
 }
@@ -143,17 +139,11 @@ function startAgain(input: NewTaskInput, createNumber: number): RetryPlan {
   return { action: 'start', input: { ...input, createNumber }, createNumber };
 }
 
-/** A person may have mistyped the id; the create record has the one that the service returned. */
-function isUnknownToTheService(ending: TaskEnding): boolean {
-  return ending.kind === 'failure' && ending.type === failureTypes.TaskNotFound;
-}
-
 function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | undefined): boolean {
   switch (ending.kind) {
     case 'result':
-      return true;
     case 'canceled':
-      // The workflow ends so only after the service confirmed the stop.
+      // A workflow ends as canceled only after the service confirmed the stop.
       return true;
     case 'failure': {
       const isEnded = result?.status === 'Failed' || result?.status === 'Canceled';
@@ -166,15 +156,5 @@ function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | un
 
 function takeOver(input: NewTaskInput, requestId: string, createNumber: number): AdoptedTaskInput {
   const { account, archive, watch, deadlines, webhook, batch, tuning } = input;
-  return {
-    adopt: { requestId },
-    createNumber,
-    ...(account !== undefined && { account }),
-    ...(archive !== undefined && { archive }),
-    ...(watch !== undefined && { watch }),
-    ...(deadlines !== undefined && { deadlines }),
-    ...(webhook !== undefined && { webhook }),
-    ...(batch !== undefined && { batch }),
-    ...(tuning !== undefined && { tuning }),
-  };
+  return { adopt: { requestId }, createNumber, account, archive, watch, deadlines, webhook, batch, tuning };
 }

@@ -10,6 +10,7 @@ import {
   checkedTaskId,
   type AdoptTaskOptions,
   checkedStart,
+  ownCopy,
   type StartAdoptionInput,
   type StartTaskInput,
   type StartTaskOptions,
@@ -25,9 +26,8 @@ import { showValue } from '../domain/text';
 import { TemporalAccountDays } from './account-days';
 import { BatchHandle } from './batch/batch-handle';
 import { connectTemporal } from './connect-temporal';
-import { InputInvalidError } from './errors';
+import { checkOptions, InputInvalidError } from './errors';
 import type { ConnectionSources } from './connection-errors';
-import { ownCopy } from './own-copy';
 import { type ListedTask, listTasks } from './task/list-tasks';
 import type { ListTasksOptions } from './task/task-filter';
 import { listBatches, type ListBatchesOptions, type ListedBatch } from './batch/list-batches';
@@ -35,7 +35,6 @@ import { checkBatchStart, startBatch } from './batch/start-batch';
 import { Sweeps } from './sweeps';
 import { TaskHandle } from './task/task-handle';
 import { type ContentTaskInput, type InputStaging, type OutputArchive, stageContents } from './task/task-files';
-import { checkOptions } from './option-check';
 import { objectWith, optionProblems, type OptionRules, plainText } from '../domain/option-rules';
 import type { TemporalAccess } from './temporal-access';
 
@@ -92,14 +91,6 @@ const connectRules: OptionRules<LonghaulConnectOptions> = {
   ...longhaulRules,
 };
 
-/** What is left out, or undefined, has no problem of its own: a client must be there. */
-function checkClientOptions(options: unknown): void {
-  const problems = optionProblems(options, clientRules);
-  const isMissing = !isRecord(options) || options['client'] === undefined;
-  const all = [...problems, ...(isMissing ? [`client is missing; give ${clientRules.client.remedy}.`] : [])];
-  if (all.length > 0) throw new InputInvalidError(all, 'arguments');
-}
-
 const givenClient: ConnectionSources = {
   address: 'the address of the given client',
   namespace: 'the namespace of the given client',
@@ -128,7 +119,11 @@ export class Longhaul {
     ownConnection?: Connection,
     sources: ConnectionSources = ownConnection === undefined ? givenClient : {},
   ) {
-    checkClientOptions(options);
+    const problems = [...optionProblems(options, clientRules)];
+    // What is left out has no problem of its own.
+    const { client: given }: Partial<LonghaulClientOptions> = isRecord(options) ? options : {};
+    if (given === undefined) problems.push(`client is missing; give ${clientRules.client.remedy}.`);
+    if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
     const { client, taskQueue = workflowTaskQueue, webUiUrl = null, staging, archive } = options;
     const { connection } = client;
     const address = connection instanceof Connection ? connection.options.address : 'the given connection';
@@ -157,24 +152,15 @@ export class Longhaul {
     const webUiUrl = options.webUiUrl ?? config.webUiUrl;
     const connectionOptions = { ...configured.connectionOptions, address };
     const sources: ConnectionSources = {
-      ...(given !== undefined && { address: 'the address that connect was given' }),
-      ...(options.namespace !== undefined && { namespace: 'the namespace that connect was given' }),
+      address: given && 'the address that connect was given',
+      namespace: options.namespace && 'the namespace that connect was given',
     };
     const connection = await connectTemporal({ address, namespace, connectionOptions }, sources);
     const interceptors = { workflow: await loadClientTraces(config.traces !== null) };
     const dataConverter = clientDataConverter(config.codecKeys);
     const client = new Client({ connection, namespace, dataConverter, interceptors });
     const { taskQueue, staging, archive } = options;
-    return new Longhaul(
-      {
-        ...{ client, webUiUrl },
-        ...(taskQueue !== undefined && { taskQueue }),
-        ...(staging !== undefined && { staging }),
-        ...(archive !== undefined && { archive }),
-      },
-      connection,
-      sources,
-    );
+    return new Longhaul({ client, webUiUrl, taskQueue, staging, archive }, connection, sources);
   }
 
   /**

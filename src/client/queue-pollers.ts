@@ -1,6 +1,8 @@
-import type { Client } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
+import type { TemporalConnection } from '../config/temporal-connection';
 import { formatDuration } from '../domain/time';
+import { connectTemporal } from './connect-temporal';
 import type { PollerInfo } from './worker-versions';
 
 const { TASK_QUEUE_TYPE_WORKFLOW } = temporal.api.enums.v1.TaskQueueType;
@@ -47,7 +49,9 @@ export async function readPollers(
   const recent = pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
   const stops = recent.length === 0 ? new Map<string, number>() : await readStops(workers, namespace, name);
   // One with the same identity may have been started since: a container that restarts keeps its host name and its pid.
-  const live = recent.filter((poller) => seenAtMs(poller) > (stops.get(poller.identity ?? '') ?? 0) + lastAskMs);
+  const live = recent.filter(
+    ({ identity, lastAccessTime }) => toMs(lastAccessTime) > (stops.get(identity ?? '') ?? 0) + lastAskMs,
+  );
   const ask = live.length === 1 ? 'which asked for work' : 'of which the latest asked for work';
   const lastMs = Math.min(...(live.length > 0 ? live : pollers).map(ageMs));
   const last = `${formatDuration(Math.max(0, lastMs))} ago`;
@@ -75,6 +79,22 @@ export async function areWorkflowsServed(
   return live.length > 0;
 }
 
+/** Those of the task queues whose workflows no worker runs, each once. Throws where Temporal does not answer. */
+export async function findUnservedQueues(
+  temporal: TemporalConnection,
+  taskQueues: readonly string[],
+): Promise<readonly string[]> {
+  const connection = await connectTemporal(temporal);
+  try {
+    const client = new Client({ connection, namespace: temporal.namespace });
+    const names = [...new Set(taskQueues)];
+    const served = await Promise.all(names.map((name) => areWorkflowsServed(client, name)));
+    return names.filter((_, index) => served[index] === false);
+  } finally {
+    await connection.close();
+  }
+}
+
 /** When workers of a queue said that they stop, in milliseconds since 1970, by identity; none that runs is among them. */
 async function readStops(workers: WorkerList, namespace: string, queue: string): Promise<ReadonlyMap<string, number>> {
   const stops = new Map<string, number>();
@@ -96,12 +116,8 @@ async function readStops(workers: WorkerList, namespace: string, queue: string):
   return stops;
 }
 
-function ageMs(poller: PollerInfo): number {
-  return Date.now() - seenAtMs(poller);
-}
-
-function seenAtMs({ lastAccessTime }: PollerInfo): number {
-  return toMs(lastAccessTime);
+function ageMs({ lastAccessTime }: PollerInfo): number {
+  return Date.now() - toMs(lastAccessTime);
 }
 
 function toMs(time: PollerInfo['lastAccessTime']): number {

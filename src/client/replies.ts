@@ -82,7 +82,9 @@ const taskStatus = z.object({
 
 const spread = z.object({ median: count, p90: count });
 const appFigures = z.object({
-  ...{ webAppId: count, rows: count, ms: spread.nullable() },
+  webAppId: count,
+  rows: count,
+  ms: spread.nullable(),
   cost: spread.extend({ currency: text }).nullable(),
 });
 
@@ -126,8 +128,12 @@ const batchResult = report.extend({
 });
 
 const budgetView = z.object({
-  ...{ budget: money, settled: money, expected: money, perRow: money },
-  ...{ unknown: count, places: count },
+  budget: money,
+  settled: money,
+  expected: money,
+  perRow: money,
+  unknown: count,
+  places: count,
 });
 
 const heldUp = z.object({ rows: count, since: moment, key: text.optional(), activity: text, words: text });
@@ -181,11 +187,11 @@ const failureDetails: { readonly [Type in keyof FailureDetails]: z.ZodType } = {
   StopUnconfirmed: z.object({ requestId: text.nullable() }),
   RowsChanged: z.object({
     changed: count,
-    changedRows: z.array(z.object({ ...placedKey })),
+    changedRows: z.array(z.object(placedKey)),
     renamed: z
       .object({
         newRows: count,
-        firstNew: z.array(z.object({ ...placedKey })),
+        firstNew: z.array(z.object(placedKey)),
         missingRows: count,
         firstMissing: z.array(z.object({ key: text })),
       })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { win32 } from 'node:path';
+import { Readable } from 'node:stream';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { TaskPlan } from '../contract/parse-task-input';
 import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
@@ -137,7 +138,10 @@ function checkedAttempt(
   const { key: givenKey, ...fields } = isRecord(request) ? request : {};
   const input: unknown = isRecord(request) ? fields : request;
   const parsed = parseTaskInput(input, ['key']);
-  const key = isRecord(request) && Object.hasOwn(request, 'key') ? givenKey : defaultKey(parsed.plan);
+  const requestId = parsed.plan?.adoptRequestId ?? null;
+  // Adopting the same task twice attaches; anything else without a key is a task of its own.
+  const defaultKey = requestId === null ? randomUUID() : adoptionKey(requestId);
+  const key = isRecord(request) && Object.hasOwn(request, 'key') ? givenKey : defaultKey;
   const found = [
     ...(isTaskKey(key) ? [] : [keyProblem(key, 'adopt' in fields)]),
     ...problems,
@@ -148,7 +152,6 @@ function checkedAttempt(
   const { plan } = parsed;
   const checked = input as TaskInput;
   const { traceparent, tags } = options ?? {};
-  const parent = traceparent === undefined ? undefined : parseTraceparent(traceparent);
   return {
     key,
     workflowId: taskWorkflowId(key),
@@ -157,8 +160,8 @@ function checkedAttempt(
     digest: inputDigest(checked),
     createNumber: plan.createNumber,
     reusePolicy: 'REJECT_DUPLICATE',
-    ...(parent !== undefined && { parent }),
-    ...(tags !== undefined && { tags: [...new Set(tags)] }),
+    parent: traceparent === undefined ? undefined : parseTraceparent(traceparent),
+    tags: tags && [...new Set(tags)],
   };
 }
 
@@ -186,29 +189,28 @@ function keyProblem(key: unknown, isAdoption: boolean): string {
   return `key is there and ${String(key)}; give ${taskKeyRemedy}, or leave key out for ${without}.`;
 }
 
-/** Adopting the same task twice attaches; anything else without a key is a task of its own. */
-function defaultKey(plan: TaskPlan | undefined): string {
-  const requestId = plan?.adoptRequestId ?? null;
-  return requestId === null ? randomUUID() : adoptionKey(requestId);
-}
-
 /** The fields of the input are checked with the input. */
 const adoptTaskRules: OptionRules<AdoptTaskOptions> = {
-  ...{ key: checkedElsewhere, webAppId: checkedElsewhere, account: checkedElsewhere, archive: checkedElsewhere },
-  ...{ watch: checkedElsewhere, deadlines: checkedElsewhere, webhook: checkedElsewhere, tuning: checkedElsewhere },
-  ...{ createNumber: checkedElsewhere, batch: checkedElsewhere },
+  key: checkedElsewhere,
+  webAppId: checkedElsewhere,
+  account: checkedElsewhere,
+  archive: checkedElsewhere,
+  watch: checkedElsewhere,
+  deadlines: checkedElsewhere,
+  webhook: checkedElsewhere,
+  tuning: checkedElsewhere,
+  createNumber: checkedElsewhere,
+  batch: checkedElsewhere,
   ...taskStartRules,
 };
-
-/** Stands in for a request id that is none while the options are checked. */
-const anyRequestId = 'any';
 
 /** Checks the input as {@link adoptTask} does, without Temporal. Throws `InputInvalidError`. */
 export function checkedAdoption(requestId: string, options?: AdoptTaskOptions): StartAttempt {
   const isId = isRequestId(requestId);
   const how = Object.entries(isRecord(options) ? options : {});
   const known = how.filter(([name]) => Object.hasOwn(adoptTaskRules, name) && !Object.hasOwn(taskStartRules, name));
-  const request = { ...Object.fromEntries(known), adopt: { requestId: isId ? requestId : anyRequestId } };
+  // Another id stands in for one that is none while the options are checked.
+  const request = { ...Object.fromEntries(known), adopt: { requestId: isId ? requestId : 'any' } };
   const problems = [...(isId ? [] : [requestIdProblem(requestId)]), ...taskOptionProblems(options, adoptTaskRules)];
   return checkedAttempt(request, options, problems, 'arguments');
 }
@@ -223,4 +225,24 @@ export function checkedTaskId(idOrKey: string): string {
   if (typeof idOrKey === 'string' && (idOrKey.includes(':') || isTaskKey(idOrKey))) return workflowIdOf(idOrKey);
   const problem = `The key or workflow id is ${showValue(idOrKey)}; give ${taskKeyRemedy}, or task: and these.`;
   throw new InputInvalidError([problem], 'arguments');
+}
+
+/** As deep as the fields of an input go (`batch.names.columns`): what is nested deeper is refused. */
+const maxDepth = 3;
+
+/**
+ * What a program gives to a start, as it is now: the start waits before it sends, and a program that goes on to fill the same
+ * object for its next task must not change this one. Contents stay what they are.
+ */
+export function ownCopy<Given>(given: Given): Given {
+  return copyOf(given, 0) as Given;
+}
+
+function copyOf(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Readable || depth > maxDepth) return value;
+  if (Array.isArray(value)) return value.map((one: unknown) => copyOf(one, depth + 1));
+  const fields: readonly [string, unknown][] = Object.entries(value);
+  // What JSON writes in a way of its own is refused with its own words.
+  if (fields.length === 0 || 'toJSON' in value || ArrayBuffer.isView(value)) return value;
+  return Object.fromEntries(fields.map(([name, one]) => [name, name === 'content' ? one : copyOf(one, depth + 1)]));
 }

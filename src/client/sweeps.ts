@@ -90,7 +90,11 @@ export class Sweeps {
       spec: { intervals: [{ every: everyMs }] },
       action: {
         type: 'startWorkflow' as const,
-        ...{ workflowType: sweepWorkflow, workflowId: this.#scheduleId, taskQueue, args: [plan], workflowTaskTimeout },
+        workflowType: sweepWorkflow,
+        workflowId: this.#scheduleId,
+        taskQueue,
+        args: [plan],
+        workflowTaskTimeout,
         staticSummary: 'What was paid for and is not safe',
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow },
@@ -98,8 +102,8 @@ export class Sweeps {
     await this.#ask(async () => {
       try {
         await client.schedule.create({
-          scheduleId: this.#scheduleId,
           ...schedule,
+          scheduleId: this.#scheduleId,
           state: { triggerImmediately: true },
         });
       } catch (error) {
@@ -148,7 +152,10 @@ export class Sweeps {
     const workflowId = `${this.#scheduleId}-now-${randomUUID()}`;
     const handle = await this.#ask(() =>
       client.workflow.start(sweepWorkflow, {
-        ...{ workflowId, taskQueue, args: [plan], workflowTaskTimeout },
+        workflowId,
+        taskQueue,
+        args: [plan],
+        workflowTaskTimeout,
         staticSummary: 'What was paid for and is not safe',
       }),
     );
@@ -156,9 +163,11 @@ export class Sweeps {
     try {
       return checkedResult(workflowId, await translating(this.#access, workflowId, wait));
     } catch (error) {
-      if (error instanceof WorkflowFailedError)
-        throw new SweepFailedError(workflowId, wordsOf(error), { cause: error });
-      throw error;
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      // A failed activity says only that it failed; its cause says why.
+      const inner = error.cause?.cause ?? error.cause;
+      const words = inner === undefined ? error.message : errorMessage(inner);
+      throw new SweepFailedError(workflowId, words, { cause: error });
     }
   }
 
@@ -245,21 +254,22 @@ function installedSweep(
   const isPaused = state.paused;
   const { plan, problems } = parseSweepInput(action.args?.[0]);
   const sinceMs = Math.max(Date.parse(last?.endedAt ?? '') || 0, (info.lastUpdatedAt ?? info.createdAt).getTime());
-  const everyMs = longestGap(info.nextActionTimes) ?? spec.intervals?.[0]?.every ?? null;
-  const [next] = info.nextActionTimes;
+  const times = info.nextActionTimes;
+  const [next] = times;
+  // The longest gap: a Schedule may have been given a calendar by hand.
+  const gaps = times.slice(1).map((time, index) => time.getTime() - (times[index] ?? time).getTime());
+  const everyMs = gaps.length > 0 ? Math.max(...gaps) : (spec.intervals?.[0]?.every ?? null);
   const comes = !isPaused && next !== undefined && everyMs !== null;
   return {
+    scheduleId,
+    everyMs,
     // What no sweep can be run with is not shown as if it were a plan.
-    ...{ scheduleId, everyMs, plan: problems.length === 0 ? plan : checkedPlan({}), problems, isPaused },
+    plan: problems.length === 0 ? plan : checkedPlan({}),
+    problems,
+    isPaused,
     nextAt: comes ? next.toISOString() : null,
     dueAt: comes ? new Date(sinceMs + 2 * everyMs + graceMs).toISOString() : null,
   };
-}
-
-/** Between sweeps that come: a Schedule may have been given a calendar by hand. Undefined for fewer than two. */
-function longestGap(times: readonly Date[]): number | undefined {
-  const gaps = times.slice(1).map((time, index) => time.getTime() - (times[index] ?? time).getTime());
-  return gaps.length === 0 ? undefined : Math.max(...gaps);
 }
 
 /** Another program may have started a workflow of this type, with any result. */
@@ -286,10 +296,4 @@ function isSweepResult(value: unknown): value is SweepResult {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-function wordsOf({ cause, message }: WorkflowFailedError): string {
-  // A failed activity says only that it failed; its cause says why.
-  const inner = cause?.cause ?? cause;
-  return inner === undefined ? message : errorMessage(inner);
 }

@@ -29,13 +29,7 @@ import {
 } from './connection-errors';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
-import {
-  describeWorkflow,
-  type DescribedWorkflow,
-  isAboutNamespace,
-  overloadWords,
-  stuckRemedy,
-} from './workflow-info';
+import { describeWorkflow, isAboutNamespace, overloadWords, stuckRemedy } from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
@@ -109,11 +103,9 @@ async function explainSilence(
   const { client } = access;
   const { workflowId, cause } = error;
   try {
-    const describe = (): Promise<DescribedWorkflow> => describeWorkflow(client, workflowId);
-    const { taskQueue, stuck, isOverloaded, encryptionKey } = await client.withDeadline(
-      Date.now() + describeTimeoutMs,
-      describe,
-    );
+    const withinMs = Date.now() + describeTimeoutMs;
+    const described = await client.withDeadline(withinMs, () => describeWorkflow(client, workflowId));
+    const { taskQueue, stuck, isOverloaded, encryptionKey } = described;
     if (stuck !== null) return new WorkflowStuckError(workflowId, stuck.message, { cause });
     if (isOverloaded) return new WorkflowStuckError(workflowId, overloadWords, { cause });
     if (error instanceof WorkflowStuckError) return error;
@@ -151,20 +143,16 @@ export async function abortable<Answer>(
   signal?.addEventListener('abort', onAbort, { once: true });
   closing?.addEventListener('abort', onClose, { once: true });
   try {
-    return await Promise.race([rejection(own.signal), client.withAbortSignal(own.signal, ask)]);
+    const aborted = new Promise<never>((_resolve, reject) => {
+      own.signal.addEventListener('abort', () => {
+        reject(own.signal.reason as Error);
+      });
+    });
+    return await Promise.race([aborted, client.withAbortSignal(own.signal, ask)]);
   } finally {
     signal?.removeEventListener('abort', onAbort);
     closing?.removeEventListener('abort', onClose);
   }
-}
-
-/** Rejects with the signal's reason when it aborts. */
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(signal.reason as Error);
-    });
-  });
 }
 
 /** What gRPC appends to its last error, also where it has nothing to note. */

@@ -54,7 +54,10 @@ export function routingProblem(
       remedy: `Make one of them current: ${setCurrentCommand(namespace, there)}`,
     };
   }
-  if (live.length === 0 || routed.some((one) => versions.some((version) => isSame(one, version)))) return undefined;
+  const isPolled = routed.some(({ deploymentName, buildId }) =>
+    versions.some((version) => version?.deploymentName === deploymentName && version.buildId === buildId),
+  );
+  if (live.length === 0 || isPolled) return undefined;
   const remedy = 'Start workers of that version';
   return {
     found: `new tasks go to ${routed.map(showVersion).join(' and ')}, and no worker of it polls`,
@@ -85,7 +88,9 @@ export async function unservedProblem(
   const found: string[] = [];
   try {
     while (found.length < shownUnserved) {
-      const version = await firstVersion(client, `${pinned}${excluding(known)}`);
+      const names = [...known].map((version) => JSON.stringify(version)).join(', ');
+      const others = names === '' ? '' : ` AND ${versionAttribute} NOT IN (${names})`;
+      const version = await firstVersion(client, `${pinned}${others}`);
       if (version === undefined) break;
       const { count } = await client.workflow.count(`${pinned} AND ${versionAttribute} = ${JSON.stringify(version)}`);
       known.add(version);
@@ -101,11 +106,6 @@ export async function unservedProblem(
     found: `${found.join('; ')}: nothing moves there, and a stop has no effect`,
     remedy: 'Start workers of that version again, or move what is pinned to it: docs/guides/versions.md.',
   };
-}
-
-function excluding(versions: ReadonlySet<string>): string {
-  if (versions.size === 0) return '';
-  return ` AND ${versionAttribute} NOT IN (${[...versions].map((version) => JSON.stringify(version)).join(', ')})`;
 }
 
 /** The version of the newest workflow that a query finds; undefined when it finds none. */
@@ -167,8 +167,4 @@ function toVersion(
 ): WorkerVersion | undefined {
   const { deploymentName, buildId } = version ?? {};
   return deploymentName && buildId ? { deploymentName, buildId } : undefined;
-}
-
-function isSame(one: WorkerVersion, other: WorkerVersion | undefined): boolean {
-  return one.deploymentName === other?.deploymentName && one.buildId === other.buildId;
 }

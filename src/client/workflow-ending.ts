@@ -1,7 +1,7 @@
 import type { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
-import { type FailureType, failureTypes } from '../contract/failure-types';
+import { failureTypes } from '../contract/failure-types';
 import { unfollowedTask } from '../contract/task-advice';
 import { readCanceledMemo, type TaskResult } from '../contract/task-result';
 import { redact, redactJson } from '../domain/redact';
@@ -42,7 +42,7 @@ export function describeFailure(
     const { type, message, details } = cause;
     // It may quote the service, and another version may have written the history.
     return {
-      failureType: isFailureType(type) ? type : 'Unknown',
+      failureType: Object.values(failureTypes).find((known) => known === type) ?? 'Unknown',
       message: redact(message),
       details: redactJson(details?.[0] ?? null),
     };
@@ -56,10 +56,6 @@ function cutOff(cause: unknown): [UntypedEnding, string] {
   if (cause instanceof TerminatedFailure) return ['WorkflowTerminated', 'was terminated'];
   if (cause instanceof TimeoutFailure) return ['WorkflowTimedOut', 'was timed out by Temporal'];
   return ['Unknown', 'ended without a failure'];
-}
-
-function isFailureType(type: string | null | undefined): type is FailureType {
-  return type != null && Object.hasOwn(failureTypes, type);
 }
 
 const unfollowedRows =

@@ -67,7 +67,16 @@ export interface DescribedWorkflow extends WorkflowInfo {
  * see `askTemporal`.
  */
 export async function describeWorkflow(client: Client, workflowId: string, runId = ''): Promise<DescribedWorkflow> {
-  const raw = await describe(client, workflowId, runId);
+  let raw: RawDescription;
+  try {
+    raw = await client.workflowService.describeWorkflowExecution({
+      namespace: client.options.namespace,
+      execution: { workflowId, runId },
+    });
+  } catch (error) {
+    if (isWorkflowGone(error, workflowId)) throw new WorkflowNotFoundError(error.details, workflowId, undefined);
+    throw error;
+  }
   const memo = Object.entries(raw.workflowExecutionInfo?.memo?.fields ?? {});
   const decoded = await Promise.all(
     memo.map(async ([name, payload]) => [name, await decodedPayload(client, payload)] as const),
@@ -102,32 +111,13 @@ function encryptionKeyOf([payload]: readonly Payload[]): string | null {
   return text('encoding') === encryptedEncoding ? text(encryptionMetadata.keyId) : null;
 }
 
-async function describe(
-  { workflowService, options }: Client,
-  workflowId: string,
-  runId: string,
-): Promise<RawDescription> {
-  try {
-    return await workflowService.describeWorkflowExecution({
-      namespace: options.namespace,
-      execution: { workflowId, runId },
-    });
-  } catch (error) {
-    if (isWorkflowGone(error, workflowId)) throw new WorkflowNotFoundError(error.details, workflowId, undefined);
-    throw error;
-  }
-}
-
 /** Whether Temporal says that it has no such workflow, or no longer. */
 export function isWorkflowGone(error: unknown, workflowId: string): error is ServiceError {
   if (!isGrpcServiceError(error) || error.code !== grpcStatus.NOT_FOUND) return false;
   return !isAboutNamespace(error.details, workflowId);
 }
 
-/**
- * Whether it is the namespace that is not there, by the words of gRPC's NOT_FOUND. They quote the workflow id, which may have
- * any word in it.
- */
+/** Whether gRPC's NOT_FOUND is about the namespace. Its words quote the workflow id, which may have any word in it. */
 export function isAboutNamespace(words: string, workflowId: string): boolean {
   return /namespace/i.test(words.replaceAll(workflowId, ''));
 }
@@ -161,18 +151,15 @@ export async function readStartArgument(client: Client, workflowId: string, runI
     maximumPageSize: 1,
   });
   const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  const argument = payload == null ? undefined : await decodedInput(client, payload);
-  if (!isRecord(argument)) return undefined;
-  return Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
-}
-
-async function decodedInput(client: Client, payload: Payload): Promise<unknown> {
+  if (payload == null) return undefined;
+  let argument: unknown;
   try {
-    return await decode(client, payload);
+    argument = await decode(client, payload);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    return undefined;
   }
+  if (!isRecord(argument)) return undefined;
+  return Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
 }
 
 /** The message of a failure, also of one that is encoded. */
@@ -192,10 +179,11 @@ export function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false 
   let tags: readonly string[] = [];
   let paused: readonly string[] = [];
   for (const [name, payload] of Object.entries(raw.searchAttributes?.indexedFields ?? {})) {
-    const value = attributeValue(payload);
+    // They are JSON and pass no codec.
+    const value = parseJson(Buffer.from(payload.data ?? []).toString('utf8'));
     if (value === undefined) undecodable.push(name);
     else if (name === reportedProblems && Array.isArray(value)) problems = value.map(String);
-    else if (name === pauseInfo) paused = pausedActivities(listTexts(value));
+    else if (name === pauseInfo) paused = listTexts(value).flatMap((text) => pausedActivity.exec(text)?.[1] ?? []);
     else if (name === searchAttributes.tags.name) tags = listTexts(value);
     else if (typeof value === 'string') attributes.set(name, value);
   }
@@ -242,17 +230,8 @@ const reportedProblems = 'TemporalReportedProblems';
 const pauseInfo = 'TemporalPauseInfo';
 const pausedActivity = /^property:activityType=(.+)$/;
 
-function pausedActivities(entries: readonly string[]): readonly string[] {
-  return entries.flatMap((entry) => pausedActivity.exec(entry)?.[1] ?? []);
-}
-
 /** The list filter that finds workflows of which something is paused. */
 export const pausedFilter = `${pauseInfo} IS NOT NULL`;
-
-/** Search attributes are JSON and pass no codec. `undefined` for invalid JSON. */
-function attributeValue({ data }: Payload): unknown {
-  return parseJson(Buffer.from(data ?? []).toString('utf8'));
-}
 
 /** A server may know more of them. */
 const executionNames: Readonly<Record<number, string>> = temporal.api.enums.v1.WorkflowExecutionStatus;

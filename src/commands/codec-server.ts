@@ -29,9 +29,7 @@ export function addCodecServerCommand(program: Command, context: CommandContext)
     .command('codec-server')
     .description('Decrypts payloads for Temporal’s Web UI and command line, by Temporal’s remote codec protocol.')
     .addHelpText('after', help)
-    .action(async () => {
-      await runCodecServer(context);
-    });
+    .action(() => runCodecServer(context));
 }
 
 async function runCodecServer(context: CommandContext): Promise<void> {

@@ -109,7 +109,7 @@ export async function withLonghaul<Result>(
     if (!isWorking) warn(`The collector of traces takes no spans: ${reason}`);
   });
   try {
-    const longhaul = await Longhaul.connect({ env: context.env, ...(taskQueue !== undefined && { taskQueue }) });
+    const longhaul = await Longhaul.connect({ env: context.env, taskQueue });
     const run = (): Promise<Result> =>
       use(longhaul)
         .catch((error: unknown) => withNamesake(longhaul, error))

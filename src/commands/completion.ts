@@ -103,13 +103,12 @@ function fishScript(places: readonly Place[]): string {
     const isNotFurther = path.length > 0 && names !== '' ? `; and not __fish_seen_subcommand_from ${names}` : '';
     const where = `complete -c longhaul -n '${isHere}${isNotFurther}'`;
     return [
-      ...subcommands.map((one) => `${where} -f -a ${one.name()} -d '${quoted(one.summary() || one.description())}'`),
+      ...subcommands.map((one) => {
+        const what = (one.summary() || one.description()).replaceAll("'", '’');
+        return `${where} -f -a ${one.name()} -d '${what}'`;
+      }),
       ...options.map((option) => `${where} -l ${option.slice(2)}`),
     ];
   });
   return [...lines, ''].join('\n');
-}
-
-function quoted(text: string): string {
-  return text.replaceAll("'", '’');
 }

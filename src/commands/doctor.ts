@@ -53,7 +53,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       };
       warnings.forEach(warn);
       const own =
-        setup || !hasWorkerSettings(context.env) ? [] : await workerSide(context.env, { temporal, taskQueue, warn });
+        setup || !hasWorkerSettings(context.env) ? [] : await workerSide(context.env, temporal, taskQueue, warn);
       const staging = setup || config.staging === null ? [] : [await stagingSide(config.staging)];
       const temporalSide = await diagnose({ temporal, taskQueue, fix: fix || setup, setupOnly: setup });
       const findings = [...temporalSide, ...own, ...staging];
@@ -87,16 +87,12 @@ async function stagingSide(place: StagingConfig): Promise<Finding> {
   }
 }
 
-interface WorkerSideOptions {
-  readonly temporal: TemporalConnection;
-  readonly taskQueue: string;
-  /** Gets what a worker would log of its configuration. */
-  readonly warn: (warning: string) => void;
-}
-
+/** `warn` gets what a worker would log of its configuration. */
 async function workerSide(
   env: NodeJS.ProcessEnv,
-  { temporal, taskQueue, warn }: WorkerSideOptions,
+  temporal: TemporalConnection,
+  taskQueue: string,
+  warn: (warning: string) => void,
 ): Promise<Finding[]> {
   try {
     const { config, warnings } = loadWorkerConfig(env);

@@ -156,7 +156,9 @@ const commands: readonly CommandEntry[] = [
 export async function runCommandLine(args: readonly string[], process: CommandContext): Promise<void> {
   const context = withPrintableOutput(process);
   try {
-    const program = await buildProgram(context, namedCommands(args));
+    // The words that may name the command to load: the first one, and what `help` is asked about.
+    const [name, asked] = args.filter((arg) => !arg.startsWith('-'));
+    const program = await buildProgram(context, name === 'help' ? [name, asked] : [name]);
     await program.parseAsync(optionsFirst(program, args), { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return;
@@ -181,7 +183,13 @@ export async function runCommandLine(args: readonly string[], process: CommandCo
  * list prints it, although `-5` looks like an option.
  */
 function optionsFirst(program: Command, args: readonly string[]): readonly string[] {
-  const { command, depth } = commandIn(program, args);
+  let command = program;
+  let depth = 0;
+  for (; depth < args.length; depth += 1) {
+    const found = command.commands.find((one) => one.name() === args[depth]);
+    if (found === undefined) break;
+    command = found;
+  }
   const [options, operands]: [string[], string[]] = [[], []];
   for (let index = depth; index < args.length; index += 1) {
     const text = args[index] ?? '';
@@ -196,25 +204,8 @@ function optionsFirst(program: Command, args: readonly string[]): readonly strin
   return isNeeded ? [...args.slice(0, depth), ...options, '--', ...operands] : args;
 }
 
-/** The command that arguments name, and how many of them do. */
-function commandIn(program: Command, args: readonly string[]): { readonly command: Command; readonly depth: number } {
-  let command = program;
-  for (const [depth, name] of args.entries()) {
-    const found = command.commands.find((one) => one.name() === name);
-    if (found === undefined) return { command, depth };
-    command = found;
-  }
-  return { command, depth: args.length };
-}
-
-/** The words that may name the command to load: the first one, and what `help` is asked about. */
-function namedCommands(args: readonly string[]): readonly string[] {
-  const [name, asked] = args.filter((arg) => !arg.startsWith('-'));
-  return name === 'help' && asked !== undefined ? [name, asked] : name === undefined ? [] : [name];
-}
-
 /** The program with every command; of those that are not named, only the name and the summary. */
-async function buildProgram(context: CommandContext, named: readonly string[]): Promise<Command> {
+async function buildProgram(context: CommandContext, named: readonly (string | undefined)[]): Promise<Command> {
   const program = new Command('longhaul')
     .description('Runs tasks of a hosted service durably: each is created once, followed to its end, and archived.')
     .version(longhaulVersion)
@@ -264,13 +255,10 @@ function addHelpCommand(program: Command): void {
     .argument('[command...]', 'its name, such as "batch run"')
     .addHelpText('after', '\nExample:\n  $ longhaul help batch run\n')
     .action((names: readonly string[]) => {
-      commandAt(program, names).help();
+      const named = names.reduce((parent, name) => {
+        const found = parent.commands.find((command) => command.name() === name);
+        return found ?? parent.error(`error: unknown command '${name}'`);
+      }, program);
+      named.help();
     });
-}
-
-function commandAt(program: Command, names: readonly string[]): Command {
-  return names.reduce((parent, name) => {
-    const found = parent.commands.find((command) => command.name() === name);
-    return found ?? parent.error(`error: unknown command '${name}'`);
-  }, program);
 }

@@ -32,9 +32,7 @@ export function addReceiverCommand(program: Command, context: CommandContext): v
     .command('receiver')
     .description('Takes the calls by which the service reports the end of a task, and signals the task’s workflow.')
     .addHelpText('after', help)
-    .action(async () => {
-      await runReceiver(context);
-    });
+    .action(() => runReceiver(context));
 }
 
 async function runReceiver(context: CommandContext): Promise<void> {

@@ -93,8 +93,10 @@ export function parseRequestIds(text: string): ParsedRequestIds {
   const rows = readRows(text);
   if ('problem' in rows) return { problems: [rows.problem] };
   const [first, ...others] = rows.filter(({ value }) => !isRequestId(value)).map(describeProblem);
-  if (first !== undefined) return { problems: [first, ...cut(others)] };
-  return { requestIds: rows.map(({ value }) => value).filter(isRequestId) };
+  if (first === undefined) return { requestIds: rows.map(({ value }) => value).filter(isRequestId) };
+  if (others.length < maxProblems) return { problems: [first, ...others] };
+  const shown = maxProblems - 2;
+  return { problems: [first, ...others.slice(0, shown), `And ${others.length - shown} more lines.`] };
 }
 
 interface Row {
@@ -142,10 +144,4 @@ function describeProblem({ line, value }: Row): string {
   if (value === undefined || value === '') return `Line ${line} has no request id; give a field "requestId".`;
   const shown = JSON.stringify(value).slice(0, 80);
   return `Line ${line}: ${shown} is not a request id; give one a line, without spaces, or a column "requestId".`;
-}
-
-function cut(problems: readonly string[]): readonly string[] {
-  if (problems.length < maxProblems) return problems;
-  const shown = maxProblems - 2;
-  return [...problems.slice(0, shown), `And ${problems.length - shown} more lines.`];
 }

@@ -43,9 +43,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     .option('--closed <count>', 'so many that are over, too', parseCount, defaultClosed)
     .option('--json', 'print one JSON object')
     .addHelpText('after', help)
-    .action(async (options: ReplayCommandOptions) => {
-      await replay(context, options);
-    });
+    .action((options: ReplayCommandOptions) => replay(context, options));
 }
 
 async function replay(context: CommandContext, { query, closed, json }: ReplayCommandOptions): Promise<void> {

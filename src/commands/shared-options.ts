@@ -62,10 +62,20 @@ export function readInputs(options: InputOptions, cwd: string): Record<string, I
   };
   for (const text of options.input ?? []) {
     problems.push(...driveProblem(text));
-    add('-i', text, (value) => readValue(value, cwd));
+    add('-i', text, (given) => {
+      const value = readInputText(given);
+      if (typeof value !== 'object') return value;
+      return { file: value.file === '' || isUri(value.file) ? value.file : path.resolve(cwd, value.file) };
+    });
   }
   for (const text of options.string ?? []) add('-s', text, (value) => value);
-  for (const text of options.as ?? []) problems.push(...applyForm(inputs, text));
+  for (const text of options.as ?? []) {
+    const { key = '', value: form } = splitPair(text) ?? {};
+    const input = inputs.get(key);
+    if (!isResourceForm(form)) problems.push(noForm(text));
+    else if (typeof input !== 'object') problems.push(`--as ${JSON.stringify(text)}: there is no -i ${key}=@FILE.`);
+    else inputs.set(key, { ...input, as: form });
+  }
   if (problems.length > 0) throw new InputInvalidError(problems);
   return Object.fromEntries(inputs);
 }
@@ -83,12 +93,6 @@ function driveProblem(text: string): string[] {
   return [
     `-i ${JSON.stringify(text)} is a path of Windows, with a drive; give the path that the file has on the worker’s machine: -i ${key}=@/PATH${asText}.`,
   ];
-}
-
-function readValue(text: string, cwd: string): InputValue {
-  const value = readInputText(text);
-  if (typeof value !== 'object') return value;
-  return { file: value.file === '' || isUri(value.file) ? value.file : path.resolve(cwd, value.file) };
 }
 
 /**
@@ -116,15 +120,6 @@ export function readApp(app: string): number {
 
 function noForm(text: string): string {
   return `--as ${JSON.stringify(text)} is not KEY=url, KEY=name or KEY=id.`;
-}
-
-function applyForm(inputs: Map<string, InputValue>, text: string): string[] {
-  const { key = '', value: form = '' } = splitPair(text) ?? {};
-  const input = inputs.get(key);
-  if (!isResourceForm(form)) return [noForm(text)];
-  if (typeof input !== 'object') return [`--as ${JSON.stringify(text)}: there is no -i ${key}=@FILE.`];
-  inputs.set(key, { ...input, as: form });
-  return [];
 }
 
 function isResourceForm(text: string | undefined): text is ResourceForm {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type InstalledSweep, isSweepInterval, type SweepStatus } from '../client/sweeps';
-import type { SweepInput, SweepPlan, SweepResult, UnfollowedPolicy } from '../contract/sweep';
+import type { SweepInput, SweepResult, UnfollowedPolicy } from '../contract/sweep';
 import { InputInvalidError } from '../client/errors';
 import { printableLine } from '../domain/text';
 import { formatDuration, formatMoment, parseDuration } from '../domain/time';
@@ -157,22 +157,14 @@ function installedText({ everyMs, plan, problems, isPaused, nextAt }: InstalledS
     return `The Schedule's input was changed by hand, and no sweep can begin; run "longhaul sweep install" again:\n${words}`;
   }
   if (everyMs === null) return 'The Schedule in Temporal starts no sweep any more; run "longhaul sweep install" again.';
-  const next = isPaused ? '; it is paused in Temporal' : nextText(nextAt);
-  return `A sweep runs every ${formatDuration(everyMs)}${planText(plan)}${next}.`;
-}
-
-function nextText(nextAt: string | null): string {
-  return nextAt === null ? '' : `; the next one at ${formatMoment(nextAt)}`;
-}
-
-function planText({ windowDays, verify, rearchive, unfollowed }: SweepPlan): string {
-  const parts = [
-    `of the last ${windowDays} days`,
-    ...(verify ? ['hashing every file'] : []),
-    ...(rearchive ? ['archiving again'] : []),
-    ...(unfollowed === 'report' ? [] : [`--unfollowed ${unfollowed}`]),
-  ];
-  return ` (${parts.join(', ')})`;
+  const comes = nextAt === null ? '' : `; the next one at ${formatMoment(nextAt)}`;
+  const next = isPaused ? '; it is paused in Temporal' : comes;
+  const { windowDays, verify, rearchive, unfollowed } = plan;
+  const parts = [`of the last ${windowDays} days`];
+  if (verify) parts.push('hashing every file');
+  if (rearchive) parts.push('archiving again');
+  if (unfollowed !== 'report') parts.push(`--unfollowed ${unfollowed}`);
+  return `A sweep runs every ${formatDuration(everyMs)} (${parts.join(', ')})${next}.`;
 }
 
 function resultText({ endedAt, handled, report, text }: SweepResult): string {

@@ -4,7 +4,7 @@ import { TemporalUnreachableError } from '../client/connection-errors';
 import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
-import { loadWorkerConfig, type WorkerConfig } from '../config/worker-config';
+import { loadWorkerConfig } from '../config/worker-config';
 import { errorCode, errorMessage } from '../domain/text';
 import { ArchiveError } from '../storage/errors';
 import type { RunningWorker, StartWorkerOptions } from '../worker';
@@ -98,7 +98,10 @@ async function connect(temporal: TemporalConnection): Promise<NativeConnection> 
   try {
     return await NativeConnection.connect(temporal.connectionOptions);
   } catch (error) {
-    throw new TemporalUnreachableError(temporal.address, reasonIn(error), { cause: error });
+    // The native SDK prints its error as Rust does; the operating system's message is inside.
+    const text = errorMessage(error);
+    const reason = /message: "([^"]+)"/.exec(text)?.[1] ?? text;
+    throw new TemporalUnreachableError(temporal.address, reason, { cause: error });
   }
 }
 
@@ -109,21 +112,15 @@ async function start(options: StartWorkerOptions, temporal: TemporalConnection):
     return await startWorker(options);
   } catch (error) {
     if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
-      throw new ConfigError([healthProblem(options.config, errorCode(error) || error.message)]);
+      // Only the health endpoint is listened at by the worker itself.
+      const { health } = options.config;
+      const reason = errorCode(error) || error.message;
+      const remedy = reason === 'EADDRNOTAVAIL' ? 'give an address of this machine' : 'give another port';
+      throw new ConfigError([
+        `LONGHAUL_HEALTH_ADDRESS is "${health?.host}", port ${health?.port}, which cannot be listened at (${reason}); ${remedy}.`,
+      ]);
     }
     if (error instanceof ArchiveError) throw new ConfigError([`LONGHAUL_ARCHIVE: ${error.message}`]);
     throw toClientError(error, { ...temporal, workflowId: '' });
   }
-}
-
-/** Only the health endpoint is listened at by the worker itself. */
-function healthProblem({ health }: WorkerConfig, reason: string): string {
-  const remedy = reason === 'EADDRNOTAVAIL' ? 'give an address of this machine' : 'give another port';
-  return `LONGHAUL_HEALTH_ADDRESS is "${health?.host}", port ${health?.port}, which cannot be listened at (${reason}); ${remedy}.`;
-}
-
-/** The native SDK prints its error as Rust does; the operating system's message is inside. */
-function reasonIn(error: unknown): string {
-  const text = errorMessage(error);
-  return /message: "([^"]+)"/.exec(text)?.[1] ?? text;
 }

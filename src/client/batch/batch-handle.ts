@@ -47,7 +47,7 @@ type BatchWorkflow = () => Promise<BatchResult>;
 export class BatchHandle extends BaseHandle<BatchWorkflow> {
   readonly id: string;
   /** What `startBatch` led to; null for a handle that `batch` made. */
-  readonly started: Pick<StartedBatch, 'origin' | 'withoutEffect'> | null;
+  readonly started: Omit<StartedBatch, 'id'> | null;
   readonly #access: TemporalAccess;
   readonly #workflow: WorkflowHandle<BatchWorkflow>;
   readonly #counts: RowCounter;
@@ -101,10 +101,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
    * The run to show: the latest, unless that was refused before it started a row and an earlier one is there. A handle
    * that `startBatch` made always shows the latest.
    */
-  async #latest(): Promise<{
-    readonly description: DescribedWorkflow;
-    readonly refused: DescribedWorkflow | null;
-  }> {
+  async #latest(): Promise<{ readonly description: DescribedWorkflow; readonly refused: DescribedWorkflow | null }> {
     const latest = await this.describe();
     const previousRunId = this.started === null && isRefused(latest) ? readPreviousRunId(latest) : undefined;
     if (previousRunId === undefined) return { description: latest, refused: null };
@@ -192,10 +189,8 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       return await this.update(() => this.#workflow.executeUpdate(retryFailedUpdate));
     } catch (error) {
       if (!(error instanceof TaskOverError)) throw error;
-      return await this.#startAgain(
-        { retryFailed: true, retryUnpaid: false },
-        'rows that did not succeed may be paid anew',
-      );
+      const which = { retryFailed: true, retryUnpaid: false };
+      return await this.#startAgain(which, 'rows that did not succeed may be paid anew');
     }
   }
 
@@ -216,10 +211,8 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
         'None of its rows was refused before anything was paid. retryFailed (batch retry without --unpaid) runs all that did not succeed, and may pay them anew.';
       throw new DecisionRefusedError(this.workflowId, words);
     }
-    return await this.#startAgain(
-      { retryFailed: false, retryUnpaid: true },
-      'only rows that were refused unpaid are tried again',
-    );
+    const which = { retryFailed: false, retryUnpaid: true };
+    return await this.#startAgain(which, 'only rows that were refused unpaid are tried again');
   }
 
   /** By type; null where the last run has no result, or too many types to name all. */
@@ -253,7 +246,12 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
         'It was started again in the meantime, with other options; ask once more when it is over (result(), or batch status --follow, waits for that).';
       throw new DecisionRefusedError(this.workflowId, words);
     }
-    return `it was over and is started again, with the rows and options it had; ${payment}.${budgetWords(this.id, input)} Follow it with "longhaul batch status ${this.id} --follow"`;
+    // A run that reached its budget would start no row again.
+    const budgetWords =
+      input.budget == null
+        ? ''
+        : ` It has the budget that it was started with, ${input.budget}, of which what was paid before is spent: raise it with "longhaul batch set-budget ${this.id} AMOUNT", or run the file again with --retry-failed and another --budget.`;
+    return `it was over and is started again, with the rows and options it had; ${payment}.${budgetWords} Follow it with "longhaul batch status ${this.id} --follow"`;
   }
 
   /** How many rows run at the same time from now on: 1 to 500. Throws `InputInvalidError` before anything is sent. */
@@ -278,10 +276,4 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
 
 function wrongSetting(name: string, value: unknown, remedy: string): InputInvalidError {
   return new InputInvalidError([`${name} is ${showValue(value)}; give ${remedy}.`], 'arguments');
-}
-
-/** A run that reached its budget would start no row again. */
-function budgetWords(id: string, { budget }: BatchInput): string {
-  if (budget == null) return '';
-  return ` It has the budget that it was started with, ${budget}, of which what was paid before is spent: raise it with "longhaul batch set-budget ${id} AMOUNT", or run the file again with --retry-failed and another --budget.`;
 }

@@ -82,8 +82,12 @@ export class RowCounter {
     const [access, batch] = [this.#access, this.#batch];
     const creating = { batch, status: 'Creating', running: true } as const;
     for await (const { workflowId } of listTasks(access, { ...creating, limit: sampledCreates })) {
-      const read = (): ReturnType<typeof describeWorkflow> => describeWorkflow(access.client, workflowId);
-      const described = await askTemporal(access, workflowId, read).catch(ifKnown);
+      const read = () => describeWorkflow(access.client, workflowId);
+      const described = await askTemporal(access, workflowId, read).catch((error: unknown) => {
+        // One that ended since it was listed may be forgotten.
+        if (!(error instanceof UnknownTaskError)) throw error;
+        return undefined;
+      });
       const heldUp = described && (await readHeldUp(access.client, described.pendingActivities));
       if (heldUp === undefined) continue;
       const key = workflowId.slice(rowWorkflowId(batch, '').length);
@@ -91,9 +95,4 @@ export class RowCounter {
     }
     return null;
   }
-}
-
-/** One that ended since it was listed may be forgotten. */
-function ifKnown(error: unknown): undefined {
-  if (!(error instanceof UnknownTaskError)) throw error;
 }

@@ -3,7 +3,7 @@ import { searchAttributes } from '../../contract/search-attributes';
 import type { BatchState } from '../../contract/batch/batch-messages';
 import { batchIdOf } from '../../contract/workflow-ids';
 import { isClosed } from '../existing-run';
-import { checkOptions } from '../option-check';
+import { checkOptions } from '../errors';
 import { count, onlyTrue, type OptionRules } from '../../domain/option-rules';
 import { askTemporal, callTimeoutMs, listError, type TemporalAccess } from '../temporal-access';
 import { listWorkflows } from '../list-workflows';

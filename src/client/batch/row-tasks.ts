@@ -11,7 +11,6 @@ import {
 } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { parseTaskInput } from '../../contract/parse-task-input';
-import type { TaskPlan } from '../../contract/parse-task-input';
 import type { TaskInput } from '../../contract/task-input';
 import { rowsOfBatch } from '../../contract/search-attributes';
 import { taskPlaceProblems } from '../../contract/archive-folder';
@@ -53,14 +52,22 @@ export class TemporalRowTasks {
     const { plan, problems } = parseTaskInput(row.input);
     const all = problems ?? taskPlaceProblems(plan, rowWorkflowId(row.batchId, row.key));
     if (plan === undefined || all.length > 0) return refused(row, failureTypes.InputInvalid, all.join('\n'));
-    const attempt = startAttempt(row, plan);
+    const { batchId, key, originalKey, digest, startId } = row;
+    const attempt: StartAttempt = {
+      ...firstCreate(row),
+      key,
+      originalKey: originalKey !== null && originalKey !== key ? originalKey : undefined,
+      workflowId: rowWorkflowId(batchId, key),
+      plan,
+      digest,
+      reusePolicy: 'REJECT_DUPLICATE',
+      startId,
+    };
     const met = await startOrAttach(this.#access, attempt);
     const again = await this.#another(row, met);
-    if (again === undefined) return await this.#toRowStarted(row, met);
-    return await this.#toRowStarted(
-      row,
-      await startOrAttach(this.#access, { ...attempt, ...again, reusePolicy: 'ALLOW_DUPLICATE' }),
-    );
+    if (again === undefined) return await this.#toRowStarted(row, met.run);
+    const second = await startOrAttach(this.#access, { ...attempt, ...again, reusePolicy: 'ALLOW_DUPLICATE' });
+    return await this.#toRowStarted(row, second.run);
   }
 
   /** The row's own task as `start` would find it: running, or over. Undefined when there is none; none is started. */
@@ -68,7 +75,7 @@ export class TemporalRowTasks {
     try {
       const run = knownRun(await this.#describe(rowWorkflowId(row.batchId, row.key)));
       // A run with another input, which a start would have refused or replaced, says nothing about this row.
-      return run.inputDigest === row.digest ? await this.#toRowStarted(row, { run }) : undefined;
+      return run.inputDigest === row.digest ? await this.#toRowStarted(row, run) : undefined;
     } catch (error) {
       if (error instanceof UnknownTaskError) return undefined;
       throw error;
@@ -88,8 +95,10 @@ export class TemporalRowTasks {
       }
       return undefined;
     } catch (error) {
-      if (error instanceof UnknownTaskError) return expiredEnd(key, error.message);
-      throw error;
+      if (!(error instanceof UnknownTaskError)) throw error;
+      const now = new Date().toISOString();
+      const facts = { key, requestId: null, createNumber: 1, startedAt: now, endedAt: now };
+      return toRowEnd(facts, { kind: 'cutOff', message: error.message });
     }
   }
 
@@ -99,7 +108,13 @@ export class TemporalRowTasks {
    */
   async closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]> {
     const prefix = rowWorkflowId(batchId, '');
-    const query = closedRowsQuery(batchId, after);
+    const query = [
+      'WorkflowType = "task"',
+      rowsOfBatch(batchId),
+      // A long watch continues as new.
+      'ExecutionStatus NOT IN ("Running", "ContinuedAsNew")',
+      `CloseTime > ${JSON.stringify(after)}`,
+    ].join(' AND ');
     return await askTemporal(this.#access, batchWorkflowId(batchId), async () => {
       const rows: ClosedRow[] = [];
       for await (const { workflowId, runId, closedAt } of listWorkflows(this.#access.client, query, 1_000)) {
@@ -161,7 +176,7 @@ export class TemporalRowTasks {
   }
 
   /** What a run under the row's key means for the row. */
-  async #toRowStarted(row: RowStart, { run }: Pick<ExistingRun, 'run'>): Promise<RowStarted> {
+  async #toRowStarted(row: RowStart, run: KnownRun): Promise<RowStarted> {
     const { batchId, key, digest } = row;
     const workflowId = rowWorkflowId(batchId, key);
     if (run.inputDigest !== digest) return changed(row, workflowId, run);
@@ -185,35 +200,15 @@ export class TemporalRowTasks {
   }
 }
 
-function closedRowsQuery(batchId: string, after: string): string {
-  return [
-    'WorkflowType = "task"',
-    rowsOfBatch(batchId),
-    // A long watch continues as new.
-    'ExecutionStatus NOT IN ("Running", "ContinuedAsNew")',
-    `CloseTime > ${JSON.stringify(after)}`,
-  ].join(' AND ');
-}
-
 /** What is started if Temporal has no run of the key: then only the record knows the previous run. */
-function startAttempt(row: RowStart, plan: TaskPlan): StartAttempt {
-  const { batchId, key, originalKey, digest, startId } = row;
-  return {
-    key,
-    ...(originalKey !== null && originalKey !== key && { originalKey }),
-    workflowId: rowWorkflowId(batchId, key),
-    ...firstCreate(row),
-    plan,
-    digest,
-    reusePolicy: 'REJECT_DUPLICATE',
-    startId,
-  };
-}
-
 function firstCreate({ input, digest, previous, mayReplace }: RowStart): PlannedCreate {
   if (previous === null) return { input, createNumber: 1 };
   if (previous.digest !== digest && wasRefusedUnpaid(previous)) return numbered(input, previous.createNumber);
-  const ending = recordedEnding(previous);
+  const { status, failure } = previous;
+  const ending: TaskEnding =
+    status === 'Canceled'
+      ? { kind: 'canceled' }
+      : { kind: 'failure', type: failure?.type ?? '', message: failure?.message ?? '', details: null };
   if (previous.digest !== digest || (mayReplace && hasOtherInput(ending))) {
     return numbered(input, previous.createNumber + 1);
   }
@@ -222,7 +217,7 @@ function firstCreate({ input, digest, previous, mayReplace }: RowStart): Planned
 }
 
 /** Whether a run was refused before anything was paid. */
-function isUnpaid(run: Pick<KnownRun, 'requestId'>, createNumber: number, ending: TaskEnding): boolean {
+function isUnpaid(run: KnownRun, createNumber: number, ending: TaskEnding): boolean {
   const requestId = run.requestId ?? resultIn(ending)?.requestId ?? null;
   return wasRefusedUnpaid({ createNumber, requestId, failure: ending.kind === 'failure' ? ending : null });
 }
@@ -230,11 +225,6 @@ function isUnpaid(run: Pick<KnownRun, 'requestId'>, createNumber: number, ending
 /** The create record of this number has another input: the next create is paid, so it must be allowed. */
 function hasOtherInput(ending: TaskEnding): boolean {
   return ending.kind === 'failure' && ending.type === failureTypes.InputChanged;
-}
-
-function recordedEnding({ status, failure }: RowEnd): TaskEnding {
-  if (status === 'Canceled') return { kind: 'canceled' };
-  return { kind: 'failure', type: failure?.type ?? '', message: failure?.message ?? '', details: null };
 }
 
 function numbered(input: RowStart['input'], createNumber: number): PlannedCreate {
@@ -273,10 +263,4 @@ function refused(
     end: toRowEnd(facts, { kind: 'failure', type, message, details: null }),
     digest: found.digest,
   };
-}
-
-function expiredEnd(key: string, message: string): RowEnd {
-  const now = new Date().toISOString();
-  const facts = { key, requestId: null, createNumber: 1, startedAt: now, endedAt: now };
-  return toRowEnd(facts, { kind: 'cutOff', message });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
@@ -14,7 +15,6 @@ import { batchPriority } from '../../domain/priority';
 import { formatCountOf, markdownText } from '../../domain/text';
 import { parseTraceparent, type TraceContext } from '../../domain/trace-context';
 import { queryWorkflow } from '../base-handle';
-import { type BatchSetting, settingsWithoutEffect } from './batch-settings';
 import { startingWithin } from '../client-traces';
 import { InputChangedError, InputInvalidError } from '../errors';
 import { isBatchProgress } from '../replies';
@@ -71,16 +71,14 @@ export async function startBatch(
   const parent: TraceContext | undefined = traceparent === undefined ? undefined : parseTraceparent(traceparent);
   const { problems, plan } = parseBatchInput(input);
   if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
-  return await abortable(access, signal, () => startChecked(access, { input, plan, parent }));
+  return await abortable(access, signal, () => startChecked(access, input, plan, parent));
 }
 
 async function startChecked(
   access: TemporalAccess,
-  {
-    input,
-    plan,
-    parent,
-  }: { readonly input: BatchInput; readonly plan: BatchPlan; readonly parent: TraceContext | undefined },
+  input: BatchInput,
+  plan: BatchPlan,
+  parent: TraceContext | undefined,
 ): Promise<StartedBatch> {
   const { client } = access;
   const { id, rows } = plan;
@@ -100,29 +98,16 @@ async function startChecked(
     return await describeWorkflow(client, workflowId);
   });
   if (latest.memo.get('startId') === startId) return { id, origin: 'started', withoutEffect: [] };
-  const running = await readRunningInput(access, workflowId, latest);
+  const argument = await askTemporal(access, workflowId, () => readStartArgument(client, workflowId, latest.runId));
+  // Null when it cannot be read, because another program started the batch.
+  const running = isBatchInput(argument) ? argument : null;
   const runningDigest = latest.memo.get('rowsDigest') ?? running?.rows.digest;
   if (runningDigest !== rows.digest) throw InputChangedError.ofBatch(id, workflowId, runningRows(latest, running));
   // What may have changed since it started.
   const isChangeable = input.concurrency !== undefined || input.budget !== undefined;
-  const progress = isChangeable ? await askProgress(access, workflowId) : undefined;
+  const ask = () => client.workflow.getHandle(workflowId).query(progressQuery);
+  const progress = isChangeable ? await queryWorkflow(access, ask, isBatchProgress, workflowId) : undefined;
   return { id, origin: 'attached', withoutEffect: settingsWithoutEffect(input, running, progress) };
-}
-
-/** Undefined while no worker answers. */
-function askProgress(access: TemporalAccess, workflowId: string): Promise<BatchProgress | undefined> {
-  const workflow = access.client.workflow.getHandle(workflowId);
-  return queryWorkflow(access, () => workflow.query(progressQuery), isBatchProgress, workflowId);
-}
-
-/** What the batch that runs was started with; null when that cannot be read, because another program started it. */
-async function readRunningInput(
-  access: TemporalAccess,
-  workflowId: string,
-  { runId }: DescribedWorkflow,
-): Promise<BatchInput | null> {
-  const input = await askTemporal(access, workflowId, () => readStartArgument(access.client, workflowId, runId));
-  return isBatchInput(input) ? input : null;
 }
 
 /** Whether this is the input of a batch. */
@@ -181,6 +166,55 @@ function startOptions(
     priority: batchPriority(id),
     // What can be changed while it runs is on its page: Temporal keeps a summary as it was first.
     staticSummary: `Batch ${id}, ${formatCountOf(rows.rows, 'row')}${skipped}`,
-    ...(source !== null && { staticDetails: `**Row file** ${markdownText(source, maxShownSourceLength)}` }),
+    staticDetails: source === null ? undefined : `**Row file** ${markdownText(source, maxShownSourceLength)}`,
+  };
+}
+
+/** An option of a batch that it takes when it starts. */
+export type BatchSetting = Exclude<keyof BatchInput, 'id' | 'rows' | 'source' | 'badRows'>;
+
+type Settings = Readonly<Partial<Record<BatchSetting, unknown>>>;
+
+/** How archived files are named where a batch does not say. */
+export const defaultNames = '{requestId}/{index}{ext}';
+
+/**
+ * The options that are given and that the batch which runs has otherwise, or not surely. Pure.
+ *
+ * @param running - what it was started with; null when that cannot be read.
+ * @param progress - what changes while it runs; undefined when no worker answers.
+ */
+export function settingsWithoutEffect(
+  given: BatchInput,
+  running: BatchInput | null,
+  progress: Pick<BatchProgress, 'concurrency' | 'budget'> | undefined,
+): readonly BatchSetting[] {
+  const wanted = settingsOf(given);
+  const has: Settings = {
+    ...(running !== null && settingsOf(running)),
+    ...(progress !== undefined && changed(progress)),
+  };
+  const names = Object.keys(wanted) as BatchSetting[];
+  return names.filter((name) => given[name] !== undefined && !isDeepStrictEqual(has[name], wanted[name]));
+}
+
+function changed({ concurrency, budget }: Pick<BatchProgress, 'concurrency' | 'budget'>): Settings {
+  return budget === undefined ? { concurrency } : { concurrency, budget: budget?.budget ?? null };
+}
+
+/** With every default, so that the same settings are equal however they were given. */
+function settingsOf(input: BatchInput): Settings {
+  const { plan } = parseBatchInput(input);
+  if (plan === undefined) return {};
+  const { choice, defaults, concurrency, budget, attempts, webhook, tuning } = plan;
+  return {
+    ...choice,
+    ...defaults,
+    names: defaults.names ?? defaultNames,
+    concurrency,
+    budget,
+    attempts,
+    webhook,
+    tuning,
   };
 }

@@ -71,8 +71,7 @@ function failureOf({ execution, attributes }: WorkflowInfo): string | null {
 }
 
 function listedTask(workflow: WorkflowInfo): ListedTask {
-  const { workflowId, runId, execution, attributes, taskQueue, startedAt, closedAt, stuck, paused, undecodable } =
-    workflow;
+  const { workflowId, runId, execution, attributes, taskQueue, tags, stuck, paused, undecodable } = workflow;
   return {
     workflowId,
     runId,
@@ -83,9 +82,9 @@ function listedTask(workflow: WorkflowInfo): ListedTask {
     app: attributes.get(searchAttributes.app.name) ?? null,
     account: attributes.get(searchAttributes.account.name) ?? null,
     taskQueue,
-    startedAt: startedAt.toISOString(),
-    endedAt: closedAt?.toISOString() ?? null,
-    tags: workflow.tags,
+    startedAt: workflow.startedAt.toISOString(),
+    endedAt: workflow.closedAt?.toISOString() ?? null,
+    tags,
     failure: failureOf(workflow),
     stuck,
     paused,

@@ -79,29 +79,22 @@ export function retryingActivities(client: Client, pending: PendingActivities): 
  * a watch whose queries have failed for minutes.
  */
 export async function readHeldUp(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
-  const held = pending.find(isHeldUp);
-  if (held === undefined) return await failingWatch(client, pending);
-  const { activity, lastFailure, isPaused } = await retrying(client, held);
-  const paused = isPaused ? 'paused by an operator' : '';
-  return { activity, since: firstScheduledAt(held), words: [paused, lastFailure].filter(Boolean).join('; ') };
-}
-
-/** The watch that reports that nothing but failed queries came of it for minutes. */
-async function failingWatch(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
+  const held = pending.find((one) => {
+    // One that is being tried is not, except a create, which may wait within an attempt; nor is one whose turn comes.
+    const isTried = one.state === started && one.activityType?.name !== 'createTask';
+    return one.paused === true || (isRetried(one) && !isTried && typeOf(one.lastFailure) !== waitsForTurn);
+  });
+  if (held !== undefined) {
+    const { activity, lastFailure, isPaused } = await retrying(client, held);
+    const paused = isPaused ? 'paused by an operator' : '';
+    return { activity, since: firstScheduledAt(held), words: [paused, lastFailure].filter(Boolean).join('; ') };
+  }
   const watches = pending.filter(({ activityType, state }) => activityType?.name === watchTask && state === started);
   const failing = (await heartbeatsOf(client, watches)).find(isFailingWatch)?.failing;
   if (failing === undefined || !areFailingLong(failing)) return undefined;
   const { sinceMs, queries, problem } = failing;
   const words = `the last ${formatCount(queries)} queries failed: ${problem}`;
   return { activity: watchTask, since: new Date(sinceMs).toISOString(), words };
-}
-
-/** One that is being tried is not, except a create, which may wait within an attempt; nor is one whose turn comes. */
-function isHeldUp(activity: PendingActivities[number]): boolean {
-  const { activityType, state, lastFailure, paused } = activity;
-  if (paused === true) return true;
-  const isTried = state === started && activityType?.name !== 'createTask';
-  return isRetried(activity) && !isTried && typeOf(lastFailure) !== waitsForTurn;
 }
 
 const watchTask: keyof Activities = 'watchTask';

@@ -48,20 +48,18 @@ export async function startTask(
   options?: StartTaskOptions,
 ): Promise<StartedTask> {
   const attempt = checkedStart(request, options);
-  return await abortable(access, options?.signal, () => startAttempt(access, attempt, options?.retry ?? false));
-}
+  return await abortable(access, options?.signal, async () => {
+    const { workflowId } = attempt;
+    const { origin, run } = await startOrFind(access, attempt);
+    if (origin === 'started' || !run.isClosed || options?.retry !== true) return { workflowId, origin };
 
-async function startAttempt(access: TemporalAccess, attempt: StartAttempt, retry: boolean): Promise<StartedTask> {
-  const { workflowId } = attempt;
-  const first = await startOrFind(access, attempt);
-  if (first.origin === 'started' || !first.run.isClosed || !retry) return { workflowId, origin: first.origin };
-
-  const ending = await askTemporal(access, workflowId, () => readEnding(access.client, workflowId, first.run));
-  const plan = planRetry(attempt.input, first.run, ending);
-  if (plan.action === 'keep') return { workflowId, origin: 'attached' };
-  const { input, createNumber } = plan;
-  const second = await startOrFind(access, { ...attempt, input, createNumber, reusePolicy: 'ALLOW_DUPLICATE' });
-  return { workflowId, origin: second.origin };
+    const ending = await askTemporal(access, workflowId, () => readEnding(access.client, workflowId, run));
+    const plan = planRetry(attempt.input, run, ending);
+    if (plan.action === 'keep') return { workflowId, origin };
+    const { input, createNumber } = plan;
+    const second = await startOrFind(access, { ...attempt, input, createNumber, reusePolicy: 'ALLOW_DUPLICATE' });
+    return { workflowId, origin: second.origin };
+  });
 }
 
 /** The run of a workflow id after a start, and whether that start made it. */
@@ -80,9 +78,13 @@ async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promi
   if (existing.origin === 'attached' && (await didNothing(access, workflowId, existing.run))) {
     existing = await startOrAttach(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
   }
-  const { runId, inputDigest } = existing.run;
-  const known =
-    inputDigest ?? (await askTemporal(access, workflowId, () => digestInHistory(access, workflowId, runId)));
+  const { runId } = existing.run;
+  let known = existing.run.inputDigest;
+  if (known === null) {
+    // Its memo has none: another client started it.
+    const input = await askTemporal(access, workflowId, () => inputInHistory(access, workflowId, runId));
+    known = input && inputDigest(input);
+  }
   if (known !== digest) {
     // Only for the message: where it cannot be read, that says less.
     const before = await inputInHistory(access, workflowId, runId).catch(() => null);
@@ -99,12 +101,6 @@ export async function didNothing(access: TemporalAccess, workflowId: string, run
   return ending.kind === 'failure' && ending.type === failureTypes.InputInvalid;
 }
 
-/** The digest of the input of a run whose memo has none, because another client started it. */
-async function digestInHistory(access: TemporalAccess, workflowId: string, runId: string): Promise<string | null> {
-  const input = await inputInHistory(access, workflowId, runId);
-  return input && inputDigest(input);
-}
-
 /** What a run was started with; null when it is no input of a task. */
 export async function inputInHistory(
   { client }: TemporalAccess,
@@ -112,11 +108,7 @@ export async function inputInHistory(
   runId: string,
 ): Promise<TaskInput | null> {
   const input = await readStartArgument(client, workflowId, runId);
-  return isTaskInput(input) ? input : null;
-}
-
-function isTaskInput(input: unknown): input is TaskInput {
-  return parseTaskInput(input).plan !== undefined;
+  return parseTaskInput(input).plan === undefined ? null : (input as TaskInput);
 }
 
 /** One start; returns the run that it made or the existing one, whatever its input. */
@@ -143,6 +135,13 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     startId,
     ...(originalKey !== undefined && { originalKey }),
   };
+  // As the workflow would set them in its first step; an adopted task shows its state once the service was asked.
+  const attributes: SearchAttributePair[] =
+    plan.adoptRequestId === null
+      ? taskSearchAttributes({ ...plan, status: firstStatus(plan), requestId: null })
+      : [{ key: searchAttributes.account, value: plan.account }];
+  if (plan.batch !== null) attributes.push({ key: searchAttributes.batch, value: plan.batch.id });
+  if (tags.length > 0) attributes.push({ key: searchAttributes.tags, value: [...tags] });
   return {
     workflowId,
     taskQueue: access.taskQueue,
@@ -153,20 +152,10 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
     priority: plan.batch === null ? taskPriority(plan.account) : batchPriority(plan.batch.id),
-    typedSearchAttributes: [
-      ...attributesOfStart(plan),
-      ...(plan.batch === null ? [] : [{ key: searchAttributes.batch, value: plan.batch.id }]),
-      ...(tags.length === 0 ? [] : [{ key: searchAttributes.tags, value: [...tags] }]),
-    ],
+    typedSearchAttributes: attributes,
     staticSummary: staticSummary(originalKey ?? key, plan),
     staticDetails: staticDetails(plan),
   };
-}
-
-/** As the workflow would set them in its first step; an adopted task shows its state once the service was asked. */
-function attributesOfStart(plan: TaskPlan): SearchAttributePair[] {
-  if (plan.adoptRequestId !== null) return [{ key: searchAttributes.account, value: plan.account }];
-  return taskSearchAttributes({ ...plan, status: firstStatus(plan), requestId: null });
 }
 
 /**
@@ -182,19 +171,15 @@ export async function adoptTask(
   options?: AdoptTaskOptions,
 ): Promise<StartedTask> {
   const attempt = checkedAdoption(requestId, options);
-  return await abortable(access, options?.signal, () => adoptAttempt(access, requestId, attempt));
-}
-
-async function adoptAttempt(access: TemporalAccess, requestId: string, attempt: StartAttempt): Promise<StartedTask> {
-  const { workflowId } = attempt;
-  const follower = await askTemporal(access, workflowId, () =>
-    findFollower(access.client, requestId, attempt.plan.account),
-  );
-  if (follower !== undefined) return { workflowId: follower, origin: 'attached' };
-  const first = await startOrFind(access, attempt);
-  if (first.origin === 'started' || !first.run.isClosed) return { workflowId, origin: first.origin };
-  const second = await startOrFind(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
-  return { workflowId, origin: second.origin };
+  return await abortable(access, options?.signal, async () => {
+    const { workflowId, plan } = attempt;
+    const follower = await askTemporal(access, workflowId, () => findFollower(access.client, requestId, plan.account));
+    if (follower !== undefined) return { workflowId: follower, origin: 'attached' };
+    const first = await startOrFind(access, attempt);
+    if (first.origin === 'started' || !first.run.isClosed) return { workflowId, origin: first.origin };
+    const second = await startOrFind(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
+    return { workflowId, origin: second.origin };
+  });
 }
 
 /**
@@ -213,10 +198,11 @@ const maxValueLength = 90;
  */
 export function staticSummary(key: string, plan: TaskPlan): string {
   const shownKey = markdownText(key, maxNamesLength);
-  if (plan.adoptRequestId !== null)
+  if (plan.adoptRequestId !== null) {
     return `Task ${markdownText(plan.adoptRequestId, maxNamesLength)}, adopted (${shownKey})`;
+  }
   const { files, values } = plan;
-  const names = files.map(({ file }) => baseName(file)).join(', ');
+  const names = files.map(({ file }) => file.split(/[/\\]/).at(-1) ?? file).join(', ');
   const inputs = Object.keys(values).length + files.length;
   return [
     `App ${plan.webAppId ?? ''} (${shownKey}), ${formatCountOf(inputs, 'input')}`,
@@ -242,8 +228,4 @@ export function staticDetails(plan: TaskPlan): string {
       .map(([key, value]) => `- ${markdownText(key, maxKeyLength)}: ${markdownText(value, maxValueLength)}`),
     ...(asked.length > maxRows ? [`- and ${asked.length - maxRows} more`] : []),
   ].join('\n');
-}
-
-function baseName(file: string): string {
-  return file.split(/[/\\]/).at(-1) ?? file;
 }

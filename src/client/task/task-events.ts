@@ -137,10 +137,16 @@ export async function* eachView(
   try {
     for (;;) {
       signal?.throwIfAborted();
-      const view = await readView(task, signal, answeredMs);
+      let view: TaskView | undefined;
+      try {
+        view = await task.status({ signal });
+      } catch (error) {
+        if (!isOutage(error) || Date.now() - answeredMs >= patienceMs) throw error;
+      }
       if (view !== undefined) {
         answeredMs = Date.now();
-        const state = stateOf(view);
+        // How often the service was asked is no change.
+        const state = JSON.stringify({ ...view, polls: null, failedPolls: null });
         if (state !== last) changedMs = answeredMs;
         last = state;
         yield view;
@@ -155,28 +161,10 @@ export async function* eachView(
   }
 }
 
-async function readView(
-  task: FollowedTask,
-  signal: AbortSignal | undefined,
-  answeredMs: number,
-): Promise<TaskView | undefined> {
-  try {
-    return await task.status(signal === undefined ? {} : { signal });
-  } catch (error) {
-    if (!isOutage(error) || Date.now() - answeredMs >= patienceMs) throw error;
-    return undefined;
-  }
-}
-
 /** Whether Temporal may answer again soon: a client that was closed does not. */
 function isOutage(error: unknown): boolean {
   if (error instanceof ClientClosedError) return false;
   return error instanceof TemporalUnreachableError || error instanceof TemporalBusyError;
-}
-
-/** What counts as a change: not how often the service was asked. */
-function stateOf(view: TaskView): string {
-  return JSON.stringify({ ...view, polls: null, failedPolls: null });
 }
 
 /** Pauses that the end of the task cuts short. */

@@ -108,8 +108,14 @@ export async function stageContents<Input extends TaskInput>(
   check: (input: Input) => void,
   signal?: AbortSignal,
 ): Promise<Input> {
-  const contents = listContents(input);
-  const unnamed = listInputs(input).flatMap(([key, value]) => (isBytes(value) ? [withoutName(key)] : []));
+  // From JavaScript the input may be anything.
+  const given: unknown = input;
+  const inputs: unknown = isRecord(given) ? given['inputs'] : undefined;
+  const listed: [string, unknown][] = isRecord(inputs) ? Object.entries(inputs) : [];
+  const contents = listed.filter((one): one is [string, ContentInput] => isRecord(one[1]) && 'content' in one[1]);
+  const unnamed = listed
+    .filter(([, value]) => isBytes(value))
+    .map(([key]) => `inputs[${showValue(key)}] is bytes without a name; give { content, name: "photo.jpg" }.`);
   if (unnamed.length > 0) throw new InputInvalidError(unnamed);
   if (contents.length === 0) return input as Input;
   // One that fails while another is staged would end the process; reading it throws the failure.
@@ -139,48 +145,28 @@ async function keepContent(
   signal: AbortSignal | undefined,
 ): Promise<string> {
   signal?.throwIfAborted();
-  const stream = toStream(content);
+  const stream =
+    content instanceof Readable ? content : Readable.from([Buffer.from(content)]).on('error', () => undefined);
   if (signal !== undefined) addAbortSignal(signal, stream);
   try {
     return await staging.keep(stream, name, signal);
   } catch (error) {
     signal?.throwIfAborted();
     if (errorCode(error) === 'EMPTY') throw new InputInvalidError([emptyContent(key)]);
-    if (errorCode(error) === 'UNREADABLE' && error instanceof Error) throw unreadable(key, error.cause);
-    throw error;
+    if (errorCode(error) !== 'UNREADABLE' || !(error instanceof Error)) throw error;
+    const { cause } = error;
+    const problem = `inputs[${showValue(key)}].content cannot be read (${safeText(errorMessage(cause))}); give a stream that brings its content.`;
+    // The caller's own error stays at hand.
+    throw Object.assign(new InputInvalidError([problem]), { cause });
   }
-}
-
-/** From JavaScript the input may be anything. */
-function listInputs(input: unknown): [string, unknown][] {
-  const inputs: unknown = isRecord(input) ? input['inputs'] : undefined;
-  return isRecord(inputs) ? Object.entries(inputs) : [];
-}
-
-function listContents(input: unknown): (readonly [string, ContentInput])[] {
-  return listInputs(input).flatMap(([key, value]) => (isContent(value) ? [[key, value] as const] : []));
 }
 
 function isBytes(value: unknown): value is Uint8Array | Readable {
   return value instanceof Uint8Array || value instanceof Readable;
 }
 
-function withoutName(key: string): string {
-  return `inputs[${showValue(key)}] is bytes without a name; give { content, name: "photo.jpg" }.`;
-}
-
 function emptyContent(key: string): string {
   return `inputs[${showValue(key)}] is empty; give a content with at least one byte.`;
-}
-
-/** The caller's own error stays at hand. */
-function unreadable(key: string, cause: unknown): InputInvalidError {
-  const problem = `inputs[${showValue(key)}].content cannot be read (${safeText(errorMessage(cause))}); give a stream that brings its content.`;
-  return Object.assign(new InputInvalidError([problem]), { cause });
-}
-
-function isContent(value: unknown): value is ContentInput {
-  return isRecord(value) && 'content' in value;
 }
 
 const contentFields = Object.keys({ content: 0, name: 0, as: 0 } satisfies Record<
@@ -192,33 +178,28 @@ function contentProblems(key: string, input: ContentInput): string[] {
   const { file, ...fields }: Partial<Record<keyof ContentInput, unknown>> = input;
   const { content, name } = fields;
   const where = `inputs[${showValue(key)}]`;
-  return [
-    ...unknownNameProblems('field', Object.keys(fields), contentFields).map((problem) => `${where}: ${problem}`),
-    ...(content instanceof Uint8Array && content.length === 0 ? [emptyContent(key)] : []),
-    ...(content instanceof Readable ? streamProblems(where, content) : []),
-    ...(isBytes(content)
-      ? []
-      : [
-          `${where}.content is ${showValue(content)}; give a Buffer, a Uint8Array or a stream of Node's (Readable.fromWeb makes one of a web stream).`,
-        ]),
-    ...(file === undefined ? nameProblems(where, name) : [`${where} has file and content; give one of them.`]),
-  ];
-}
-
-/** From JavaScript it may be missing. */
-function nameProblems(where: string, name: unknown): string[] {
-  if (typeof name !== 'string' || !fileName.test(name) || !hasExtension.test(name)) {
-    return [`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`];
+  const problems = unknownNameProblems('field', Object.keys(fields), contentFields).map((one) => `${where}: ${one}`);
+  if (!isBytes(content)) {
+    problems.push(
+      `${where}.content is ${showValue(content)}; give a Buffer, a Uint8Array or a stream of Node's (Readable.fromWeb makes one of a web stream).`,
+    );
+  } else if (content instanceof Uint8Array) {
+    if (content.length === 0) problems.push(emptyContent(key));
+    // One that failed is left to its reading, which says why.
+  } else if (content.readableEnded || (content.destroyed && content.errored === null)) {
+    problems.push(`${where}.content was read or closed before; give a new stream for each start.`);
   }
-  const length = Array.from(name).length;
-  if (length <= maxNameLength) return [];
-  return [`${where}.name is ${showValue(name)}, with ${length} characters; give one of at most ${maxNameLength}.`];
-}
-
-/** One that failed is left to its reading, which says why. */
-function streamProblems(where: string, content: Readable): string[] {
-  const wasRead = content.readableEnded || (content.destroyed && content.errored === null);
-  return wasRead ? [`${where}.content was read or closed before; give a new stream for each start.`] : [];
+  if (file !== undefined) {
+    problems.push(`${where} has file and content; give one of them.`);
+  } else if (typeof name !== 'string' || !fileName.test(name) || !hasExtension.test(name)) {
+    problems.push(`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`);
+  } else if (Array.from(name).length > maxNameLength) {
+    const { length } = Array.from(name);
+    problems.push(
+      `${where}.name is ${showValue(name)}, with ${length} characters; give one of at most ${maxNameLength}.`,
+    );
+  }
+  return problems;
 }
 
 /** The second input of a stream would find it read, and be refused as empty. */
@@ -245,14 +226,7 @@ function withFiles<Input>(input: Input | ContentTaskInput, files: ReadonlyMap<st
   const { inputs } = input as ContentTaskInput;
   const named = Object.entries(inputs).map(([key, value]): [string, unknown] => {
     const file = files.get(key);
-    if (file === undefined) return [key, value];
-    const { as } = value as ContentInput;
-    return [key, { file, as }];
+    return [key, file === undefined ? value : { file, as: (value as ContentInput).as }];
   });
   return { ...(input as ContentTaskInput), inputs: Object.fromEntries(named) } as Input;
-}
-
-function toStream(content: Uint8Array | Readable): Readable {
-  if (content instanceof Readable) return content;
-  return Readable.from([Buffer.from(content)]).on('error', () => undefined);
 }

@@ -71,19 +71,17 @@ function knownStatus(text: string, problems: string[]): string {
   return status ?? text;
 }
 
-const momentRemedy = 'a Date or a moment as ISO-8601, such as "2026-03-01T00:00:00Z"';
 const moment: OptionRule = {
   is: (value) => value instanceof Date || typeof value === 'string',
-  remedy: momentRemedy,
-};
-const app: OptionRule = {
-  is: (value) => /^\d{1,16}$/.test(String(value)),
-  remedy: 'the number of an app (webAppId), such as 4711',
+  remedy: 'a Date or a moment as ISO-8601, such as "2026-03-01T00:00:00Z"',
 };
 const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 const listRules: OptionRules<ListTasksOptions> = {
   status: plainText,
-  app,
+  app: {
+    is: (value) => /^\d{1,16}$/.test(String(value)),
+    remedy: 'the number of an app (webAppId), such as 4711',
+  },
   account: plainText,
   batch: plainText,
   failure: plainText,
@@ -99,20 +97,6 @@ const listRules: OptionRules<ListTasksOptions> = {
   limit: count,
 };
 
-/**
- * Every filter that is there must have a value: without the one that a program believes it has set, the tasks of others
- * would be listed, too, and perhaps stopped.
- */
-function filterProblems(options: ListTasksOptions): readonly string[] {
-  const absent = Object.entries(isRecord(options) ? options : {}).filter(
-    ([name, value]) => value === undefined && name !== 'limit' && Object.hasOwn(listRules, name),
-  );
-  return [
-    ...optionProblems(options, listRules),
-    ...absent.map(([name]) => `${name} is there and undefined; give a value, or leave ${name} out to list all.`),
-  ];
-}
-
 /** Checks them as `listTasks` does, without Temporal. Throws {@link InputInvalidError}. */
 export function checkListOptions(options: ListTasksOptions): void {
   checkedQuery(options);
@@ -120,18 +104,19 @@ export function checkListOptions(options: ListTasksOptions): void {
 
 /** Those that {@link ListTasksOptions} mean, in Temporal's list filter language. Throws {@link InputInvalidError}. */
 export function checkedQuery(options: ListTasksOptions): string {
-  const wrong = filterProblems(options);
-  const { query, problems } = visibilityQuery(ofRightTypes(options));
-  const all = [...wrong, ...problems];
+  const rules: Readonly<Record<string, OptionRule>> = listRules;
+  const known = Object.entries(isRecord(options) ? options : {}).filter(([name]) => Object.hasOwn(rules, name));
+  // Every filter that is there must have a value: without it, the tasks of others would be listed and perhaps stopped.
+  const absent = known.filter(([name, value]) => value === undefined && name !== 'limit');
+  const ofRightTypes = known.filter(([name, value]) => rules[name]?.is(value));
+  const { query, problems } = visibilityQuery(Object.fromEntries(ofRightTypes));
+  const all = [
+    ...optionProblems(options, listRules),
+    ...absent.map(([name]) => `${name} is there and undefined; give a value, or leave ${name} out to list all.`),
+    ...problems,
+  ];
   if (all.length > 0) throw new InputInvalidError(all, 'arguments');
   return query;
-}
-
-/** Those whose values can be looked at further. */
-function ofRightTypes(options: ListTasksOptions): ListTasksOptions {
-  const rules: Readonly<Record<string, OptionRule>> = listRules;
-  const given = Object.entries(isRecord(options) ? options : {});
-  return Object.fromEntries(given.filter(([name, value]) => Object.hasOwn(rules, name) && rules[name]?.is(value)));
 }
 
 /**
@@ -204,7 +189,7 @@ function startConditions({ since, until }: ListTasksOptions, problems: string[])
     if (!Number.isNaN(at.getTime()) && /^\d{4}-/.test(at.toISOString())) {
       return [`StartTime ${operator} "${at.toISOString()}"`];
     }
-    problems.push(`${name} is ${showValue(given)}; give ${momentRemedy}.`);
+    problems.push(`${name} is ${showValue(given)}; give ${moment.remedy}.`);
     return [];
   });
 }

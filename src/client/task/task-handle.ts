@@ -14,8 +14,7 @@ import {
 import type { TaskResult } from '../../contract/task-result';
 import { isRequestId } from '../../domain/create-outcome';
 import { BaseHandle, checkWaitOptions, type WaitOptions } from '../base-handle';
-import { InputInvalidError, ReplyInvalidError } from '../errors';
-import { checkOptions } from '../option-check';
+import { checkOptions, InputInvalidError, ReplyInvalidError } from '../errors';
 import { abortSignal, type OptionRules, milliseconds } from '../../domain/option-rules';
 import { isTaskResult, isTaskStatus } from '../replies';
 import { requestIdProblem } from '../start-check';

@@ -79,10 +79,7 @@ export interface TaskViewSources {
 }
 
 /** The request id as the workflow tells it, or else as Temporal's list does. */
-export function knownRequestId(
-  { attributes }: Pick<DescribedWorkflow, 'attributes'>,
-  reported: TaskStatus | undefined,
-): string | null {
+export function knownRequestId({ attributes }: DescribedWorkflow, reported: TaskStatus | undefined): string | null {
   return reported?.requestId ?? attributes.get(searchAttributes.requestId.name) ?? null;
 }
 

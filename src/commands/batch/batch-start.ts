@@ -1,5 +1,5 @@
 import type { BatchHandle } from '../../client/batch/batch-handle';
-import type { BatchSetting } from '../../client/batch/batch-settings';
+import type { BatchSetting } from '../../client/batch/start-batch';
 import { InputChangedError, InputInvalidError } from '../../client/errors';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import type { CommandContext } from '../command-context';

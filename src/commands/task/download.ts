@@ -14,7 +14,7 @@ import { type CommandContext, type Output, printJson, untilInterrupted, withLong
 import { exitCodes } from '../exit-code';
 import { explainFailure } from '../explained-failure';
 import { idArgument } from '../shared-options';
-import { fit, formatBar, type ShownLine, TerminalLines } from '../terminal';
+import { fit, formatBar, TerminalLines } from '../terminal';
 
 interface DownloadOptions {
   readonly output: string;
@@ -143,30 +143,23 @@ async function readEnd(task: TaskHandle, archive: Archive, partial: boolean): Pr
     }
     return { requestId, manifest, failure: null };
   } catch (error) {
-    if (error instanceof TaskFailedError) return { ...resultIn(error), failure: error };
-    if (error instanceof UnknownTaskError)
-      return { requestId: await recordedId(archive, workflowId, error), manifest: null, failure: null };
-    throw error;
+    if (error instanceof TaskFailedError) {
+      // It may have left outputs; its failure says where.
+      const { details } = error;
+      const { manifest, requestId } = isRecord(details) && isRecord(details['result']) ? details['result'] : {};
+      return {
+        manifest: typeof manifest === 'string' ? manifest : null,
+        requestId: typeof requestId === 'string' ? requestId : error.requestId,
+        failure: error,
+      };
+    }
+    if (!(error instanceof UnknownTaskError) || batchIdOf(workflowId) !== undefined) throw error;
+    // Temporal forgets; the create record of the last create does not.
+    const { findLastCreate } = await import('../../results/archived-task.js');
+    const requestId = (await findLastCreate(archive, workflowId))?.requestId;
+    if (requestId === undefined) throw error;
+    return { requestId, manifest: null, failure: null };
   }
-}
-
-/** A task that failed may have left outputs; its failure says where. */
-function resultIn({ details, requestId }: TaskFailedError): Pick<TaskEnd, 'requestId' | 'manifest'> {
-  const result = isRecord(details) && isRecord(details['result']) ? details['result'] : {};
-  const { manifest, requestId: own } = result;
-  return {
-    manifest: typeof manifest === 'string' ? manifest : null,
-    requestId: typeof own === 'string' ? own : requestId,
-  };
-}
-
-/** Temporal forgets; the create record of the last create does not. */
-async function recordedId(archive: Archive, workflowId: string, unknown: UnknownTaskError): Promise<string> {
-  const { findLastCreate } = await import('../../results/archived-task.js');
-  const requestId =
-    batchIdOf(workflowId) === undefined ? (await findLastCreate(archive, workflowId))?.requestId : undefined;
-  if (requestId === undefined) throw unknown;
-  return requestId;
 }
 
 interface FileDisplay {
@@ -189,13 +182,7 @@ function openFileProgress(stream: Output & NodeJS.WritableStream): FileDisplay {
   const lines = new TerminalLines(stream, Date.now);
   const shown = new Map<string, FileProgress>();
   const show = (): void => {
-    lines.show(
-      [...shown.values()].map(
-        (file): ShownLine =>
-          () =>
-            fileLine(file),
-      ),
-    );
+    lines.show([...shown.values()].map((file) => () => fileLine(file)));
   };
   return {
     onProgress: (file) => {
@@ -221,12 +208,10 @@ function downloadText(
 ): string {
   const fetched = files.filter(({ isNew }) => isNew);
   const bytes = fetched.reduce((sum, file) => sum + file.bytes, 0);
-  const notes = [
-    ...(files.length > fetched.length ? [`${files.length - fetched.length} there before`] : []),
-    ...(missing > 0 ? [`${missing} missing in the archive`] : []),
-    ...(failed > 0 ? [`${failed} failed at the service`] : []),
-  ];
-  const count = `${formatCountOf(fetched.length, 'file')} fetched, ${formatBytes(bytes)}`;
-  const lines = [`${[count, ...notes].join('; ')}: ${folder}`, ...files.map(({ path: file }) => `  ${file}`)];
+  const counts = [`${formatCountOf(fetched.length, 'file')} fetched, ${formatBytes(bytes)}`];
+  if (files.length > fetched.length) counts.push(`${files.length - fetched.length} there before`);
+  if (missing > 0) counts.push(`${missing} missing in the archive`);
+  if (failed > 0) counts.push(`${failed} failed at the service`);
+  const lines = [`${counts.join('; ')}: ${folder}`, ...files.map(({ path: file }) => `  ${file}`)];
   return `${lines.map(printableLine).join('\n')}\n`;
 }

@@ -8,7 +8,7 @@ import { statesThatWait } from '../../domain/task-state';
 import { type CommandContext, type ConnectionOptions, type Output, printJson, untilStarted } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { choiceLines, formatDetails, formatState, resultText, statusLine, statusText, transferLine } from './task-text';
-import { fit, type ShownLine, TerminalLines } from '../terminal';
+import { fit, TerminalLines } from '../terminal';
 import { warnOfMissingWorkers } from '../worker-warning';
 
 /** Options of commands that start a task. */
@@ -43,9 +43,14 @@ export async function startAndFollow(
 export async function followToTheEnd(context: CommandContext, task: TaskHandle, json: boolean): Promise<void> {
   const followed = await follow(context, task);
   switch (followed.kind) {
-    case 'ended':
-      printResult(context, followed.result, json);
+    case 'ended': {
+      const { result } = followed;
+      if (json) printJson(context, result);
+      else context.stdout.write(`${resultText(result)}\n`);
+      if (result.status !== 'Success') context.exitWith(exitCodes.canceled);
+      else if (result.failedOutputCount > 0) context.exitWith(exitCodes.outputsFailed);
       break;
+    }
     case 'detached':
       tellDetached(context, task, json);
       break;
@@ -58,26 +63,14 @@ export async function followToTheEnd(context: CommandContext, task: TaskHandle, 
   }
 }
 
-function printResult(context: CommandContext, result: TaskResult, json: boolean): void {
-  if (json) printJson(context, result);
-  else context.stdout.write(`${resultText(result)}\n`);
-  if (result.status !== 'Success') context.exitWith(exitCodes.canceled);
-  else if (result.failedOutputCount > 0) context.exitWith(exitCodes.outputsFailed);
-}
-
 function tellDetached(context: CommandContext, { workflowId }: TaskHandle, json: boolean): void {
-  context.stderr.write(detachedText(workflowId));
+  context.stderr.write(
+    `Detached: the task ${workflowId} goes on without this command.\n` +
+      `  follow it: ${taskCommands.follow(workflowId)}\n` +
+      `  stop it:   ${taskCommands.end(workflowId, 'stop')}\n`,
+  );
   if (json) printJson(context, { workflowId, detached: true });
   context.exitWith(exitCodes.detached);
-}
-
-function detachedText(workflowId: string): string {
-  return [
-    `Detached: the task ${workflowId} goes on without this command.`,
-    `  follow it: ${taskCommands.follow(workflowId)}`,
-    `  stop it:   ${taskCommands.end(workflowId, 'stop')}`,
-    '',
-  ].join('\n');
 }
 
 function parkedText({ workflowId, status, stuck }: TaskView): string {
@@ -175,11 +168,7 @@ class TerminalProgress implements Progress {
   show(view: TaskView): void {
     this.#lines.show([
       (nowMs) => statusLine(view, elapsedMs(view, nowMs)),
-      ...view.transfers.map(
-        (transfer): ShownLine =>
-          () =>
-            transferLine(transfer),
-      ),
+      ...view.transfers.map((transfer) => () => transferLine(transfer)),
     ]);
   }
 

@@ -64,6 +64,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
       const problems = isCount ? [] : [`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`];
       const from = collecting(problems, () => momentOf('--since', since));
       const to = collecting(problems, () => momentOf('--until', until));
+      // A filter that is there must have a value.
       const filter = {
         ...given,
         ...(tag !== undefined && { tags: tag }),
@@ -75,27 +76,23 @@ export function addListCommand(program: Command, context: CommandContext): void 
       });
       if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
       await withLonghaul(context, {}, async (longhaul) => {
-        const found = heldUp
-          ? await findHeldUpTasks(longhaul, filter, count)
-          : await listFirst(longhaul, filter, count);
-        const { tasks, isCut, lookedAt = null } = found;
+        const find = heldUp ? findHeldUpTasks : listFirst;
+        const { tasks, isCut, lookedAt } = await find(longhaul, filter, count);
         const none = heldUp ? 'nothing is held up\n' : given.needsPerson ? 'nothing needs a person\n' : 'no tasks\n';
         if (json) printJson(context, { tasks });
         else if (tasks.length === 0) context.stdout.write(none);
         else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks)}`);
-        if (isCut) context.stderr.write(`the first ${count}; more: --limit ${moreThan(count)}\n`);
+        if (isCut) context.stderr.write(`the first ${count}; more: --limit ${Math.max(100, 5 * count)}\n`);
         if (lookedAt !== null) context.stderr.write(lookedAtLine(lookedAt));
         if ((filter.needsPerson || heldUp) && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
 }
 
-type ShownTask = ListedTask & Partial<Pick<HeldUpTask, 'heldUp'>>;
+type ShownTask = ListedTask & { readonly heldUp?: HeldUp };
 
-interface FoundTasks {
+interface FoundTasks extends Omit<HeldUpTasks, 'tasks'> {
   readonly tasks: readonly ShownTask[];
-  readonly isCut: boolean;
-  readonly lookedAt?: number | null;
 }
 
 async function listFirst(
@@ -106,7 +103,8 @@ async function listFirst(
   const tasks: ListedTask[] = [];
   // One more than is shown tells whether there are more.
   for await (const task of longhaul.list({ ...filter, limit: count + 1 })) tasks.push(task);
-  return { tasks: await withHeldUpCreates(longhaul, tasks.slice(0, count)), isCut: tasks.length > count };
+  const shown = await withHeldUpCreates(longhaul, tasks.slice(0, count));
+  return { tasks: shown, isCut: tasks.length > count, lookedAt: null };
 }
 
 function momentOf(option: string, text: string | undefined): Date | undefined {
@@ -124,49 +122,37 @@ function collecting<Value>(problems: string[], read: () => Value): Value | undef
   }
 }
 
-/** A limit to try next. */
-function moreThan(count: number): number {
-  return Math.max(100, 5 * count);
-}
-
 function listText(tasks: readonly ShownTask[], nowMs: number): string {
   const header = ['STATUS', 'STARTED (UTC)', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
-  const rows = tasks.map((task) =>
-    [
-      `${shownState(task)}${givenUpText(task)}`,
+  const waited: readonly string[] = statesThatWait;
+  const rows = tasks.map((task) => {
+    // One that a person or a policy gave up keeps the status in which it waited, and waits for nobody any more.
+    const isGivenUp = task.execution === 'FAILED' && waited.includes(task.status);
+    return [
+      `${shownState(task)}${isGivenUp ? ' (failed)' : ''}`,
       wallClock(task.startedAt),
       formatClock((task.endedAt === null ? nowMs : Date.parse(task.endedAt)) - Date.parse(task.startedAt)),
       task.app ?? '-',
       task.workflowId,
       task.requestId ?? '-',
-    ].map(printableLine),
-  );
+    ].map(printableLine);
+  });
   return tableLines([header, ...rows])
     .map((line) => `${line}\n`)
     .join('');
 }
 
-/** One that a person or a policy gave up keeps the status in which it waited, and waits for nobody any more. */
-function givenUpText({ status, execution }: ListedTask): string {
-  const waited: readonly string[] = statesThatWait;
-  return execution === 'FAILED' && waited.includes(status) ? ' (failed)' : '';
-}
-
 /** What is wrong with tasks of the list, one line each. */
 function problemLines(tasks: readonly ShownTask[]): string {
-  const lines = tasks.flatMap(({ heldUp, ...task }) => [
-    ...(heldUp === undefined ? [] : [`${heldUpLine({ ...task, heldUp })}\n`]),
-    ...ownProblemLines(task),
-  ]);
-  return lines.length === 0 ? '' : `\n${lines.join('')}`;
-}
-
-function ownProblemLines({ workflowId, stuck, paused, undecodable }: ListedTask): readonly string[] {
-  return [
-    ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}\n`]),
-    ...(paused.length === 0 ? [] : [`${printableLine(`${workflowId}: ${paused.join(', ')}`)} ${pausedRemedy}\n`]),
-    ...(undecodable.length === 0 ? [] : [`${workflowId}: not decodable, so not shown: ${undecodable.join(', ')}\n`]),
-  ];
+  const lines: string[] = [];
+  for (const { heldUp, ...task } of tasks) {
+    const { workflowId, stuck, paused, undecodable } = task;
+    if (heldUp !== undefined) lines.push(heldUpLine({ ...task, heldUp }));
+    if (stuck !== null) lines.push(`${workflowId} is stuck. ${stuck.message}`);
+    if (paused.length > 0) lines.push(`${printableLine(`${workflowId}: ${paused.join(', ')}`)} ${pausedRemedy}`);
+    if (undecodable.length > 0) lines.push(`${workflowId}: not decodable, so not shown: ${undecodable.join(', ')}`);
+  }
+  return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;
 }
 
 const pausedRemedy = 'paused by an operator: not tried before Unpause, in the Web UI’s Pending Activities';

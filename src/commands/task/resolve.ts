@@ -3,7 +3,6 @@ import { DecisionRefusedError, InputInvalidError, TaskOverError } from '../../cl
 import type { Longhaul } from '../../client/longhaul';
 import { checkedTaskId } from '../../client/start-check';
 import type { TaskHandle } from '../../client/task/task-handle';
-import type { TaskView } from '../../client/task/task-view';
 import { taskCommands } from '../../contract/task-advice';
 import { workflowIdOf } from '../../contract/workflow-ids';
 import { formatCountOf, printableLine } from '../../domain/text';
@@ -64,12 +63,17 @@ export function addResolveCommand(program: Command, context: CommandContext): vo
       const one = toOne(options);
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
-        const view = await viewBefore(task);
+        const view = await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
         const words = await one(task);
         if (options.json) printJson(context, { workflowId: task.workflowId, words });
         else context.stdout.write(`${printableLine(words)}\n`);
-        const asked = options.abandon === true ? [] : askedBefore(view);
-        if (asked.length > 0) context.stderr.write(askedText(asked, id));
+        const kept = view?.stopRequests.filter(({ outcome }) => outcome === 'waiting') ?? [];
+        if (kept.length > 0 && options.abandon !== true) {
+          const verbs = [...new Set(kept.map(({ verb }) => verb))].join(' and to ');
+          context.stderr.write(
+            `It was asked to ${verbs} before, which is kept and applies from now on: ${taskCommands.status(workflowIdOf(id))}\n`,
+          );
+        }
         const others = view && othersText(view);
         if (others != null) context.stderr.write(`Other creates of its app are ${printableLine(others)}\n`);
       });
@@ -78,20 +82,6 @@ export function addResolveCommand(program: Command, context: CommandContext): vo
 
 /** A worker that answers does so at once. */
 const statusWithinMs = 2_000;
-
-async function viewBefore(task: TaskHandle): Promise<TaskView | undefined> {
-  return await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
-}
-
-/** The requests to end the task that were kept until the decision. */
-function askedBefore(view: TaskView | undefined): readonly string[] {
-  const kept = view?.stopRequests.filter(({ outcome }) => outcome === 'waiting') ?? [];
-  return [...new Set(kept.map(({ verb }) => verb))];
-}
-
-function askedText(verbs: readonly string[], id: string): string {
-  return `It was asked to ${verbs.join(' and to ')} before, which is kept and applies from now on: ${taskCommands.status(workflowIdOf(id))}\n`;
-}
 
 function toOne(options: ResolveOptions): (task: TaskHandle) => Promise<string> {
   const { adopt, force = false, batch, uncertain, since, from } = options;

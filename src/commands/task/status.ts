@@ -30,7 +30,11 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul status order-17 --follow\n')
     .action(async (id: string, { follow, json = false }: StatusOptions) => {
-      refuseBatch(id);
+      const batch = batchIdOf(id);
+      if (batch !== undefined) {
+        const problem = `${id} is a batch and no task. See "longhaul batch status ${batch}".`;
+        throw new InputInvalidError([problem], 'arguments');
+      }
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
         if (follow === true) {
@@ -75,10 +79,4 @@ function afterCutOff({ note }: TaskView, outcome: TaskOutcome | null): TaskOutco
 function isLeftToPerson({ status, isOver, stuck }: TaskView, outcome: TaskOutcome | null): boolean {
   if (!isOver) return stuck !== null || statesThatWait.some((state) => state === status);
   return outcome?.failure != null && isForPerson(outcome.failure.type);
-}
-
-function refuseBatch(id: string): void {
-  const batch = batchIdOf(id);
-  if (batch === undefined) return;
-  throw new InputInvalidError([`${id} is a batch and no task. See "longhaul batch status ${batch}".`], 'arguments');
 }

@@ -48,11 +48,8 @@ async function undecided(task: TaskHandle, { verb }: StopVerbCommand): Promise<T
 
 /** Its workflow was cut off, so that it takes no request, while its task may run at the service. */
 function isUnfollowed({ execution, requestId, serviceStatus }: TaskView): boolean {
-  return (
-    isCutOff(execution) &&
-    requestId !== null &&
-    !(serviceStatus !== null && isTerminal(parseServiceStatus(serviceStatus)))
-  );
+  const hasEnded = serviceStatus !== null && isTerminal(parseServiceStatus(serviceStatus));
+  return isCutOff(execution) && requestId !== null && !hasEnded;
 }
 
 function unfollowedText(

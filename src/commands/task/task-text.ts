@@ -67,13 +67,10 @@ export function formatRetry(
 /** A transfer in one line, with a bar where the length is known. */
 export function transferLine({ transfer, name, bytes, totalBytes }: TransferProgress): string {
   const verb = transfer === 'upload' ? 'uploading' : 'archiving';
-  const head = `  ${verb} ${shorten(baseName(name), nameWidth).padEnd(nameWidth + 1)}`;
+  const baseName = name.split(/[/\\]/).at(-1) ?? name;
+  const head = `  ${verb} ${shorten(baseName, nameWidth).padEnd(nameWidth + 1)}`;
   if (totalBytes === null || totalBytes <= 0) return `${head} ${formatBytes(bytes)}`;
   return `${head} ${formatBar(Math.min(1, bytes / totalBytes), barWidth)} of ${formatBytes(totalBytes)}`;
-}
-
-function baseName(file: string): string {
-  return file.split(/[/\\]/).at(-1) ?? file;
 }
 
 /** A task's status as text, with every known fact. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ownCopy } from '../../../src/client/own-copy';
+import { ownCopy } from '../../../src/client/start-check';
 
 describe('the copy of what a start is given', () => {
   it('says the same, and nothing that is done to the original changes it', () => {
