@@ -32,19 +32,17 @@ const keptEnd = /(?:manifest\.json|\.[A-Za-z0-9]{1,10})$/;
  * if the whole is still longer than `maxBytes`, its folders become one. Files of one folder stay in one folder.
  */
 export function fittedName(name: string, maxBytes: number): string {
-  const parts = name.split('/').map((part) => fittedPart(part, maxPartBytes));
+  const parts = name.split('/').map((part) => {
+    if (utf8Bytes(part) <= maxPartBytes) return part;
+    const [end = ''] = keptEnd.exec(part) ?? [];
+    return `${cutToUtf8Bytes(part, maxPartBytes - hashBytes - end.length)}~${shortHash(part)}${end}`;
+  });
   const fitted = parts.join('/');
   if (utf8Bytes(fitted) <= maxBytes) return fitted;
   const file = parts.at(-1) ?? '';
   const folder = parts.slice(0, -1).join('/');
   const room = Math.min(maxPartBytes, maxBytes - utf8Bytes(file) - 1) - hashBytes;
   return `${cutToUtf8Bytes(parts[0] ?? '', Math.max(0, room))}~${shortHash(folder)}/${file}`;
-}
-
-function fittedPart(part: string, maxBytes: number): string {
-  if (utf8Bytes(part) <= maxBytes) return part;
-  const [end = ''] = keptEnd.exec(part) ?? [];
-  return `${cutToUtf8Bytes(part, maxBytes - hashBytes - end.length)}~${shortHash(part)}${end}`;
 }
 
 /** A file extension as the service gives it (`.png`), or `''` when it is not one. */

@@ -20,6 +20,23 @@ export function printableLine(text: string): string {
   return printableText(text.replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, ' '));
 }
 
+/**
+ * A word of a command line for a shell such as bash or zsh. Ids of tasks that another program started, and request ids of
+ * the service, may hold anything: a command to copy must not run what is in them, and shows all of it.
+ */
+export function shellWord(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (!activeCharacter.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return `$'${text.replaceAll(/[\\']/g, String.raw`\$&`).replace(new RegExp(activeCharacter, 'gu'), octalBytes)}'`;
+}
+
+/** `\342\200\256`: the bytes of a character in UTF-8, as `$'…'` has them. */
+function octalBytes(character: string): string {
+  const bytes = encodeURIComponent(character).match(/%[\dA-F]{2}|[^%]/g) ?? [];
+  const codes = bytes.map((byte) => (byte.length === 1 ? byte.charCodeAt(0) : parseInt(byte.slice(1), 16)));
+  return codes.map((code) => `\\${code.toString(8).padStart(3, '0')}`).join('');
+}
+
 /** Words in which no Markdown renderer finds a link, formatting, mathematics or anything to set in nicer type. */
 const plainWords =
   /^(?!.*(?:\bwww\.|:\S|--|\.\.))(?:[\p{L}\p{M}\p{N} ,.;:’…%+=?!-]|(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}]))*$/iu;

@@ -73,14 +73,12 @@ async function isSame(one: OpenedSource, other: OpenedSource, signal: AbortSigna
   return first.sha256 === second.sha256;
 }
 
-/** What a link gave. */
-interface Fetched {
-  readonly opened: OpenedSource;
-  /** Whether it is whole for certain: it has the length or the hash that was announced, or came in chunks to the last. */
-  readonly isProven: boolean;
-}
-
-async function fetchLink(source: string, fetch: Fetch, onProgress: OnProgress): Promise<Fetched> {
+/** What a link gave; `isProven`: it has the length or the hash that was announced, or came in chunks to the last. */
+async function fetchLink(
+  source: string,
+  fetch: Fetch,
+  onProgress: OnProgress,
+): Promise<{ readonly opened: OpenedSource; readonly isProven: boolean }> {
   const { rules, signal, fail } = fetch;
   try {
     const asked = parse(source, fail);
