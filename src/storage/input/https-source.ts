@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import type { Dispatcher } from 'undici';
 import { safeText } from '../../domain/text';
-import { redactUrl, signatureParameterOf } from '../../domain/uri';
+import { redactUrl, safeDecode, signatureParameterOf } from '../../domain/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
 import { connectionFault, openAgent } from '../connections';
 import { headBytes, hasOwnEnd } from '../content-check';
@@ -204,14 +204,6 @@ function toFileName(url: URL, response: Response): string {
 
 function pathName(url: URL): string {
   return plainFileName(safeDecode(basename(url.pathname)));
-}
-
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function getHeader(response: Response, name: string): string | undefined {
