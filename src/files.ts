@@ -27,6 +27,7 @@ import type { RowStaging } from './rows';
 import type { Archive } from './storage/archive/archive';
 import { openArchive as openArchiveAt } from './storage/archive/open-archive';
 import { ArchiveError } from './storage/errors';
+import type { Measure } from './storage/hash';
 import { lookUpContentType } from './storage/local-file';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { Staging } from './storage/staging';
@@ -116,7 +117,13 @@ function listOutputs(archive: Archive, { name: manifestName, manifest }: Archive
           checkOptions(options, readRules);
           return await readOutput(archive, name, known, options.signal);
         },
-        link: async (options) => await archive.link(name, linkSeconds(options)),
+        link: async (options: Partial<OutputLinkOptions> = {}) => {
+          checkOptions(options, linkRules);
+          const { expiresInMs } = options;
+          if (expiresInMs !== undefined) return await archive.link(name, Math.floor(expiresInMs / 1_000));
+          const problem = `expiresInMs is missing; give ${linkRules.expiresInMs.remedy}.`;
+          throw new InputInvalidError([problem], 'arguments');
+        },
       },
     ];
   });
@@ -133,17 +140,10 @@ const linkRules: OptionRules<OutputLinkOptions> = {
   },
 };
 
-function linkSeconds(options: Partial<OutputLinkOptions> = {}): number {
-  checkOptions(options, linkRules);
-  const { expiresInMs } = options;
-  if (expiresInMs !== undefined) return Math.floor(expiresInMs / 1_000);
-  throw new InputInvalidError([`expiresInMs is missing; give ${linkRules.expiresInMs.remedy}.`], 'arguments');
-}
-
 async function readOutput(
   archive: Archive,
   name: string,
-  { bytes, sha256 }: Pick<TaskOutput, 'bytes' | 'sha256'>,
+  { bytes, sha256 }: Measure,
   signal: AbortSignal | undefined,
 ): Promise<Readable> {
   const opened = await archive.open(name, signal);

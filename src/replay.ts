@@ -64,13 +64,15 @@ export async function* replayExecutions(options: ReplayExecutionsOptions): Async
     if (current === undefined) continue;
     const { workflowId, runId, execution } = current;
     const complaint = codecs.find((codec) => codec.complaint !== undefined)?.complaint;
-    if (error !== undefined && complaint !== undefined) throw withoutVerdict(complaint, workflowId);
-    yield {
-      workflowId,
-      runId,
-      isOpen: execution === 'RUNNING',
-      failure: error === undefined ? null : wordsOf(error),
-    };
+    if (error !== undefined && complaint !== undefined) {
+      const which = `It is one of ${safeText(workflowId)}, which cannot be replayed without it.`;
+      throw new ConfigError([`${complaint.problems.join(' ')} ${which}`]);
+    }
+    let failure: string | null = null;
+    if (error !== undefined) {
+      failure = error instanceof DeterminismViolationError ? error.message : `${error.name}: ${error.message}`;
+    }
+    yield { workflowId, runId, isOpen: execution === 'RUNNING', failure };
   }
 }
 
@@ -95,10 +97,6 @@ async function fetchHistory(client: Client, workflowId: string, runId: string) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
-}
-
-function wordsOf(error: Error): string {
-  return error instanceof DeterminismViolationError ? error.message : `${error.name}: ${error.message}`;
 }
 
 /** Keeps what a codec says of a missing key: of that the SDK gives back nothing but a text of its native part. */
@@ -126,9 +124,4 @@ class ComplainingCodec implements PayloadCodec {
       throw error;
     }
   }
-}
-
-function withoutVerdict({ problems }: ConfigError, workflowId: string): ConfigError {
-  const which = `It is one of ${safeText(workflowId)}, which cannot be replayed without it.`;
-  return new ConfigError([`${problems.join(' ')} ${which}`]);
 }

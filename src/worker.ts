@@ -16,9 +16,8 @@ import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities, closeDependencies, openDependencies } from './worker/activities';
 import { shareLimits, workerIdentity } from './worker/limits';
 import { ArchiveIdentity } from './storage/archive/archive-identity';
-import { slowReplaySinks } from './worker/slow-replays';
 import { identifyArchive, logStart } from './worker/start-log';
-import { startGauges, watchReadiness } from './worker/telemetry';
+import { slowReplaySinks, startGauges, watchReadiness } from './worker/telemetry';
 import type { OpenTraces } from './traces/open-traces';
 import type { WorkerTraces } from './traces/worker-traces';
 import { encodeFailures, openWorkflowBundle, sampleTraces, type WorkflowBundle } from './workflow-sources';
@@ -75,7 +74,8 @@ const transferHeartbeat = '1 second';
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   const { config, connection, namespace, logger, probeEveryMs } = options;
   const meter = config.metrics === null ? noopMetricMeter : Runtime.instance().metricMeter;
-  await requireSearchAttributes(connection, namespace);
+  const missing = await missingSearchAttributes(connection, namespace);
+  if (missing.length > 0) throw new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`);
   const traces = options.traces && (await loadWorkerTraces(options.traces));
   const dependencies = openDependencies(config, { logger, meter, traces });
   const access = temporalAccess(options, traces);
@@ -149,12 +149,6 @@ async function loadWorkerTraces(traces: OpenTraces): Promise<WorkerTraces> {
   return openWorkerTraces(traces);
 }
 
-async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
-  const missing = await missingSearchAttributes(connection, namespace);
-  if (missing.length === 0) return;
-  throw new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`);
-}
-
 function temporalAccess(options: StartWorkerOptions, traces: WorkerTraces | undefined): TemporalAccess {
   const { config, connection, namespace, taskQueue = workflowTaskQueue } = options;
   const dataConverter = clientDataConverter(config.codecKeys);
@@ -164,9 +158,8 @@ function temporalAccess(options: StartWorkerOptions, traces: WorkerTraces | unde
 }
 
 /**
- * How long one step of a workflow may take. Beyond it the SDK ends the step, and with it now and then, by an error of
- * Node's, the process; thousands of messages that came while no worker ran make one step of many seconds. An option of
- * the SDK that it does not document.
+ * How long one step of a workflow may take: thousands of messages that came while no worker ran take many seconds, and
+ * ending a step may end the process. An option that the SDK does not document.
  *
  * @internal exported for tests
  */
@@ -178,9 +171,7 @@ export const workflowThread = { isolateExecutionTimeout: '2 minutes' } as const;
  */
 function deploymentOptions({ version }: WorkerConfig): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (version === null) return {};
-  return {
-    workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' },
-  };
+  return { workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' } };
 }
 
 /** The workflows as this worker runs them. */

@@ -18,10 +18,8 @@ export interface WorkflowSources {
 export type WorkflowBundle = NonNullable<WorkerOptions['workflowBundle']>;
 
 /**
- * The workflows and the converters that they are bundled with. Every bundle needs all: without the payload converter one
- * message that cannot be decoded fails every workflow task of its workflow, without the failure converter the messages
- * of failures stay readable. A thread evaluates their modules once, for all workflows that it runs: they keep no state of
- * their own (decision 33).
+ * The workflows and the converters that every bundle needs. A thread evaluates their modules once, for all workflows that it
+ * runs: they keep no state of their own (decision 33).
  *
  * @param folder - of the sources, or of what the build made of them.
  */
@@ -57,11 +55,7 @@ export async function openWorkflowBundle(kind: keyof typeof bundleFiles = 'plain
   return await bundleWorkflowCode({ ...sources, logger: new DefaultLogger('WARN') });
 }
 
-/**
- * The bundle for a worker that encrypts: its failure converter encodes failures. What a bundle does is decided when it is
- * built, and whether payloads are encrypted when a worker starts, so a global of the sandbox tells it. It stands on the
- * first line of the code, whose lines keep their numbers.
- */
+/** The bundle for a worker that encrypts: a global on its first line, so that lines keep their numbers, tells the converter. */
 export async function encodeFailures(bundle: WorkflowBundle): Promise<WorkflowBundle> {
   return await withGlobal(bundle, encodesFailures, 'true');
 }

@@ -2,8 +2,9 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
-import { afterQuery, type FailingQueries } from '../domain/failing-queries';
 import {
+  afterQuery,
+  type FailingQueries,
   afterPoll,
   asksOutputs,
   isLost,

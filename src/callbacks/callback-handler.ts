@@ -63,11 +63,12 @@ export class CallbackHandler {
     if (livePaths.includes(requestPath)) return health(request, true);
     if (requestPath === readyPath) return health(request, isReady());
     if (requestPath !== path) return { httpStatus: 404, outcome: 'another path' };
-    if (request.method !== 'POST') {
-      return { httpStatus: 405, headers: { allow: 'POST' }, outcome: 'another method' };
-    }
-    if (!isAccepted(request.headers.authorization)) {
-      const outcome = this.#isOfService(request) ? 'wrong token' : 'no token';
+    if (request.method !== 'POST') return { httpStatus: 405, headers: { allow: 'POST' }, outcome: 'another method' };
+    const { authorization } = request.headers;
+    if (!isAccepted(authorization)) {
+      // A doctor, or whatever scans the network, sends neither a token nor the name of a create: no alert is due.
+      const isOfService = authorization !== undefined || this.#correlationOf(request) !== undefined;
+      const outcome = isOfService ? 'wrong token' : 'no token';
       return { httpStatus: 401, headers: { 'www-authenticate': 'Bearer' }, outcome };
     }
     if (this.#inFlight >= maxInFlight) {
@@ -79,11 +80,6 @@ export class CallbackHandler {
     } finally {
       this.#inFlight -= 1;
     }
-  }
-
-  /** A doctor, or whatever scans the network, sends neither a token nor the name of a create: no alert is due. */
-  #isOfService(request: IncomingMessage): boolean {
-    return request.headers.authorization !== undefined || this.#correlationOf(request) !== undefined;
   }
 
   #correlationOf({ headers }: IncomingMessage): string | string[] | undefined {
@@ -115,7 +111,9 @@ export class CallbackHandler {
           return { httpStatus: 404, outcome: 'no such workflow', ...about };
       }
     } catch (error) {
-      const reason = safeText(failureMessage(error));
+      // Temporal's client wraps the error that says what was wrong.
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      const reason = safeText(cause instanceof Error ? cause.message : String(cause));
       return { httpStatus: 503, headers: retryLater, outcome: 'not taken by Temporal', reason, ...about };
     }
   }
@@ -125,12 +123,6 @@ export class CallbackHandler {
 function health({ method }: IncomingMessage, isGood: boolean): HandledRequest {
   if (method === 'GET' || method === 'HEAD') return { httpStatus: isGood ? 200 : 503 };
   return { httpStatus: 405, headers: { allow: 'GET, HEAD' } };
-}
-
-/** Temporal's client wraps the error that says what was wrong. */
-function failureMessage(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
 /** What Temporal did with a signal: taken; or the workflow is over, or there is none of that id. */

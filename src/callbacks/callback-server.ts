@@ -2,7 +2,7 @@ import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { count, metrics } from '../contract/metrics';
 import { listen, type ListeningServer } from '../http/listening-server';
-import { CallbackHandler, type CallbackHandlerOptions, type HandledRequest } from './callback-handler';
+import { CallbackHandler, type CallbackHandlerOptions } from './callback-handler';
 
 /** What a callback server is made of. */
 export interface CallbackServerOptions extends CallbackHandlerOptions {
@@ -29,20 +29,16 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
     logAs: 'callback',
     handle: (request) => handler.handle(request),
     onAnswered: (handled, durationMs) => {
-      logRequest(logger, handled, durationMs);
-      if (handled.outcome !== undefined) count(metricMeter, metrics.callbacks, { outcome: handled.outcome });
+      const { httpStatus, outcome, workflowId, requestId, reason } = handled;
+      if (outcome === undefined) return;
+      let level: 'debug' | 'info' | 'warn' = httpStatus === 200 ? 'info' : 'warn';
+      // Requests for other paths are usual at a public address.
+      if (requestId === undefined && (httpStatus === 404 || httpStatus === 405)) level = 'debug';
+      logger[level]({ outcome, httpStatus, workflowId, requestId, reason, durationMs }, 'callback');
+      count(metricMeter, metrics.callbacks, { outcome });
     },
     onFailed: (outcome) => {
       count(metricMeter, metrics.callbacks, { outcome });
     },
   });
-}
-
-function logRequest(logger: Logger, handled: HandledRequest, durationMs: number): void {
-  const { httpStatus, outcome, workflowId, requestId, reason } = handled;
-  if (outcome === undefined) return;
-  let level: 'debug' | 'info' | 'warn' = httpStatus === 200 ? 'info' : 'warn';
-  // Requests for other paths are usual at a public address.
-  if (requestId === undefined && (httpStatus === 404 || httpStatus === 405)) level = 'debug';
-  logger[level]({ outcome, httpStatus, workflowId, requestId, reason, durationMs }, 'callback');
 }

@@ -12,8 +12,7 @@ import { encryptedEncoding, encryptionMetadata } from '../contract/encryption';
 import { Undecodable } from '../contract/input-bounds';
 import { searchAttributes } from '../contract/search-attributes';
 import { isRecord, parseJson } from '../domain/json';
-import { shellWord } from '../domain/shell-word';
-import { errorMessage } from '../domain/text';
+import { shellWord, errorMessage } from '../domain/text';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;

@@ -110,9 +110,7 @@ export class CodecHandler {
     const body = await readBody(request, maxBodyBytes);
     if (body === undefined) return { httpStatus: 413, headers: {}, outcome: 'too large', namespace };
     const json = parseJson(body.toString('utf8'));
-    if (hasTooMany(json)) {
-      return { httpStatus: 413, headers: {}, outcome: 'too much in it', namespace };
-    }
+    if (hasTooMany(json)) return { httpStatus: 413, headers: {}, outcome: 'too much in it', namespace };
     const parsed = requestBody.safeParse(json);
     if (!parsed.success) return { httpStatus: 400, headers: {}, outcome: 'malformed', namespace };
     const given = parsed.data.payloads;

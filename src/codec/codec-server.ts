@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { CodecServerConfig } from '../config/codec-server-config';
 import { createTokenCheck } from '../http/incoming-request';
 import { listen, type ListeningServer } from '../http/listening-server';
-import { CodecHandler, type HandledRequest } from './codec-handler';
+import { CodecHandler } from './codec-handler';
 import { PayloadCipher } from './payload-cipher';
 
 /** What a codec server is made of. */
@@ -26,14 +26,9 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Lis
   const { config, logger, requestTimeoutMs = defaultRequestTimeoutMs } = options;
   const { maxBodyBytes = defaultMaxBodyBytes, maxInFlight = defaultMaxInFlight } = options;
   const { codecKeys, host, port, tokens, origins, mayEncode } = config;
-  const handler = new CodecHandler({
-    mayEncode,
-    origins,
-    maxBodyBytes,
-    maxInFlight,
-    cipher: new PayloadCipher(codecKeys),
-    isAccepted: tokens === null ? () => true : createTokenCheck(tokens),
-  });
+  const cipher = new PayloadCipher(codecKeys);
+  const isAccepted = tokens === null ? () => true : createTokenCheck(tokens);
+  const handler = new CodecHandler({ mayEncode, origins, maxBodyBytes, maxInFlight, cipher, isAccepted });
   const server = await listen({
     port,
     host,
@@ -42,19 +37,15 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Lis
     logAs: 'codec request',
     handle: (request) => handler.handle(request),
     onAnswered: (handled, durationMs) => {
-      logRequest(logger, handled, durationMs);
+      const { httpStatus, outcome, namespace, payloads, unreadable } = handled;
+      if (outcome === undefined) return;
+      // Who reads what is worth a line; requests for other paths are usual.
+      let level: 'debug' | 'info' | 'warn' = httpStatus === 200 && unreadable === undefined ? 'info' : 'warn';
+      if (httpStatus === 404 || httpStatus === 405) level = 'debug';
+      logger[level]({ outcome, httpStatus, namespace, payloads, unreadable, durationMs }, 'codec request');
     },
   });
   const place = { address: host, port: server.port, origins };
   logger.info({ ...place, keys: [...codecKeys.keys.keys()], mayEncode }, 'codec server started');
   return server;
-}
-
-/** Who reads what is worth a line; requests for other paths are usual. */
-function logRequest(logger: Logger, handled: HandledRequest, durationMs: number): void {
-  const { httpStatus, outcome, namespace, payloads, unreadable } = handled;
-  if (outcome === undefined) return;
-  let level: 'debug' | 'info' | 'warn' = httpStatus === 200 && unreadable === undefined ? 'info' : 'warn';
-  if (httpStatus === 404 || httpStatus === 405) level = 'debug';
-  logger[level]({ outcome, httpStatus, namespace, payloads, unreadable, durationMs }, 'codec request');
 }

@@ -4,10 +4,7 @@ import { loadClientConfig } from '../config/client-config';
 import type { CodecKeys } from '../config/codec-keys';
 import { PayloadBrokenError, PayloadCipher } from './payload-cipher';
 
-/*
- * The one place that says how values become payloads, and payloads values: every client and every worker takes its data
- * converter from here. What the workflow sandbox has of it is in its bundle (workflow-sources.ts).
- */
+// Every client and every worker takes its data converter from here; the workflow sandbox has its own part in its bundle.
 
 /**
  * For `new Client({ connection, dataConverter })`. Without keys nothing is encrypted, and an encrypted payload is an

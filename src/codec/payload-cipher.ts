@@ -21,10 +21,7 @@ const tagBytes = 16;
 const checkBytes = 8;
 const maxKeyIdLength = 80;
 
-/**
- * Thrown for a payload whose key is there, but that was changed or cut since it was encrypted. A kind of error that
- * Temporal's own converters throw for what they cannot decode.
- */
+/** A payload was changed or cut since it was encrypted. Temporal's own converters throw this kind of error. */
 export class PayloadBrokenError extends ValueError {
   override readonly name: string = 'PayloadBrokenError';
 
@@ -60,10 +57,8 @@ export class PayloadCipher {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes }).setAAD(authenticated);
     const plain = PayloadMessage.encode(payload).finish();
-    return {
-      metadata: { ...metadata },
-      data: Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]),
-    };
+    const data = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    return { metadata: { ...metadata }, data };
   }
 
   /**
@@ -72,7 +67,7 @@ export class PayloadCipher {
    * Throws {@link ConfigError} when its key is not there, and {@link PayloadBrokenError}.
    */
   decrypt(payload: Payload): Payload {
-    if (!isEncrypted(payload)) return payload;
+    if (textOf(payload, 'encoding') !== encryptedEncoding) return payload;
     const keyId = textOf(payload, encryptionMetadata.keyId);
     const found = this.#keys.get(keyId);
     if (found?.check !== textOf(payload, encryptionMetadata.keyCheck)) throw keyMissing(keyId, this.#keys);
@@ -90,11 +85,6 @@ export class PayloadCipher {
       throw new PayloadBrokenError(keyId, cause);
     }
   }
-}
-
-/** Whether a payload is one that Longhaul encrypted. */
-function isEncrypted(payload: Payload): boolean {
-  return textOf(payload, 'encoding') === encryptedEncoding;
 }
 
 function prepareKey(id: string, bytes: Buffer): PreparedKey {
@@ -120,13 +110,10 @@ function textOf({ metadata }: Payload, name: string): string {
 /** What the payload says of its key is not authenticated: any client of Temporal may have written it. */
 function keyMissing(keyId: string, keys: ReadonlyMap<string, PreparedKey>): ConfigError {
   const id = safeText(keyId, [], maxKeyIdLength);
-  const variable = 'LONGHAUL_CODEC_KEYS_FILE';
-  if (keys.size === 0) {
-    return new ConfigError([`${variable} is not set, but a payload is encrypted with the key "${id}"; give it.`]);
+  let fault = `has no key "${id}", which a payload is encrypted with; add it.`;
+  if (keys.size === 0) fault = `is not set, but a payload is encrypted with the key "${id}"; give it.`;
+  if (keys.has(keyId)) {
+    fault = `has another key "${id}" than a payload is encrypted with; give that one, each under an id of its own.`;
   }
-  return new ConfigError([
-    keys.has(keyId)
-      ? `${variable} has another key "${id}" than a payload is encrypted with; give that one, each under an id of its own.`
-      : `${variable} has no key "${id}", which a payload is encrypted with; add it.`,
-  ]);
+  return new ConfigError([`LONGHAUL_CODEC_KEYS_FILE ${fault}`]);
 }

@@ -16,10 +16,7 @@ export interface AwsKeys {
   readonly sessionToken?: string;
 }
 
-/**
- * What AWS's own variables say in this environment. The SDK itself reads those of the process, and would fill every gap
- * of another environment from there: with the wrong account, or at the wrong place. An empty variable is not set.
- */
+/** What AWS's variables say in this environment: the SDK would fill gaps from the process's, with the wrong account. */
 export function readAwsSettings(env: NodeJS.ProcessEnv = process.env): AwsSettings {
   const first = (names: readonly string[], from = env): string | undefined =>
     names.map((name) => from[name]).find((value) => value !== undefined && value !== '');

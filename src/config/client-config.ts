@@ -4,10 +4,10 @@ import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
 import type { TraceContext } from '../domain/trace-context';
 import type { ReadTextFile } from './json-file';
-import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { ConfigError, type Loaded, readVariables, ignoredVariableWarnings, type VariableValues } from './environment';
 import { readTraceparent, readTraces, type TracesConfig } from './traces-config';
+import type { ArchiveConfig, BucketArchiveConfig } from './values';
 import { variables, variablesReadBy } from './variables';
 
 /** A bucket, as {@link BucketArchiveConfig} has it. */
@@ -40,14 +40,9 @@ export function loadClientConfig(
   const warnings = ignoredVariableWarnings(env);
   const traceParent = traces === null ? null : readTraceparent(env, warnings);
   if (problems.length > 0) throw new ConfigError(problems);
+  const webUiUrl = values.LONGHAUL_WEB_UI_URL ?? null;
   return {
-    config: Object.freeze({
-      webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null,
-      staging: readStaging(values),
-      codecKeys,
-      traces,
-      traceParent,
-    }),
+    config: Object.freeze({ webUiUrl, staging: readStaging(values), codecKeys, traces, traceParent }),
     warnings,
   };
 }
@@ -76,18 +71,17 @@ const placeRules: OptionRules<FilePlace> = {
   env: { is: isRecord, remedy: 'an object of environment variables' },
 };
 
-function placeProblems(place: unknown): readonly string[] {
-  if (typeof place !== 'string') return optionProblems(place, placeRules);
-  return [`The options are ${showValue(place)}; give { place: ${showValue(place)} }.`];
-}
-
 /** Throws {@link ConfigError}; of a place that was given, in the option's name. */
 function loadPlace<Config>(
   name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
-  given: FilePlace,
+  // From JavaScript it may be the place itself.
+  given: FilePlace | string,
   load: (env: NodeJS.ProcessEnv) => Config,
 ): Config {
-  const problems = placeProblems(given);
+  if (typeof given === 'string') {
+    throw new ConfigError([`The options are ${showValue(given)}; give { place: ${showValue(given)} }.`]);
+  }
+  const problems = optionProblems(given, placeRules);
   if (problems.length > 0) throw new ConfigError(problems);
   const { place, isPathStyle, env = process.env } = given;
   const named: NodeJS.ProcessEnv = { ...env };
@@ -108,17 +102,15 @@ export function loadArchiveOf(place: FilePlace): ArchiveConfig {
 
 /** The staging of this place. Throws {@link ConfigError}. */
 export function loadStagingOf(place: FilePlace): StagingConfig {
-  return loadPlace('LONGHAUL_STAGING', place, loadStagingPlace);
-}
-
-function loadStagingPlace(env: NodeJS.ProcessEnv): StagingConfig {
-  const { values, problems } = readVariables(env, ['LONGHAUL_STAGING', 'LONGHAUL_S3_PATH_STYLE']);
-  const staging = readStaging(values);
-  if (problems.length === 0 && staging === null) {
-    problems.push(`LONGHAUL_STAGING is not set; ${variables.LONGHAUL_STAGING.remedy}.`);
-  }
-  if (problems.length > 0 || staging === null) throw new ConfigError(problems);
-  return staging;
+  return loadPlace('LONGHAUL_STAGING', place, (env) => {
+    const { values, problems } = readVariables(env, ['LONGHAUL_STAGING', 'LONGHAUL_S3_PATH_STYLE']);
+    const staging = readStaging(values);
+    if (problems.length === 0 && staging === null) {
+      problems.push(`LONGHAUL_STAGING is not set; ${variables.LONGHAUL_STAGING.remedy}.`);
+    }
+    if (problems.length > 0 || staging === null) throw new ConfigError(problems);
+    return staging;
+  });
 }
 
 function readStaging(

@@ -64,10 +64,7 @@ export function readText(env: NodeJS.ProcessEnv, name: string): string | undefin
 /** Files are for the own user only. */
 const privateUmask = 0o077;
 
-/**
- * The umask of the process. One that cannot be used is reported when the other variables are read; until then files
- * are private.
- */
+/** The umask of the process. One that cannot be used is reported when the other variables are read. */
 export function readUmask(env: NodeJS.ProcessEnv): number {
   return readVariables(env, ['LONGHAUL_UMASK']).values.LONGHAUL_UMASK ?? privateUmask;
 }

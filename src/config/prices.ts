@@ -69,11 +69,8 @@ const priceSchema = fields({
       context.addIssue({ code: 'custom', path: ['perTask'], message: 'an amount, or perMillisecond has one' });
     }
     if ((perMillisecond === undefined) !== (costTime === undefined)) {
-      context.addIssue({
-        code: 'custom',
-        path: ['costTime'],
-        message: 'given together with perMillisecond, or neither',
-      });
+      const message = 'given together with perMillisecond, or neither';
+      context.addIssue({ code: 'custom', path: ['costTime'], message });
     }
   })
   .transform(({ account, webAppId, currency, perTask = 0, perMillisecond, costTime, validFrom }): ListedPrice => {
@@ -87,10 +84,8 @@ const budgetSchema = fields({
   amount: z.string('an amount of a currency such as "50EUR"').transform((text, context) => {
     const amount = parseMoney(text);
     if (amount !== undefined && amount.micros > 0) return amount;
-    context.addIssue({
-      code: 'custom',
-      message: `an amount of a currency such as "50EUR", of at most ${maxAmountDecimals} decimal digits`,
-    });
+    const message = `an amount of a currency such as "50EUR", of at most ${maxAmountDecimals} decimal digits`;
+    context.addIssue({ code: 'custom', message });
     return z.NEVER;
   }),
 });

@@ -74,10 +74,7 @@ function load(variables: Record<string, string>, disableFile = false): ClientCon
   }
 }
 
-/**
- * Whether the default temporal.toml was not found since a folder above it may not be entered, as a home folder below
- * systemd's `ProtectHome=yes`: nothing says that there is one. One that is there and cannot be read is a fault.
- */
+/** Whether a folder above the default temporal.toml may not be entered (`ProtectHome=yes`): nothing says that there is one. */
 function isOutOfReach(error: unknown): boolean {
   const { path } = error as NodeJS.ErrnoException;
   if (typeof path !== 'string' || !/[/\\]temporalio[/\\]temporal\.toml$/.test(path)) return false;

@@ -1,6 +1,7 @@
 import { knownSecrets } from '../domain/redact';
 import { showValue } from '../domain/text';
 import { parseTraceparent, type TraceContext } from '../domain/trace-context';
+import { safeDecode } from '../domain/uri';
 import { readText, type VariableValues } from './environment';
 
 /** Where the traces of a process go, and as what. */
@@ -19,9 +20,8 @@ const samplers = ['always_on', 'always_off', 'traceidratio'] as const;
 const headerVariables = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'];
 
 /**
- * `null`: there are none, and nothing of OpenTelemetry is loaded. Longhaul's variable turns traces on, since
- * `OTEL_EXPORTER_OTLP_ENDPOINT` is often set for every program of a machine; the others are OpenTelemetry's own. Complaints
- * go to `problems`.
+ * `null`: there are none. A variable of Longhaul's turns traces on, since `OTEL_EXPORTER_OTLP_ENDPOINT` is often set for every
+ * program of a machine. Complaints go to `problems`.
  */
 export function readTraces(
   env: NodeJS.ProcessEnv,
@@ -29,10 +29,18 @@ export function readTraces(
   problems: string[],
 ): TracesConfig | null {
   if (url === undefined || readText(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null;
-  for (const name of headerVariables) rememberSecrets(readText(env, name) ?? '');
+  // The exporter reads the headers by itself: keys of the collector.
+  const headers = headerVariables.flatMap((name) => (readText(env, name) ?? '').split(','));
+  for (const header of headers.filter((one) => one.includes('='))) {
+    const value = safeDecode(header.slice(header.indexOf('=') + 1).trim());
+    knownSecrets.add(...[value, ...value.split(/\s+/)].filter((word) => word.length >= leastSecretLength));
+  }
   const { 'service.name': named, ...resource } = readResource(env, problems);
+  // As OpenTelemetry's own endpoint without a path.
+  const collector = new URL(url);
+  if (collector.pathname === '/') collector.pathname = '/v1/traces';
   return Object.freeze({
-    url: withPath(url),
+    url: collector.href,
     resource: Object.freeze(resource),
     serviceName: readText(env, 'OTEL_SERVICE_NAME') ?? named ?? null,
     sampleRatio: readSampleRatio(env, problems),
@@ -48,35 +56,18 @@ export function readTraceparent(env: NodeJS.ProcessEnv, warnings: string[]): Tra
   return parent;
 }
 
-/** As OpenTelemetry's own endpoint without a path. */
-function withPath(text: string): string {
-  const url = new URL(text);
-  if (url.pathname === '/') url.pathname = '/v1/traces';
-  return url.href;
-}
-
 /** Tenants and data sets are headers, too: a text as short as theirs may be part of a request id. */
 const leastSecretLength = 16;
-
-/** The exporter reads them by itself: keys of the collector. */
-function rememberSecrets(headers: string): void {
-  for (const header of headers.split(',')) {
-    const value = decoded(header.slice(header.indexOf('=') + 1).trim());
-    const words = [value, ...value.split(/\s+/)].filter((word) => word.length >= leastSecretLength);
-    if (header.includes('=')) knownSecrets.add(...words);
-  }
-}
 
 function readResource(env: NodeJS.ProcessEnv, problems: string[]): Record<string, string> {
   const text = readText(env, 'OTEL_RESOURCE_ATTRIBUTES') ?? '';
   const parts = text.split(',').filter((part) => part.trim() !== '');
   const pairs = parts.map((part) => [part.slice(0, Math.max(0, part.indexOf('='))), part.slice(part.indexOf('=') + 1)]);
   if (pairs.some(([name = '']) => name.trim() === '')) {
-    problems.push(
-      'OTEL_RESOURCE_ATTRIBUTES cannot be read; give pairs such as "deployment.environment.name=production".',
-    );
+    const remedy = 'give pairs such as "deployment.environment.name=production"';
+    problems.push(`OTEL_RESOURCE_ATTRIBUTES cannot be read; ${remedy}.`);
   }
-  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name.trim(), decoded(value.trim())]));
+  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name.trim(), safeDecode(value.trim())]));
 }
 
 function readSampleRatio(env: NodeJS.ProcessEnv, problems: string[]): number {
@@ -91,12 +82,4 @@ function readSampleRatio(env: NodeJS.ProcessEnv, problems: string[]): number {
   if (ratio >= 0 && ratio <= 1) return ratio;
   problems.push(`OTEL_TRACES_SAMPLER_ARG is ${JSON.stringify(text)}; give a number from 0 to 1.`);
   return 1;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

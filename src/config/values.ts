@@ -3,9 +3,8 @@ import path from 'node:path';
 import * as z from 'zod';
 import { parseServiceDialect } from '../domain/service-dialect';
 import { parseDuration } from '../domain/time';
-import { isUri } from '../domain/uri';
+import { isUri, parseS3Uri } from '../domain/uri';
 import { maxWorkflowTasks } from '../domain/workflow-tasks';
-import { readS3Uri } from './archive-config';
 
 // How the texts of variables are read. What they should be stands beside each variable.
 
@@ -43,13 +42,35 @@ export const wholeNumber = z
   .regex(/^\d{1,15}$/)
   .transform(Number);
 
-/**
- * Whether a text is the path of a folder, and not what a shell would have made one of. A file of variables that no shell reads
- * keeps quotes, `~` and `$HOME` as they stand: a folder of that name would be made beside the one that is meant, in a
- * container that is thrown away with it.
- */
+/** Not with quotes, `~` and `$HOME`, which a file of variables keeps as they stand: a folder of that name would be made. */
 function isFolder(text: string): boolean {
   return !/^(?:(["']).*\1$|~(?:\/|$)|\$\{|\$[A-Za-z_])|\p{Cc}/su.test(text);
+}
+
+/** Outputs are kept in a folder. */
+export interface FolderArchiveConfig {
+  readonly kind: 'folder';
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** Outputs are kept in a bucket. Endpoint, region and credentials are in `AWS_*`, which the AWS SDK reads itself. */
+export interface BucketArchiveConfig {
+  readonly kind: 's3';
+  readonly bucket: string;
+  /** What all keys begin with, without slashes at its ends; may be empty. */
+  readonly prefix: string;
+  /** Whether the bucket stands in the path of a URL instead of its host. */
+  readonly isPathStyle: boolean;
+}
+
+/** Where outputs, manifests and create records are kept. */
+export type ArchiveConfig = FolderArchiveConfig | BucketArchiveConfig;
+
+/** Bucket and prefix in `s3://bucket/prefix`; undefined when it is none. */
+export function readS3Uri(uri: string): Pick<BucketArchiveConfig, 'bucket' | 'prefix'> | undefined {
+  const place = parseS3Uri(uri.replace(/\/$/, ''));
+  return place === undefined || /[?#]/.test(place.key) ? undefined : { bucket: place.bucket, prefix: place.key };
 }
 
 /** A folder, or a bucket with a prefix. */
@@ -125,7 +146,7 @@ const atLeastTwo = ['workflowTasks', 'activities', 'pollers'];
 const maxSlots = 100_000;
 
 /** Reads `uploads=4,archives=4`, the rest by default. */
-function parseSlots(text: string): WorkerSlots | undefined {
+export const slots = parsed((text): WorkerSlots | undefined => {
   const given: Record<string, number> = {};
   for (const entry of splitList(text, ',')) {
     const [, name = '', digits = ''] = /^(\w+)\s*=\s*(\d{1,6})$/.exec(entry) ?? [];
@@ -137,9 +158,7 @@ function parseSlots(text: string): WorkerSlots | undefined {
     given[name] = count;
   }
   return Object.freeze({ ...defaultSlots, ...given });
-}
-
-export const slots = parsed(parseSlots);
+});
 
 const choices = ['tuning', 'recreate'] as const;
 
@@ -176,7 +195,7 @@ export const callbackTokens = z
 export const origins = z
   .string()
   .transform((text) => splitList(text, ','))
-  .refine((list) => list.every(isOrigin))
+  .refine((list) => list.every((one) => isBaseUrl(one) && new URL(one).origin === one.replace(/\/$/, '')))
   .transform((list) => list.map((one) => new URL(one).origin));
 
 function splitList(text: string, separator: string): string[] {
@@ -229,10 +248,6 @@ export function baseUrlFaults(text: string): string[] {
     ...(search === '' ? [] : ['a query']),
     ...(hash === '' ? [] : ['a fragment']),
   ];
-}
-
-function isOrigin(text: string): boolean {
-  return isBaseUrl(text) && new URL(text).origin === text.replace(/\/$/, '');
 }
 
 function isHost(text: string): boolean {

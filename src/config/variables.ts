@@ -308,13 +308,9 @@ export const variables = {
 export type VariableName = keyof typeof variables;
 
 /** The names, in the order of the documentation. */
-export const variableNames: readonly VariableName[] = Object.keys(variables).filter(isVariableName);
+export const variableNames = Object.keys(variables) as readonly VariableName[];
 
 /** The names of what this reader reads. */
 export function variablesReadBy(reader: VariableReader): VariableName[] {
   return variableNames.filter((name) => variables[name].readBy.some((one) => one === reader));
-}
-
-function isVariableName(name: string): name is VariableName {
-  return name in variables;
 }

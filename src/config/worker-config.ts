@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { S3Place } from '../domain/uri';
 import { type Account, readAccounts } from './accounts';
 import { readNamedFile, type ReadTextFile, shownFile } from './json-file';
-import type { ArchiveConfig } from './archive-config';
 import { type PriceList, readPrices } from './prices';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
@@ -18,7 +17,14 @@ import {
 import { readTraces, type TracesConfig } from './traces-config';
 import { readWebhooks, type Webhook } from './webhooks';
 import { type VariableName, variables, variablesReadBy } from './variables';
-import { defaultSlots, type LogLevel, type MetricsConfig, type SocketAddress, type WorkerSlots } from './values';
+import {
+  type ArchiveConfig,
+  defaultSlots,
+  type LogLevel,
+  type MetricsConfig,
+  type SocketAddress,
+  type WorkerSlots,
+} from './values';
 import { isLoopback } from './codec-server-config';
 
 /** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
@@ -138,23 +144,25 @@ export function loadWorkerConfig(
     extraCaCerts: certificates.file,
     logLevel: values.LONGHAUL_LOG_LEVEL,
   };
-  return {
-    config: Object.freeze(config),
-    warnings: [...unknown, ...clearTextWarnings(accounts), ...callbackWarnings(callback), ...certificates.warnings],
-  };
+  const clearText = [...accounts.values()]
+    .filter(({ serviceUrl }) => isClearText(serviceUrl))
+    .map(({ name, serviceUrl }) => `The API key of account "${name}" goes to ${serviceUrl} unencrypted; use https.`);
+  const warnings = [...unknown, ...clearText, ...callbackWarnings(callback), ...certificates.warnings];
+  return { config: Object.freeze(config), warnings };
 }
 
 function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>): string[] {
   const isSet = (name: VariableName): boolean => readText(env, name) !== undefined;
   const hasKey = isSet('LONGHAUL_API_KEY') || isSet('LONGHAUL_API_KEY_FILE') || isSet('LONGHAUL_ACCOUNTS_FILE');
   const needsServiceUrl = accounts.size === 0 || [...accounts.values()].some(({ serviceUrl }) => serviceUrl === '');
-  return [
-    ...(isSet('LONGHAUL_SERVICE_URL') || !needsServiceUrl
-      ? []
-      : [`LONGHAUL_SERVICE_URL is not set; ${variables.LONGHAUL_SERVICE_URL.remedy}.`]),
-    ...(hasKey ? [] : ['No account is set; give LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE.']),
-    ...(isSet('LONGHAUL_ARCHIVE') ? [] : [`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`]),
-  ];
+  const problems: string[] = [];
+  if (!isSet('LONGHAUL_SERVICE_URL') && needsServiceUrl) {
+    problems.push(`LONGHAUL_SERVICE_URL is not set; ${variables.LONGHAUL_SERVICE_URL.remedy}.`);
+  }
+  if (!hasKey)
+    problems.push('No account is set; give LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE.');
+  if (!isSet('LONGHAUL_ARCHIVE')) problems.push(`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`);
+  return problems;
 }
 
 /** A misspelt account would have all of its tasks refused. */
@@ -176,12 +184,6 @@ function unknownBudgets({ dailyBudgets }: PriceList, accounts: ReadonlyMap<strin
     const words = `LONGHAUL_PRICES_FILE: dailyBudgets has the account ${JSON.stringify(account)}, which this worker does not know`;
     return `${words}; give one of ${names}.`;
   });
-}
-
-function clearTextWarnings(accounts: ReadonlyMap<string, Account>): string[] {
-  return [...accounts.values()]
-    .filter(({ serviceUrl }) => isClearText(serviceUrl))
-    .map(({ name, serviceUrl }) => `The API key of account "${name}" goes to ${serviceUrl} unencrypted; use https.`);
 }
 
 /** The file, if Node can have read it: Node itself says on its error stream only that it has not, and goes on. */

@@ -1,8 +1,7 @@
 import type { UncertainCreate } from '../domain/adoption';
 import type { CreateOutcome } from '../domain/create-outcome';
 import type { Money } from '../domain/money';
-import type { FailingQueries } from '../domain/failing-queries';
-import type { DeadlinesMs, WatchedTask } from '../domain/task-state';
+import type { FailingQueries, DeadlinesMs, WatchedTask } from '../domain/task-state';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
 import type { ManifestInput } from '../formats/manifest';

@@ -1,21 +1,13 @@
 import { cutToUtf8Bytes, utf8Bytes } from './text';
 
-/**
- * The most bytes that one part of a path has. Most file systems take 255, encrypted folders 143; it is the same on every
- * disk, because an archive that is moved to another one must be found under the same names.
- */
+/** The most bytes of one part of a path: encrypted folders take 143, and a moved archive must keep its names. */
 export const maxPartBytes = 143;
 /** `~` and the sixteen digits of a short hash. */
 const hashBytes = 17;
 
-/**
- * One path part for any text, safe on every file system: nothing that separates, hides or leads elsewhere. Two texts
- * never share a part, since what is found under a name is taken for the task that the name belongs to.
- */
+/** One path part for any text, safe on every file system. Two texts never share a part. */
 export function pathPart(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*~]|^\.|\.$/g, (character) => {
-    return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-  });
+  return encodeURIComponent(text).replace(/[!'()*~]|^\.|\.$/g, escaped);
 }
 
 /** As {@link pathPart}; a part that would have more than `maxBytes` is cut and ends in a hash. No other has a tilde. */
@@ -32,19 +24,17 @@ const keptEnd = /(?:manifest\.json|\.[A-Za-z0-9]{1,10})$/;
  * if the whole is still longer than `maxBytes`, its folders become one. Files of one folder stay in one folder.
  */
 export function fittedName(name: string, maxBytes: number): string {
-  const parts = name.split('/').map((part) => fittedPart(part, maxPartBytes));
+  const parts = name.split('/').map((part) => {
+    if (utf8Bytes(part) <= maxPartBytes) return part;
+    const [end = ''] = keptEnd.exec(part) ?? [];
+    return `${cutToUtf8Bytes(part, maxPartBytes - hashBytes - end.length)}~${shortHash(part)}${end}`;
+  });
   const fitted = parts.join('/');
   if (utf8Bytes(fitted) <= maxBytes) return fitted;
   const file = parts.at(-1) ?? '';
   const folder = parts.slice(0, -1).join('/');
   const room = Math.min(maxPartBytes, maxBytes - utf8Bytes(file) - 1) - hashBytes;
   return `${cutToUtf8Bytes(parts[0] ?? '', Math.max(0, room))}~${shortHash(folder)}/${file}`;
-}
-
-function fittedPart(part: string, maxBytes: number): string {
-  if (utf8Bytes(part) <= maxBytes) return part;
-  const [end = ''] = keptEnd.exec(part) ?? [];
-  return `${cutToUtf8Bytes(part, maxBytes - hashBytes - end.length)}~${shortHash(part)}${end}`;
 }
 
 /** A file extension as the service gives it (`.png`), or `''` when it is not one. */
@@ -98,10 +88,7 @@ function escaped(character: string): string {
 const offsetBasis = 0xcbf29ce484222325n;
 const prime = 0x100000001b3n;
 
-/**
- * Sixteen hexadecimal digits that tell texts apart: FNV-1a over their UTF-16 units, 64 bits. For names only; who wants
- * two texts with the same hash can find them.
- */
+/** Sixteen hexadecimal digits that tell texts apart: FNV-1a over their UTF-16 units. For names only: collisions can be made. */
 export function shortHash(text: string): string {
   let hash = offsetBasis;
   for (let index = 0; index < text.length; index += 1) {

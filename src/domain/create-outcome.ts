@@ -136,11 +136,12 @@ function readSigns(body: unknown, { successCodes }: EnvelopeRules): Signs {
   const isGoodState = state !== undefined && state !== 'Failed' && state !== 'Canceled';
   const isUnreadStatus = typeof status !== 'boolean' && !isMissing(status) && !isGoodState;
   const success = field(body, 'success');
+  const message = field(body, 'message');
   return {
     requestId,
     isIdOfTask: requestId !== undefined && (isAlone || ids.slice(2).includes(requestId)),
     code,
-    message: text(field(body, 'message')),
+    message: typeof message === 'string' && message.trim() !== '' ? message : undefined,
     isAccepted: status === true || isSuccessCode,
     isRefused: status === false || isOtherCode,
     isDoubtful: isUnreadCode || isUnreadStatus || (success !== true && !isMissing(success)),
@@ -172,33 +173,24 @@ function isRefusal({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { co
 }
 
 function toRejected({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { codes }: EnvelopeRules): CreateRejected {
-  const { code, message = formatStatus(httpStatus) } = signs;
+  const { code } = signs;
   const meaning = refusalMeaning(httpStatus, code, codes);
+  const isRedirect = httpStatus >= 300 && httpStatus < 400;
+  const unsaid = isRedirect
+    ? `the service answered with a redirect (HTTP ${httpStatus}), which a create never follows`
+    : `the service answered HTTP ${httpStatus} without a message`;
+  // Without a code of the service it is the word of what stands where the service should be: no such address or proxy.
+  const isOfWay = isRedirect || (code === undefined && [404, 405, 407, 421, 426].includes(httpStatus));
   return {
     outcome: 'rejected',
     retryable: isForNow(meaning) || (httpStatus === 503 && meaning === 'SERVICE_UNAVAILABLE'),
     httpStatus,
-    ...(code !== undefined && { code }),
-    message,
+    code,
+    message: signs.message ?? unsaid,
     meaning,
-    scope: isOfWay(httpStatus, code) ? 'way' : refusalScopes[meaning],
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    scope: isOfWay ? 'way' : refusalScopes[meaning],
+    retryAfterMs,
   };
-}
-
-/** Without a code of the service it is the word of what stands where the service should be: no such address, method or proxy. */
-function isOfWay(httpStatus: number, code: number | undefined): boolean {
-  return isRedirect(httpStatus) || (code === undefined && [404, 405, 407, 421, 426].includes(httpStatus));
-}
-
-function isRedirect(httpStatus: number): boolean {
-  return httpStatus >= 300 && httpStatus < 400;
-}
-
-function formatStatus(httpStatus: number): string {
-  return isRedirect(httpStatus)
-    ? `the service answered with a redirect (HTTP ${httpStatus}), which a create never follows`
-    : `the service answered HTTP ${httpStatus} without a message`;
 }
 
 function whyUncertain({ httpStatus, bodyFault }: CreateReply, signs: Signs): string {
@@ -230,10 +222,6 @@ function isMissing(value: unknown): boolean {
 function numeric(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined;
   return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : undefined;
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 /**

@@ -9,11 +9,6 @@ import {
 } from './day-operations';
 import type { Money } from './money';
 
-/*
- * What an account may spend in a day (UTC), and what it has spent. Pure: the workflow of the day keeps it, and workers
- * ask it before they create a task.
- */
-
 /** What one run of the day's workflow hands to the next; plain JSON. */
 export interface DayState {
   readonly limit?: Money;
@@ -56,7 +51,7 @@ const maxApps = 500;
 
 const noApp: AppState = { taskMicros: 0, isFixed: true, largestMicros: 0, settled: 0, unknown: 0 };
 
-/** The daily budget of an account, as it stands. */
+/** What an account may spend in a day (UTC), and has spent. Pure: the day's workflow keeps it, and workers ask it. */
 export class DailyBudget {
   #limit: Money | undefined;
   #settledMicros: number;

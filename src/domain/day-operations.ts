@@ -1,9 +1,5 @@
 import { formatMoney, type Money } from './money';
 
-/*
- * What workers ask of the workflow of an account's day, and what it answers.
- */
-
 /** What is known of a task's cost before it is created. */
 export interface ExpectedCost {
   readonly app: number;

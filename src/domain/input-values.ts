@@ -31,10 +31,7 @@ export function readInputText(text: string): InputFromText {
   return exactNumber(text) ?? text;
 }
 
-/**
- * The number that a text is, in JSON's notation; `undefined` when it is none, or none that a double holds: a seed beyond
- * 2^53 would arrive as another number, and `1e-400` as 0.
- */
+/** The number that a text is, in JSON's notation; `undefined` when it is none, or none that a double holds exactly. */
 export function exactNumber(text: string): number | undefined {
   if (!numberPattern.test(text)) return undefined;
   const value = Number(text);

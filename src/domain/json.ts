@@ -23,10 +23,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Whether an object's fields are all that it holds. A Map, a Date or a FormData holds what is no field: it would be taken as
- * an object without any, and what a program gives in it would be lost. One with a `toJSON` is written as something else.
- */
+/** Whether an object's fields are all that it holds: what a Map, a Date or one with a `toJSON` holds would be lost. */
 export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value) || typeof value['toJSON'] === 'function') return false;
   return Object.keys(value).length > 0 || Object.prototype.toString.call(value) === '[object Object]';

@@ -47,13 +47,10 @@ export function unknownNameProblems(
   return unknown.map((name, index) => {
     const nearest = index < maxSuggestions ? nearestName(name, known) : undefined;
     const question = nearest === undefined ? '; known' : `; did you mean ${nearest}? Known`;
-    return `Unknown ${kind} ${where}${where === '' ? showValue(name) : shownName(name)}${question} ${areKnown}`;
+    // A name that a person may have written stands as it is; any other is shortened.
+    const shown = where !== '' && /^\w{1,80}$/.test(name) ? name : showValue(name);
+    return `Unknown ${kind} ${where}${shown}${question} ${areKnown}`;
   });
-}
-
-/** A name that a person may have written stands as it is; any other is shortened. */
-function shownName(name: string): string {
-  return /^\w{1,80}$/.test(name) ? name : showValue(name);
 }
 
 /** Levenshtein's distance: how many letters to insert, remove or change. */

@@ -2,11 +2,6 @@ import { isFields, isRecord } from './json';
 import { unknownNameProblems } from './nearest-name';
 import { showValue } from './text';
 
-/*
- * The options of methods for programs are checked by name and type: an option that is misspelt, or has a value of another
- * type, would be none at all. Each type of options has its rules beside it.
- */
-
 /** What an option takes. */
 export interface OptionRule {
   readonly is: (value: unknown) => boolean;

@@ -46,7 +46,9 @@ const placeholderBytes: ReadonlyMap<string, number> = new Map([
  * what tells tasks apart can be read off the name again.
  */
 export function parseOutputNameTemplate(text: string): ParsedOutputNameTemplate {
-  const parts = text.split('/').map((part) => parseTemplate(part).map(withComposedText));
+  const composed = (piece: TemplatePiece): TemplatePiece =>
+    'text' in piece ? { ...piece, text: piece.text.normalize('NFC') } : piece;
+  const parts = text.split('/').map((part) => parseTemplate(part).map(composed));
   const problems = [...literalProblems(parts), ...apartProblems(parts), ...lengthProblems(parts)];
   if (problems.length > 0) return { problems: problems.map((problem) => `The name template "${text}" ${problem}.`) };
   const names = new Set(parts.flatMap(placeholdersOf));
@@ -88,21 +90,15 @@ function fill({ parts }: OutputNameTemplate, values: OutputNameValues, index: st
       case 'key':
       case 'requestId':
         return boundedPathPart(values[token.placeholder], valueBytes);
-      default:
-        return columnPart(columnOf(values, token.placeholder), columnBytes);
+      default: {
+        const { placeholder: name } = token;
+        const value = Object.hasOwn(values.columns, name) ? values.columns[name] : undefined;
+        if (value === undefined) throw new RangeError(`The row has no column ${JSON.stringify(name)} for its names.`);
+        return columnPart(value, columnBytes);
+      }
     }
   };
   return parts.map((part, position) => partOf(part.map(textOf).join(''), position === 0)).join('/');
-}
-
-function columnOf({ columns }: OutputNameValues, name: string): string {
-  const value = Object.hasOwn(columns, name) ? columns[name] : undefined;
-  if (value === undefined) throw new RangeError(`The row has no column ${JSON.stringify(name)} for its names.`);
-  return value;
-}
-
-function withComposedText(piece: TemplatePiece): TemplatePiece {
-  return 'text' in piece ? { ...piece, text: piece.text.normalize('NFC') } : piece;
 }
 
 function placeholdersOf(part: readonly TemplatePiece[]): string[] {

@@ -6,11 +6,7 @@ const hourMs = 60 * minuteMs;
 /** Temporal takes keys of so many bytes. */
 const maxFairnessKeyBytes = 64;
 
-/**
- * What Temporal hands out first when workers are busy: its priority keys reach from 1, which goes first, to 5; within a
- * priority, a server with fairness on gives each fairness key the same share. A workflow has both from its start, and
- * its activities take them over.
- */
+/** What Temporal hands out first: priority 1 before 5, and within one each fairness key gets the same share. */
 export interface Priority {
   readonly priorityKey: 1 | 2 | 3 | 4;
   readonly fairnessKey: string;

@@ -247,10 +247,7 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
   return { finding: finding(about, 'uncertain', `${words} ${state}`, remedies) };
 }
 
-/**
- * Takes back what was proposed for tasks that an uncertain create may have made: whoever adopts one first leaves its create
- * undecided, and with `recreate` pays a second time. Pure.
- */
+/** Takes back remedies for tasks that an uncertain create may have made: adopted first, `recreate` would pay twice. Pure. */
 export function afterDecisions(findings: readonly Finding[]): readonly Finding[] {
   const creates = new Map<string, string>();
   for (const { remedies } of findings) {

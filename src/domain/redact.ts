@@ -44,11 +44,7 @@ function bucketOf(text: string, start: number): number {
   return code & (bucketCount - 1);
 }
 
-/**
- * The secrets of this process, in one place: API keys of all accounts, callback tokens, credentials of the archive and
- * of uploads. The code that reads or receives one adds it; {@link redact} finds it wherever it appears. It is empty in the
- * workflow sandbox, where no secret ever comes.
- */
+/** The secrets of this process: the code that reads or receives one adds it. Empty in the workflow sandbox. */
 class KnownSecrets {
   readonly #lasting = new Set<string>();
   readonly #temporary = new Set<string>();
@@ -97,10 +93,7 @@ class KnownSecrets {
 /** Shorter ones have too little of their own in base64 to be told from ordinary words. */
 const minEncodedLength = 8;
 
-/**
- * What a text in base64, or its form for URLs, has of a value, which may begin at any byte of what is encoded: without the
- * characters at both ends that hold bits of its neighbours.
- */
+/** What base64, or its form for URLs, has of a value that begins at any byte, without characters that hold bits of its neighbours. */
 function inBase64(value: string): readonly string[] {
   if (value.length < minEncodedLength) return [];
   return [0, 1, 2].flatMap((bytesBefore) => {

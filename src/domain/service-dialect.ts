@@ -46,10 +46,7 @@ export const refusalScopes: Readonly<Record<RefusalMeaning, RefusalScope>> = {
 /** What envelope codes mean: code → meaning. */
 export type EnvelopeCodes = Readonly<Record<number, RefusalMeaning>>;
 
-/**
- * The specification shows no code but 20000 (section 7). These were seen in clients of similar services; they only
- * refine what the HTTP status leaves open and every one can be overridden in the client's options.
- */
+/** Codes seen in clients of similar services: the specification shows none but 20000 (section 7). Options override each. */
 export const defaultEnvelopeCodes: EnvelopeCodes = {
   20015: 'INVALID_REQUEST',
   20049: 'INSUFFICIENT_BALANCE',

@@ -14,10 +14,7 @@ const base64Run = /[0-9a-z+/_~-]{22,}/gi;
 /** Of its places, where a kind of character follows another as in no word: 0.42 in base64, less than 0.2 in names. */
 const minChangesOfKind = 0.2;
 
-/**
- * Whether a parameter is part of a signed link, by its name or by its value, which is as random as a hash or a key. Beside an
- * expiry less is enough.
- */
+/** Whether a parameter is part of a signed link, by its name or by a value as random as a hash. Beside an expiry less is enough. */
 export function isSignature(name: string, value: string, hasExpiry = false): boolean {
   if (signatureName.test(name)) return true;
   if (fileName.test(value) || (contentName.test(name) && !hasExpiry)) return false;

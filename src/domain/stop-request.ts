@@ -1,4 +1,4 @@
-import { isTerminal, type ServiceStatus, type TerminalStatus } from './task-state';
+import { isTerminal, type ServiceStatus } from './task-state';
 
 /** The service's own verbs, and `stop`: end it, whichever of them applies. */
 export type StopVerb = 'cancel' | 'interrupt' | 'stop';
@@ -82,12 +82,6 @@ function isOpen(request: StopRequest): boolean {
   return request.outcome === 'waiting' || request.outcome === 'sent';
 }
 
-/** What the service took is not repeated at once, unless the task moved on and another verb applies now. */
-function isDue(request: StopRequest, verb: VerbToSend['verb'], nowMs: number): boolean {
-  if (request.outcome !== 'sent' || verb !== request.lastVerb) return true;
-  return nowMs - (request.lastSentAtMs ?? 0) >= resendAfterMs;
-}
-
 /** The next verb to send, if any: read, act, read again. */
 export function nextVerb(
   requests: readonly StopRequest[],
@@ -96,9 +90,10 @@ export function nextVerb(
 ): VerbToSend | undefined {
   for (const request of requests) {
     const verb = verbFor(request, status);
-    if (isOpen(request) && (verb === 'cancel' || verb === 'interrupt') && isDue(request, verb, nowMs)) {
-      return { verb, request };
-    }
+    if (!isOpen(request) || (verb !== 'cancel' && verb !== 'interrupt')) continue;
+    // What the service took is not repeated at once, unless the task moved on and another verb applies now.
+    const isRepeated = request.outcome === 'sent' && verb === request.lastVerb;
+    if (!isRepeated || nowMs - (request.lastSentAtMs ?? 0) >= resendAfterMs) return { verb, request };
   }
   return undefined;
 }
@@ -136,15 +131,23 @@ export function afterVerb(
 
 /** The request after the task's state was read. */
 export function afterReading(request: StopRequest, status: ServiceStatus | undefined): StopRequest {
-  if (isTerminal(status)) return resolve(request, status);
   if (!isOpen(request)) return request;
+  if (status === 'Success') {
+    const words = 'The task had succeeded, and is paid; its state says how far its outputs are archived.';
+    return { ...request, outcome: 'tooLate', words };
+  }
+  if (isTerminal(status)) {
+    if (request.sends > 0) return { ...request, outcome: 'confirmed', words: `The task ended as ${status}.` };
+    return { ...request, outcome: 'tooLate', words: `The task had ended as ${status} before this was sent.` };
+  }
   const verb = verbFor(request, status);
   if (verb === 'never' && request.sends === 0) {
     const words = `The task is ${status ?? 'unknown'}: a cancel applies only while it queues. Use interrupt or stop.`;
     return { ...request, outcome: 'notApplicable', words };
   }
-  if (verb === 'never')
+  if (verb === 'never') {
     return { ...request, outcome: 'refused', words: `${request.words} The task runs all the same.` };
+  }
   if (verb === 'wait' && request.outcome === 'waiting') {
     const words =
       status === undefined ? 'Kept until the task is visible.' : `Kept until the task runs; it is ${status} now.`;
@@ -174,17 +177,4 @@ export function afterEnd(request: StopRequest, mayRun: boolean): StopRequest {
 /** Words of others may or may not end with a full stop. */
 function asSentence(words: string): string {
   return words.replace(/\.?$/, '.');
-}
-
-function resolve(request: StopRequest, end: TerminalStatus): StopRequest {
-  if (!isOpen(request)) return request;
-  if (end === 'Success') {
-    return {
-      ...request,
-      outcome: 'tooLate',
-      words: 'The task had succeeded, and is paid; its state says how far its outputs are archived.',
-    };
-  }
-  if (request.sends > 0) return { ...request, outcome: 'confirmed', words: `The task ended as ${end}.` };
-  return { ...request, outcome: 'tooLate', words: `The task had ended as ${end} before this was sent.` };
 }

@@ -153,16 +153,15 @@ export function afterPoll(known: WatchedTask, observation: Observation, nowMs: n
     failedPolls: known.failedPolls,
     failedInARow: 0,
     unknownInARow,
-    problem: unknownInARow < unknownPolls ? null : unknownStateProblem(observation.status),
+    problem:
+      unknownInARow < unknownPolls
+        ? null
+        : `The service says "${observation.status}", which is no known state: give its meaning in LONGHAUL_SERVICE_DIALECT of the workers.`,
   };
 }
 
 /** So many polls with the same unknown word are no passing state. */
 const unknownPolls = 3;
-
-function unknownStateProblem(status: string): string {
-  return `The service says "${status}", which is no known state: give its meaning in LONGHAUL_SERVICE_DIALECT of the workers.`;
-}
 
 /** Whether the next poll asks for the outputs, too: a state that is not known and lasts may be an end. */
 export function asksOutputs({ unknownInARow }: WatchedTask): boolean {
@@ -183,6 +182,42 @@ export function isLost(
 ): boolean {
   if (observation.seen === 'gone') return true;
   return observation.seen === 'notFound' && notFoundSinceMs !== null && nowMs - notFoundSinceMs >= graceMs;
+}
+
+/** Queries for one task that failed one after the other. Plain JSON: it goes from worker to worker. */
+export interface FailingQueries {
+  /** When the first of them failed. */
+  readonly sinceMs: number;
+  /** When the last one did, by the same clock. */
+  readonly lastMs: number;
+  readonly queries: number;
+  /** What was wrong with the last one. */
+  readonly problem: string;
+}
+
+/** So many of them over so long are no bad luck any more. */
+const longMs = 180_000;
+const manyQueries = 3;
+
+/**
+ * What is known after another query; undefined once one was answered. One that waits for its turn within a limit was not
+ * sent, and tells nothing. Pure: the clock is the caller's.
+ */
+export function afterQuery(
+  failing: FailingQueries | undefined,
+  query: { readonly observation: Observation; readonly waitsForTurn: boolean },
+  nowMs: number,
+): FailingQueries | undefined {
+  const { observation, waitsForTurn } = query;
+  if (observation.seen !== 'nothing') return undefined;
+  if (waitsForTurn) return failing;
+  const { sinceMs = nowMs, queries = 0 } = failing ?? {};
+  return { sinceMs, lastMs: nowMs, queries: queries + 1, problem: observation.problem };
+}
+
+/** Whether that lasts too long for bad luck. */
+export function areFailingLong({ sinceMs, lastMs, queries }: FailingQueries): boolean {
+  return queries >= manyQueries && lastMs - sinceMs >= longMs;
 }
 
 /** A deadline of a task: from accepted to running, from running to the end, from the start to the end. */

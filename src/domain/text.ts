@@ -1,9 +1,6 @@
 import { redact } from './redact';
 
-/**
- * Control, formatting and line characters, which move a cursor, make a link, reverse the text around them or hide in
- * it. The two joiners stay: words and emoji are made of them, and they do nothing of that.
- */
+/** Control, formatting and line characters. The two joiners stay: words and emoji are made of them. */
 export const activeCharacter = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const activeCharacters = new RegExp(activeCharacter, 'gu');
 
@@ -20,14 +17,27 @@ export function printableLine(text: string): string {
   return printableText(text.replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, ' '));
 }
 
+/** A word of a command line for bash or zsh: a command to copy must not run what is in an id, and shows all of it. */
+export function shellWord(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (!activeCharacter.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return `$'${text.replaceAll(/[\\']/g, String.raw`\$&`).replace(new RegExp(activeCharacter, 'gu'), octalBytes)}'`;
+}
+
+/** `\342\200\256`: the bytes of a character in UTF-8, as `$'…'` has them. */
+function octalBytes(character: string): string {
+  const bytes = encodeURIComponent(character).match(/%[\dA-F]{2}|[^%]/g) ?? [];
+  const codes = bytes.map((byte) => (byte.length === 1 ? byte.charCodeAt(0) : parseInt(byte.slice(1), 16)));
+  return codes.map((code) => `\\${code.toString(8).padStart(3, '0')}`).join('');
+}
+
 /** Words in which no Markdown renderer finds a link, formatting, mathematics or anything to set in nicer type. */
 const plainWords =
   /^(?!.*(?:\bwww\.|:\S|--|\.\.))(?:[\p{L}\p{M}\p{N} ,.;:’…%+=?!-]|(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}]))*$/iu;
 
 /**
- * Text from outside as Markdown may show it, on one line of at most so many characters: plain words as they are, all
- * else as a code span, in which nothing becomes a link, a picture, HTML or formatting. Escapes by backslash would not
- * do: GitHub's flavour finds its links after it has removed them.
+ * Text from outside as Markdown may show it, on one line of at most so many characters: plain words as they are, all else as
+ * a code span. Backslashes would not do: GitHub's flavour finds its links after it has removed them.
  */
 export function markdownText(text: string, maxLength = Infinity): string {
   const whole = printableLine(text);

@@ -9,10 +9,8 @@ export type UriKind = 'http' | 's3' | 'foreign';
 const uri = /^(?:[a-z][a-z0-9+.-]+:\/\/|(?:s3|https?|file|data):)/i;
 
 /**
- * The kind of URI that names a file, an archive or a folder; `undefined` for a path. The one rule for all of them: a URI
- * begins with a scheme of at least two characters and `://`, or with `s3:`, `http:`, `https:`, `file:` or `data:`, which
- * are not meant as paths. Everything else is a path, `ab:1.png` and `C:\photos` too. A path that begins like a URI is
- * written with `./` in front of it.
+ * The kind of URI that names a file, an archive or a folder; `undefined` for a path, `ab:1.png` and `C:\photos` included. A
+ * path that begins like a URI is written with `./` in front of it.
  */
 export function uriKind(text: string): UriKind | undefined {
   if (!uri.test(text)) return undefined;
@@ -25,10 +23,7 @@ export function isUri(text: string): boolean {
   return uriKind(text) !== undefined;
 }
 
-/**
- * Whether a text begins with a drive, as absolute paths of Windows do: `C:\\photos` or `c:/photos`. No URI does; on
- * another system it is a relative path that hardly anybody means, and that is written with `./` in front of it.
- */
+/** Whether a text begins with a drive, as absolute paths of Windows do: `C:\\photos` or `c:/photos`. No URI does. */
 export function isDrivePath(text: string): boolean {
   return /^[a-z]:[\\/]/i.test(text);
 }
@@ -47,9 +42,8 @@ const urlWithHost = /[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/?#"'<>\\]*)[^\s"'<>\\]*/gi
 const maxLength = 4_000;
 
 /**
- * Words as they may enter a history: redacted, at most 4,000 characters, and with each URL cut down to its host: enough
- * to know who was asked, nothing that leads to a file. An `s3:` URI is a name, which opens nothing without credentials: it
- * stays, but for its query.
+ * Words as they may enter a history: redacted, at most 4,000 characters, each URL cut down to its host. An `s3:` URI stays,
+ * but for its query: it opens nothing without credentials.
  */
 export function withoutUrls(text: string): string {
   return boundedText(text, maxLength).replace(urlWithHost, (url, authority: string) =>
@@ -60,10 +54,7 @@ export function withoutUrls(text: string): string {
 /** With backslashes, unlike elsewhere: more of a text is searched here, and none of it is taken out. */
 const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>]+/gi;
 
-/**
- * The name of the first parameter that looks like a signature or a secret, in any URL of the text. Such a URL is a key
- * to the file: it must not enter a workflow history. Pure string work, because `URL` is not in the workflow sandbox's lib.
- */
+/** The first parameter that looks like a signature, in any URL of the text: such a URL must not enter a workflow history. */
 export function signatureParameterOf(text: string): string | undefined {
   for (const url of text.match(urlInText) ?? []) {
     const parameters = parametersOf(url);
@@ -79,10 +70,7 @@ export function hasPassword(text: string): boolean {
   return /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#"'<>@:]*:[^\s/?#"'<>]*@/i.test(text);
 }
 
-/**
- * Everything after the address counts: some services put a token behind `#`, and some separate by `;`. A value may be a
- * link itself.
- */
+/** Some services put a token behind `#`, some separate by `;`, and a value may be a link itself. */
 function parametersOf(url: string): (readonly [name: string, value: string])[] {
   const parts = url.split(/[?#&;]/).slice(1);
   return [
@@ -98,7 +86,8 @@ function parametersOf(url: string): (readonly [name: string, value: string])[] {
   });
 }
 
-function safeDecode(text: string): string {
+/** A text without its percent escapes; as it is where they are none of UTF-8. */
+export function safeDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

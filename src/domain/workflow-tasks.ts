@@ -1,7 +1,4 @@
-/*
- * A worker whose predecessor ended replays the histories of its workflows, on one thread: some 1.1 ms an event. So many
- * histories of this length, one after the other, take less than a workflow task may.
- */
+// A worker replays histories of its predecessor on one thread, some 1.1 ms an event: all of these fit into one task's time.
 
 /** A run with so many events continues as new: a replay of it takes less than 0.2 s. */
 export const longHistoryEvents = 120;

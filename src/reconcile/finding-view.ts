@@ -1,6 +1,5 @@
 import { type Finding, type FindingKind, findingKinds, type Remedy } from '../domain/reconcile';
-import { shellWord } from '../domain/shell-word';
-import { printableLine, printableText } from '../domain/text';
+import { shellWord, printableLine, printableText } from '../domain/text';
 import type { Reconciliation } from './reconcile';
 
 /** A command that makes something safe, ready for a shell. */

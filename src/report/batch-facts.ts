@@ -6,7 +6,7 @@ import {
   refusedInputs,
   unpaidRefusals,
 } from '../contract/failure-types';
-import { shellWord } from '../domain/shell-word';
+import { shellWord } from '../domain/text';
 import type { ReportCommand, ReportFacts } from './report-data';
 
 /** What is known of a batch when its report is written. */

@@ -25,10 +25,7 @@ import type { UploadFileOptions } from './file-upload';
 import type { InputResourceFilter } from './input-resource';
 import type { WaitForTaskOptions } from './task-wait';
 
-/*
- * What a program gives to the client is checked before anything is sent: an option that is misspelt would be none, and an
- * id that is missing would be asked for as the text "undefined".
- */
+// Without these checks an option that is misspelt would be none, and a missing id the text "undefined".
 
 const record: OptionRule = { is: isFields, remedy: 'an object' };
 const method: OptionRule = { is: (value) => typeof value === 'function', remedy: 'a function' };
@@ -49,13 +46,19 @@ const callRules: OptionRules<CallOptions> = { signal: abortSignal, timeoutMs: mi
 const createRules: OptionRules<CreateTaskOptions> = { ...callRules, headers: record };
 const asyncRules: OptionRules<CreateTaskAsyncOptions> = { ...createRules, callback: record };
 const waitRules: OptionRules<WaitForTaskOptions> = {
-  ...{ signal: abortSignal, timeoutMs: milliseconds, poll: bounds },
-  ...{ patienceMs: count, notVisibleGraceMs: count, onPoll: method },
+  ...callRules,
+  poll: bounds,
+  patienceMs: count,
+  notVisibleGraceMs: count,
+  onPoll: method,
 };
 // The name is checked with the source.
 const uploadRules: OptionRules<UploadFileOptions> = { name: checkedElsewhere, signal: abortSignal, onProgress: method };
 const timeoutRules: OptionRules<ServiceTimeouts> = {
-  ...{ connectMs: milliseconds, readMs: milliseconds, createMs: milliseconds, syncMs: milliseconds },
+  connectMs: milliseconds,
+  readMs: milliseconds,
+  createMs: milliseconds,
+  syncMs: milliseconds,
 };
 const clientRules: OptionRules<ServiceClientOptions> = {
   // Read with what it means.
@@ -65,7 +68,11 @@ const clientRules: OptionRules<ServiceClientOptions> = {
   dispatcher: objectWith('dispatch', 'a Dispatcher of undici'),
   timeouts: record,
   headerPrefix: plainText,
-  ...{ paths: record, secrets: texts, storageHosts: texts, envelopeCodes: record, states: record },
+  paths: record,
+  secrets: texts,
+  storageHosts: texts,
+  envelopeCodes: record,
+  states: record,
   successCodes: {
     is: (value) => Array.isArray(value) && value.every((one) => Number.isSafeInteger(one)),
     remedy: 'a list of whole numbers, such as [20000]',
@@ -79,7 +86,10 @@ const wholeFrom1: OptionRule = {
   remedy: 'a whole number from 1',
 };
 const listRules: OptionRules<InputResourceFilter & { readonly current?: number; readonly pageSize?: number }> = {
-  ...{ current: wholeFrom1, pageSize: wholeFrom1, ext: plainText, objectKey: plainText },
+  current: wholeFrom1,
+  pageSize: wholeFrom1,
+  ext: plainText,
+  objectKey: plainText,
 };
 
 /** The options of each kind of call. */
@@ -105,6 +115,7 @@ export function checkedBaseUrl(options: unknown): URL {
   if (!isRecord(options)) throw new ServiceArgumentError('The options are missing; give { baseUrl, apiKey }.');
   const { apiKey, baseUrl, timeouts, secrets, ...shown } = options;
   const url = typeof baseUrl === 'string' ? parseBaseUrl(baseUrl) : undefined;
+  const isKey = typeof apiKey === 'function' || (typeof apiKey === 'string' && apiKey.trim() !== '');
   const problems = [
     ...optionProblems({ ...shown, apiKey: undefined, baseUrl: undefined, timeouts, secrets: undefined }, clientRules),
     ...(isRecord(timeouts) ? optionProblems(timeouts, timeoutRules).map((problem) => `timeouts: ${problem}`) : []),
@@ -112,7 +123,7 @@ export function checkedBaseUrl(options: unknown): URL {
     ...(url === undefined
       ? [`baseUrl is ${shownUrl(baseUrl)}; give an http or https URL without user information and query.`]
       : []),
-    ...(isKey(apiKey) ? [] : [`apiKey is ${kindOf(apiKey)}; give the key, or a function that returns it.`]),
+    ...(isKey ? [] : [`apiKey is ${kindOf(apiKey)}; give the key, or a function that returns it.`]),
   ];
   if (url === undefined || problems.length > 0) throw new ServiceArgumentError(...problems);
   return url;
@@ -122,10 +133,6 @@ export function checkedBaseUrl(options: unknown): URL {
 function shownUrl(url: unknown): string {
   if (typeof url !== 'string') return url === undefined ? 'missing' : `of the type ${typeof url}`;
   return /[@?#]/.test(url) ? 'one with user information, a query or a fragment' : showValue(url);
-}
-
-function isKey(value: unknown): boolean {
-  return typeof value === 'function' || (typeof value === 'string' && value.trim() !== '');
 }
 
 function kindOf(value: unknown): string {

@@ -122,7 +122,14 @@ export function createHeaders(
 
 /** The outcome of a create, from its exchange; free of secrets. */
 export function toCreateOutcome(exchanged: SingleExchange, rules: EnvelopeRules): CreateOutcome {
-  const outcome = classifyCreate(evidenceIn(exchanged), rules);
+  let evidence: CreateEvidence;
+  if ('fault' in exchanged) {
+    evidence = { kind: 'failure', requestLeft: exchanged.requestLeft, reason: exchanged.fault.message };
+  } else {
+    const { httpStatus, retryAfterMs, text, bodyFault } = exchanged.reply;
+    evidence = { kind: 'reply', httpStatus, body: parseJson(text), bodyFault: bodyFault?.message, retryAfterMs };
+  }
+  const outcome = classifyCreate(evidence, rules);
   return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;
 }
 
@@ -131,18 +138,4 @@ export function refusedByGateway(rejected: CreateRejected): CreateRejected {
   const { httpStatus } = rejected;
   const words = `a gateway in front of the service refused this request (HTTP ${httpStatus}), not the API key: change its content, or ask who runs the service to let it through`;
   return { ...rejected, meaning: 'INVALID_REQUEST', scope: 'request', message: words };
-}
-
-function evidenceIn(exchanged: SingleExchange): CreateEvidence {
-  if ('fault' in exchanged) {
-    return { kind: 'failure', requestLeft: exchanged.requestLeft, reason: exchanged.fault.message };
-  }
-  const { httpStatus, retryAfterMs, text, bodyFault } = exchanged.reply;
-  return {
-    kind: 'reply',
-    httpStatus,
-    body: parseJson(text),
-    bodyFault: bodyFault?.message,
-    retryAfterMs,
-  };
 }

@@ -7,16 +7,8 @@ import type { Answer } from './endpoints';
 import { formatProblems, isRefusedByStatus, toRefusal } from './envelope';
 import { ServiceResponseInvalidError } from './errors';
 import { type OutputItem, outputList } from './task-outputs';
-import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-timestamps';
-import {
-  readMessage,
-  readNumbers,
-  readWord,
-  unread,
-  type WithoutUndefined,
-  withoutUndefined,
-  word,
-} from './wire-values';
+import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-detail';
+import { readMessage, readNumbers, readWord, unread, withoutUndefined, word } from './wire-values';
 
 /** What the service says of a task that is over (specification, section 6), with links of its outputs. */
 export interface EndedTask extends TaskTimestamps {
@@ -57,10 +49,7 @@ const wireTask = z.object({
   error_msg: unread,
 });
 
-function toEndedTask(
-  wire: z.output<typeof wireTask>,
-  states?: ReadonlyMap<string, ServiceStatus>,
-): WithoutUndefined<EndedTask> {
+function toEndedTask(wire: z.output<typeof wireTask>, states?: ReadonlyMap<string, ServiceStatus>): EndedTask {
   return {
     ...withoutUndefined({
       requestId: readWord(wire.request_id, 200) ?? readWord(wire.requestId, 200),
@@ -82,16 +71,13 @@ function toEndedTask(
  * @throws ServiceResponseInvalidError naming what is wrong, never a value.
  */
 export function parseCallback(body: unknown): TaskCallback {
-  const json = typeof body === 'string' || body instanceof Uint8Array ? parseJson(toText(body)) : body;
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : body;
+  const json = typeof text === 'string' ? parseJson(text) : text;
   const named = readNamedEnd(json);
   if (named === undefined) throw invalidCallback('it is no JSON with a request_id and a status');
   const parsed = wireTask.safeParse(json);
   if (!parsed.success) throw invalidCallback(formatProblems(parsed.error));
   return { ...toEndedTask(parsed.data), requestId: named.requestId };
-}
-
-function toText(body: string | Uint8Array): string {
-  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
 }
 
 function invalidCallback(problem: string): ServiceResponseInvalidError {

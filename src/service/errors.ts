@@ -185,23 +185,18 @@ export function toApiError(
   refusal: Refusal,
   codes: EnvelopeCodes,
 ): ServiceApiError {
-  const known = refusal.code === undefined ? undefined : codes[refusal.code];
-  const isOfGateway = reply.httpStatus === 403 && !refusesKey && known === undefined;
-  const meaning = isOfGateway
-    ? 'API_ERROR'
-    : refusalMeaning(reply.httpStatus, refusal.code, codes, endpoint.isAboutTask);
-  const words = isOfGateway
-    ? 'a gateway in front of it refused this request, not the API key'
-    : safeText(refusal.message ?? '') || missingMessage(reply.httpStatus);
-  const code = refusal.code === undefined ? '' : `, code ${refusal.code}`;
-  return new classes[meaning](
-    `${endpoint.title}: the service refused (HTTP ${reply.httpStatus}${code}): ${words}`,
-    { httpStatus: reply.httpStatus, serviceCode: refusal.code, retryAfterMs: reply.retryAfterMs },
-    meaning,
-  );
-}
-
-function missingMessage(httpStatus: number): string {
+  const { httpStatus, retryAfterMs } = reply;
+  const { code: serviceCode } = refusal;
+  const known = serviceCode === undefined ? undefined : codes[serviceCode];
   const isRedirect = httpStatus >= 300 && httpStatus < 400;
-  return isRedirect ? 'a redirect, which is not followed: correct the address of the service' : 'no message';
+  const unsaid = isRedirect ? 'a redirect, which is not followed: correct the address of the service' : 'no message';
+  let meaning = refusalMeaning(httpStatus, serviceCode, codes, endpoint.isAboutTask);
+  let words = safeText(refusal.message ?? '') || unsaid;
+  if (httpStatus === 403 && !refusesKey && known === undefined) {
+    meaning = 'API_ERROR';
+    words = 'a gateway in front of it refused this request, not the API key';
+  }
+  const shownCode = serviceCode === undefined ? '' : `, code ${serviceCode}`;
+  const message = `${endpoint.title}: the service refused (HTTP ${httpStatus}${shownCode}): ${words}`;
+  return new classes[meaning](message, { httpStatus, serviceCode, retryAfterMs }, meaning);
 }

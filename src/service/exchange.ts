@@ -64,11 +64,7 @@ export async function exchange(
       }),
     );
     const retryAfterMs = parseRetryAfter(first(response.headers['retry-after']), first(response.headers['date']));
-    return {
-      httpStatus: response.statusCode,
-      retryAfterMs,
-      ...(await readText(response.body, toFault)),
-    };
+    return { httpStatus: response.statusCode, retryAfterMs, ...(await readText(response.body, toFault)) };
   } catch (error) {
     throw toFault(error);
   } finally {
@@ -82,6 +78,7 @@ async function readText(
 ): Promise<{ text: string; bodyFault?: ExchangeFault }> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
+  let bodyFault: ExchangeFault | undefined;
   try {
     for await (const chunk of body) {
       if (!Buffer.isBuffer(chunk)) continue;
@@ -89,15 +86,11 @@ async function readText(
       if (sizeBytes > maxBodyBytes) throw new ExchangeFault('tooLarge', `the body exceeds ${maxBodyBytes} bytes`);
       chunks.push(chunk);
     }
-    return { text: decoded(chunks) };
   } catch (error) {
-    return { text: decoded(chunks), bodyFault: toFault(error) };
+    bodyFault = toFault(error);
   }
-}
-
-/** As UTF-8, without the byte order mark that some servers write, and with which no JSON begins. */
-function decoded(chunks: readonly Buffer[]): string {
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  // Without the byte order mark that some servers write, and with which no JSON begins.
+  return { text: new TextDecoder().decode(Buffer.concat(chunks)), bodyFault };
 }
 
 function first(header: string | string[] | undefined): string | undefined {
@@ -136,29 +129,17 @@ const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH
 
 /** A network error of undici or Node as a fault, with its message made safe and none of its other properties. @internal */
 export function toExchangeFault(error: unknown): ExchangeFault {
-  const code = exchangeCode(error);
-  const kind = protocolCode.test(code) ? 'notHttp' : 'unreachable';
-  const shown = connectionFault(error) || code;
-  return new ExchangeFault(kind, `${describeCode(code)}${shown === '' ? '' : ` (${shown})`}`, {
-    cause: safeCopy(error, code),
-  });
-}
-
-function describeCode(code: string): string {
-  if (tlsCode.test(code)) return 'the TLS connection failed';
-  return words[code] ?? (protocolCode.test(code) ? 'the reply is not HTTP' : 'the connection failed');
-}
-
-function exchangeCode(error: unknown): string {
-  const code = errorCode(error);
+  const name = error instanceof Error ? error.name : 'Error';
   // undici's parser sets no code for errors without a name in llhttp.
-  return code === '' && error instanceof Error && error.name === 'HTTPParserError' ? 'HPE_INVALID' : code;
-}
-
-function safeCopy(error: unknown, code: string): Error {
-  const copy = new Error(safeText(errorMessage(error)));
-  copy.name = error instanceof Error ? error.name : 'Error';
-  return Object.assign(copy, code === '' ? {} : { code });
+  const code = errorCode(error) || (name === 'HTTPParserError' ? 'HPE_INVALID' : '');
+  const isProtocol = protocolCode.test(code);
+  const usual = words[code] ?? (isProtocol ? 'the reply is not HTTP' : 'the connection failed');
+  const what = tlsCode.test(code) ? 'the TLS connection failed' : usual;
+  const shown = connectionFault(error) || code;
+  const cause = Object.assign(new Error(safeText(errorMessage(error))), { name }, code === '' ? {} : { code });
+  return new ExchangeFault(isProtocol ? 'notHttp' : 'unreachable', `${what}${shown === '' ? '' : ` (${shown})`}`, {
+    cause,
+  });
 }
 
 const sendHeadersChannel = 'undici:client:sendHeaders';
@@ -178,8 +159,7 @@ export async function exchangeOnce(
   limits: ExchangeLimits & { readonly connectTimeoutMs: number },
 ): Promise<SingleExchange> {
   let requestLeft = false;
-  // undici publishes this just before it writes the headers; the identity of the body distinguishes this request from
-  // all others.
+  // undici publishes this just before it writes the headers; its body identifies the request.
   const onSendHeaders = (message: unknown): void => {
     if (getRequestBody(message) === request.body) requestLeft = true;
   };

@@ -70,14 +70,11 @@ export async function uploadFile(
 /** The problem of a name that no file can have, or that bytes lack. */
 export function uploadNameProblems(source: unknown, name: unknown): readonly string[] {
   const isContent = source instanceof Uint8Array || source instanceof Readable;
-  if (name === undefined ? !isContent : typeof name === 'string' && isUploadName(name)) return [];
+  // The service derives a file's type from the extension of its name, which belongs to it (specification, section 4.6).
+  const isName = typeof name === 'string' && plainFileName(name) === name && extname(name).length > 1;
+  if (name === undefined ? !isContent : isName) return [];
   const shown = name === undefined ? 'missing' : showValue(name);
   return [`name is ${shown}; give a file name without folders and with its extension, such as "photo.png".`];
-}
-
-/** The service derives a file's type from the extension of its name, which belongs to it (specification, section 4.6). */
-function isUploadName(name: string): boolean {
-  return plainFileName(name) === name && extname(name).length > 1;
 }
 
 async function openPath(path: string): Promise<OpenedSource> {

@@ -31,8 +31,7 @@ export type {
   CreateRejected,
   CreateUncertain,
 } from '../domain/create-outcome';
-export type { TaskDetail } from './task-detail';
-export type { TaskTimestamps } from './task-timestamps';
+export type { TaskDetail, TaskTimestamps } from './task-detail';
 export type { ServiceTimestamp } from '../domain/time';
 export type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
 export type { WaitForTaskOptions } from './task-wait';

@@ -44,13 +44,7 @@ export const inputResourceSchema: z.ZodType<InputResource> = z
     url: link,
     object_key: optionalWord(1_024),
   })
-  .transform(({ id, name = '', ext = '', url, object_key: objectKey }) => ({
-    id,
-    name,
-    ext,
-    url,
-    ...(objectKey !== undefined && { objectKey }),
-  }));
+  .transform(({ id, name = '', ext = '', url, object_key: objectKey }) => ({ id, name, ext, url, objectKey }));
 
 /** Resources of one page. */
 const maxListed = 10_000;
@@ -65,12 +59,7 @@ export const inputResourcePageSchema: z.ZodType<InputResourcePage> = z
     current: optionalInteger,
     page_size: optionalInteger,
   })
-  .transform(({ list, total, current, page_size: pageSize }) => ({
-    list: list ?? [],
-    ...(total !== undefined && { total }),
-    ...(current !== undefined && { current }),
-    ...(pageSize !== undefined && { pageSize }),
-  }));
+  .transform(({ list, total, current, page_size: pageSize }) => ({ list: list ?? [], total, current, pageSize }));
 
 /** An object that was uploaded with the credentials of a token. */
 export interface UploadedObject {

@@ -25,6 +25,7 @@ import {
   callbackProblems,
   createBody,
   createHeaders,
+  type CreateMode,
   type CreateTaskRequest,
   headerProblems,
   refusedByGateway,
@@ -108,14 +109,8 @@ export class ServiceClient {
     this.#checkCreate('createAsync', request, options);
     const { callback } = options;
     if (callback?.token !== undefined) knownSecrets.add(callback.token);
-    const call = {
-      body: createBody(request),
-      headers: createHeaders(
-        this.#headerPrefix,
-        callback === undefined ? { mode: 'async' } : { mode: 'callback', to: callback },
-        options.headers,
-      ),
-    };
+    const mode: CreateMode = callback === undefined ? { mode: 'async' } : { mode: 'callback', to: callback };
+    const call = { body: createBody(request), headers: createHeaders(this.#headerPrefix, mode, options.headers) };
     try {
       const exchanged = await this.#transport.askOnce('create', call, this.#limits(options, this.#timeouts.createMs));
       const outcome = toCreateOutcome(exchanged, this.#rules);
@@ -137,11 +132,8 @@ export class ServiceClient {
   async createTaskSync(request: CreateTaskRequest, options: CreateTaskOptions = {}): Promise<SyncTaskReply> {
     this.#checkCreate('create', request, options);
     const limits = this.#limits(options, this.#timeouts.syncMs);
-    const exchanged = await this.#transport.askOnce(
-      'create',
-      { body: createBody(request), headers: createHeaders(this.#headerPrefix, { mode: 'sync' }, options.headers) },
-      limits,
-    );
+    const headers = createHeaders(this.#headerPrefix, { mode: 'sync' }, options.headers);
+    const exchanged = await this.#transport.askOnce('create', { body: createBody(request), headers }, limits);
     if ('fault' in exchanged) {
       throw this.#transport.toError('create', exchanged.fault, limits, { requestSent: exchanged.requestLeft });
     }
@@ -176,12 +168,8 @@ export class ServiceClient {
   /** Temporary credentials for one upload (section 4.6). The service derives ext and content type from the name. */
   async getUploadToken(fileName: string, options: CallOptions = {}): Promise<UploadToken> {
     refuse([...textProblems('fileName', fileName), ...callProblems('call', options)]);
-    return this.#read(
-      'uploadToken',
-      { query: { file_name: fileName, file_type: 'inputs' } },
-      uploadTokenSchema,
-      options,
-    );
+    const query = { file_name: fileName, file_type: 'inputs' };
+    return this.#read('uploadToken', { query }, uploadTokenSchema, options);
   }
 
   /**

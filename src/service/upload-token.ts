@@ -42,12 +42,15 @@ export const uploadTokenSchema: z.ZodType<UploadToken> = z
       [['storage', 'bucket'], storage.bucket],
       [['storage', 'region'], storage.region],
     ];
-    const refused = places.filter(([, value]) => !isPlain(value));
+    // These enter histories and messages, and the storage needs them unchanged.
+    const refused = places.filter(([, value]) => {
+      return /[\p{Cc}\p{Cs}]/u.test(value) || knownSecrets.removeFrom(value, []) !== value;
+    });
     for (const [path] of refused) {
       context.addIssue({ code: 'custom', path: [...path], message: 'holds a control character or a secret' });
     }
     if (refused.length > 0) return z.NEVER;
-    return hidden({
+    const token: UploadToken = {
       objectKey: file.object_key,
       accessKeyId: file.access_key_id,
       accessKeySecret: file.access_key_secret,
@@ -55,21 +58,9 @@ export const uploadTokenSchema: z.ZodType<UploadToken> = z
       endpoint: storage.endpoint,
       bucket: storage.bucket,
       region: storage.region,
-    });
+    };
+    const redacted = '[redacted]';
+    const shown = { ...token, accessKeyId: redacted, accessKeySecret: redacted, securityToken: redacted };
+    const show = { value: () => shown };
+    return Object.freeze(Object.defineProperties(token, { toJSON: show, [inspect.custom]: show }));
   });
-
-/** These enter histories and messages, and the storage needs them unchanged. */
-function isPlain(value: string): boolean {
-  return !/[\p{Cc}\p{Cs}]/u.test(value) && knownSecrets.removeFrom(value, []) === value;
-}
-
-function hidden(token: UploadToken): UploadToken {
-  const shown = {
-    ...token,
-    accessKeyId: '[redacted]',
-    accessKeySecret: '[redacted]',
-    securityToken: '[redacted]',
-  };
-  const show = { value: () => shown };
-  return Object.freeze(Object.defineProperties({ ...token }, { toJSON: show, [inspect.custom]: show }));
-}

@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { isRecord } from '../domain/json';
 import { boundedText, safeText } from '../domain/text';
 
-/*
- * What comes over the wire, bounded and redacted where it is read: a service may write anything, of any length, into any
- * field, and what is read here goes into histories, logs and manifests.
- */
+// Bounded and redacted where it is read: what is read here goes into histories, logs and manifests.
 
 const decimal = /^-?\d{1,15}(\.\d{1,20})?$/;
 
@@ -31,16 +28,10 @@ export function word(maxLength: number): z.ZodType<string> {
     .pipe(z.string().min(1));
 }
 
-/*
- * Details that are nice to have: a null, an empty or another value counts as absent, because a malformed detail must not
- * keep a paid task from being followed. A list of outputs has thousands of them, and each poll of a task a dozen, so they
- * are plain functions.
- */
+// Below: details that a null, an empty or a malformed value leaves out, because it must not keep a paid task from being
+// followed. Plain functions, because a list of outputs has thousands of them.
 
-/**
- * A field of any value, for one of these functions to read. Schemas name each: a loose object would copy every field that
- * comes, and 8 MiB hold hundreds of thousands.
- */
+/** A field for one of these functions to read. Named by each schema: a loose object would copy hundreds of thousands. */
 export const unread = z.unknown().optional();
 
 /** A word, as {@link word} bounds it. */
@@ -107,16 +98,7 @@ export function boundedList<T>(item: z.ZodType<T>, maxLength: number): z.ZodType
   return z.array(z.unknown()).max(maxLength).pipe(z.array(item));
 }
 
-/** Without the properties whose value is undefined: `exactOptionalPropertyTypes` and JSON both mean absent. */
-export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
-  const present: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(value)) {
-    if (field !== undefined) present[name] = field;
-  }
-  return present as WithoutUndefined<T>;
+/** Without the properties whose value is undefined. */
+export function withoutUndefined<T extends object>(value: T): Partial<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;
 }
-
-type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
-
-/** `T` with every property that may be undefined made optional instead. */
-export type WithoutUndefined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: Exclude<T[K], undefined> };

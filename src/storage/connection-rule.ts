@@ -32,9 +32,8 @@ export interface ConnectionRuleOptions {
 const serviceAddressesForMs = 30_000;
 
 /**
- * Which addresses may be connected to when data names the host: an input, a link of the service, a redirect, an upload
- * token. Only public addresses, unless the host is configured, or the service itself is at that address. The addresses
- * are checked when the connection is made, so a name cannot change its address between check and use.
+ * Which addresses may be connected to when data names the host: only public ones, unless the host is configured, or the
+ * service itself is there. Checked when the connection is made, so a name cannot change its address after the check.
  */
 export class ConnectionRule {
   readonly #options: ConnectionRuleOptions;

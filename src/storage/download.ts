@@ -8,6 +8,7 @@ import { BodyProof } from './download-proof';
 import { type Came, DownloadError, safeCause } from './errors';
 
 const redirectStatuses: readonly number[] = [300, 301, 302, 303, 307, 308];
+const expiredStatuses: readonly number[] = [403, 404, 410];
 const maxRedirects = 3;
 /** Of a link in a message: what is said of it comes behind. */
 const maxShownLength = 500;
@@ -44,29 +45,30 @@ export interface Download {
  * @throws DownloadError; `LINK_EXPIRED` on HTTP 403, 404 and 410: ask for fresh links. Or the signal's abort reason.
  */
 export async function download(url: string, options: DownloadOptions): Promise<Download> {
-  const { dispatcher, signal, expectedBytes, name = '', earlier, onProgress } = options;
+  const { dispatcher, signal, expectedBytes, name = '', earlier } = options;
   signal?.throwIfAborted();
   const shown = safeText(redactUrl(url), [], maxShownLength);
   const response = await request(url, shown, dispatcher, signal);
   if (response.statusCode !== 200) {
     // Not read to its end, which may never come.
     response.body.on('error', () => undefined).destroy();
-    throw refusedWith(response.statusCode, shown);
+    const { statusCode: httpStatus } = response;
+    if (expiredStatuses.includes(httpStatus)) {
+      const words = `the link ${shown} is no longer valid (HTTP ${httpStatus})`;
+      throw new DownloadError('LINK_EXPIRED', words, { httpStatus });
+    }
+    throw new DownloadError('DOWNLOAD_FAILED', `${shown} was answered with HTTP ${httpStatus}`, { httpStatus });
   }
-  const sizeBytes = readContentLength(response);
+  const { headers } = response;
+  const length = headers['content-length'];
+  const sizeBytes = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
   if (expectedBytes !== undefined && sizeBytes !== undefined && sizeBytes !== expectedBytes) {
     response.body.on('error', () => undefined).destroy();
     const words = `${shown} brought ${sizeBytes} bytes instead of ${expectedBytes}`;
     throw new DownloadError('DOWNLOAD_CUT_SHORT', words);
   }
-  const proof = new BodyProof({
-    shown,
-    headers: response.headers,
-    bytes: expectedBytes ?? sizeBytes,
-    name,
-    earlier,
-  });
-  const body = Readable.from(checked(response.body, shown, proof, { signal, onProgress }), {
+  const proof = new BodyProof({ shown, headers, bytes: expectedBytes ?? sizeBytes, name, earlier });
+  const body = Readable.from(checked(response.body, shown, proof, options), {
     objectMode: false,
     highWaterMark: 1024 * 1024,
   });
@@ -74,7 +76,9 @@ export async function download(url: string, options: DownloadOptions): Promise<D
   body.once('close', () => {
     response.body.on('error', () => undefined).destroy();
   });
-  return { body, sizeBytes, contentEncoding: readContentEncoding(response) };
+  const encoding = [headers['content-encoding'] ?? []].flat().join(', ').trim();
+  const isPlain = encoding === '' || encoding.toLowerCase() === 'identity';
+  return { body, sizeBytes, contentEncoding: isPlain ? undefined : encoding };
 }
 
 async function request(
@@ -111,16 +115,11 @@ function isHttpUrl(text: string, base?: URL): boolean {
   return URL.canParse(text, base?.href) && /^https?:$/.test(new URL(text, base).protocol);
 }
 
-interface CheckOptions {
-  readonly signal: AbortSignal | undefined;
-  readonly onProgress: ((bytes: number) => void) | undefined;
-}
-
 async function* checked(
   body: Dispatcher.ResponseData['body'],
   shown: string,
   proof: BodyProof,
-  { signal, onProgress }: CheckOptions,
+  { signal, onProgress }: DownloadOptions,
 ): AsyncGenerator<Buffer, void, undefined> {
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -136,13 +135,6 @@ async function* checked(
   if (last !== undefined) yield last;
 }
 
-function refusedWith(httpStatus: number, shown: string): DownloadError {
-  const isExpired = httpStatus === 403 || httpStatus === 404 || httpStatus === 410;
-  return isExpired
-    ? new DownloadError('LINK_EXPIRED', `the link ${shown} is no longer valid (HTTP ${httpStatus})`, { httpStatus })
-    : new DownloadError('DOWNLOAD_FAILED', `${shown} was answered with HTTP ${httpStatus}`, { httpStatus });
-}
-
 function failed(error: unknown, shown: string): DownloadError {
   if (isAddressNotAllowed(error)) {
     const problem = `${shown} leads to a host that is not at a public address`;
@@ -151,16 +143,6 @@ function failed(error: unknown, shown: string): DownloadError {
   }
   const words = `${shown} could not be fetched completely (${connectionFault(error) || 'connection failed'})`;
   return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
-}
-
-function readContentLength({ headers }: Dispatcher.ResponseData): number | undefined {
-  const value = headers['content-length'];
-  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
-}
-
-function readContentEncoding({ headers }: Dispatcher.ResponseData): string | undefined {
-  const named = [headers['content-encoding'] ?? []].flat().join(', ').trim();
-  return named === '' || named.toLowerCase() === 'identity' ? undefined : named;
 }
 
 /** Time limits of connections to the storage, in milliseconds. */

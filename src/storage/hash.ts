@@ -81,7 +81,10 @@ export class TransferMeter extends Transform {
   }
 
   override _transform(chunk: unknown, _encoding: BufferEncoding, done: TransformCallback): void {
-    const bytes = toBytes(chunk);
+    let bytes: Buffer | undefined;
+    if (Buffer.isBuffer(chunk)) bytes = chunk;
+    else if (typeof chunk === 'string') bytes = Buffer.from(chunk);
+    else if (ArrayBuffer.isView(chunk)) bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     if (bytes === undefined) {
       done(new TypeError(`the stream brought a value that is no bytes (${typeof chunk}); give bytes or text`));
       return;
@@ -95,10 +98,4 @@ export class TransferMeter extends Transform {
   override _flush(done: TransformCallback): void {
     done(this.#check(this.#bytes) ?? null);
   }
-}
-
-function toBytes(chunk: unknown): Buffer | undefined {
-  if (Buffer.isBuffer(chunk)) return chunk;
-  if (typeof chunk === 'string') return Buffer.from(chunk);
-  return ArrayBuffer.isView(chunk) ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : undefined;
 }

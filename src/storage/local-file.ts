@@ -19,8 +19,7 @@ export interface OpenedFile {
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 /**
- * Opens a regular file for reading, and nothing else: opening a pipe or a device could block one of the few threads
- * that Node has for all files, or do something to the device. What was opened is checked, not what the path names then.
+ * Opens a regular file for reading: a pipe or a device could block one of Node's few threads for files.
  *
  * @param path - without links in its last part.
  * @throws NotAFileError, or the system's error.

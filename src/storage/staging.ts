@@ -52,7 +52,7 @@ const maxRemembered = 10_000;
  */
 export function stagedKey(prefix: string, sha256: string, path: string): string {
   const name = plainFileName(basename(path)).replace(/[?#]/g, '_');
-  return [...(prefix === '' ? [] : [prefix]), sha256, name].join('/');
+  return [prefix, sha256, name].filter(Boolean).join('/');
 }
 
 /** The `s3:` URI under which a file of this content is staged. */
@@ -152,7 +152,8 @@ export class Staging {
         const put = { client, bucket, objectKey: key, file: opened.file, sizeBytes: bytes, contentType, signal };
         if (bytes > parts.aboveBytes) await putInParts(put, parts);
         else await putFile(put);
-        if (await hasChanged(opened)) {
+        const { size, mtimeNs } = await opened.file.stat({ bigint: true });
+        if (size !== opened.stats.size || mtimeNs !== opened.stats.mtimeNs) {
           // Otherwise the wrong content would be found under its key next time. Not every credential may remove it.
           await this.#bucket.remove(key).catch(() => undefined);
           throw new StagingError(`${JSON.stringify(path)} changed while it was staged`);
@@ -183,19 +184,13 @@ async function spooled(content: Readable, name: string, signal: AbortSignal | un
     signal?.throwIfAborted();
     if (!(error instanceof ContentError)) {
       const { problem, remedy } = describeSpoolFailure(error);
-      throw new StagingError(`${JSON.stringify(name)} cannot be staged: ${problem}; ${remedy}`, {
-        cause: safeCause(error),
-      });
+      const words = `${JSON.stringify(name)} cannot be staged: ${problem}; ${remedy}`;
+      throw new StagingError(words, { cause: safeCause(error) });
     }
     const { cause } = error;
     const message = `${JSON.stringify(name)} cannot be read (${safeText(errorMessage(cause))})`;
     throw new StagingError(message, { code: 'UNREADABLE', cause });
   }
-}
-
-async function hasChanged({ file, stats }: OpenedFile): Promise<boolean> {
-  const { size, mtimeNs } = await file.stat({ bigint: true });
-  return size !== stats.size || mtimeNs !== stats.mtimeNs;
 }
 
 async function asReadable<Result>(path: string, read: () => Promise<Result>): Promise<Result> {

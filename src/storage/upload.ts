@@ -72,25 +72,21 @@ export async function uploadInput(input: UploadInput): Promise<UploadedInput> {
   const readVersion = async (): Promise<{ size: bigint; mtimeNs: bigint }> => await file.stat({ bigint: true });
   const before = await readVersion();
   if (before.size !== BigInt(sizeBytes)) throw changed(input);
-  const sha256 = await sendAtMinimumRate(input, endpoint);
-  const after = await readVersion();
-  if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
-  return { bytes: sizeBytes, sha256 };
-}
-
-async function sendAtMinimumRate(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
-  const { minimumRate: rate, sizeBytes: totalBytes, signal, token } = input;
+  const { minimumRate: rate, signal, token } = input;
   const tooSlow = (rates: string): UploadError => {
     const what = `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow`;
     return new UploadError('UPLOAD_TOO_SLOW', `${what}: ${rates}; check the network to the storage`);
   };
-  return await atMinimumRate({ rate, totalBytes, signal, tooSlow }, (either, onBytes) => {
+  const sha256 = await atMinimumRate({ rate, totalBytes: sizeBytes, signal, tooSlow }, (either, onBytes) => {
     const onProgress = (bytes: number): void => {
       onBytes(bytes);
       input.onProgress?.(bytes);
     };
     return send({ ...input, onProgress, signal: either }, endpoint);
   });
+  const after = await readVersion();
+  if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
+  return { bytes: sizeBytes, sha256 };
 }
 
 async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
@@ -114,11 +110,8 @@ async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<strin
       const words = `the file to upload cannot be read any more (${errorCode(error.cause)}); it is tried again: check its disk`;
       throw new UploadError('FILE_UNREADABLE', words, { cause: safeCause(error.cause) });
     }
-    throw toUploadError(error, {
-      objectKey: token.objectKey,
-      endpoint,
-      secrets: [token.accessKeyId, token.accessKeySecret, token.securityToken],
-    });
+    const secrets = [token.accessKeyId, token.accessKeySecret, token.securityToken];
+    throw toUploadError(error, { objectKey: token.objectKey, endpoint, secrets });
   } finally {
     client.destroy();
   }

@@ -51,7 +51,10 @@ export function sampleGauges(meter: MetricMeter, sources: GaugeSources, onError:
       for (const [account, tasks] of Object.entries(await sources.expiring())) {
         setGauge(meter, metrics.expiring, { account }, tasks);
       }
-      showSweep(meter, await sources.sweep());
+      const sweep = await sources.sweep();
+      for (const kind of findingKinds) setGauge(meter, metrics.notSafe, { kind }, sweep?.unsafe[kind] ?? 0);
+      const dueMs = Date.parse(sweep?.dueAt ?? '') || 0;
+      setGauge(meter, metrics.sweepDue, {}, Math.floor(dueMs / 1_000));
     } catch (error) {
       onError(error);
     } finally {
@@ -65,10 +68,4 @@ export function sampleGauges(meter: MetricMeter, sources: GaugeSources, onError:
   return () => {
     for (const timer of timers) clearInterval(timer);
   };
-}
-
-function showSweep(meter: MetricMeter, sweep: Awaited<ReturnType<GaugeSources['sweep']>>): void {
-  for (const kind of findingKinds) setGauge(meter, metrics.notSafe, { kind }, sweep?.unsafe[kind] ?? 0);
-  const dueMs = Date.parse(sweep?.dueAt ?? '') || 0;
-  setGauge(meter, metrics.sweepDue, {}, Math.floor(dueMs / 1_000));
 }

@@ -17,10 +17,7 @@ export interface LoggerOptions {
 /** Lines that are buffered for a slow reader; more are lost. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
-/**
- * Standard output, written in the background: with a full disk or a stalled reader, lines are lost, but the process
- * goes on, and ends when it is done.
- */
+/** Standard output, written in the background: with a full disk or a stalled reader, lines are lost and the process goes on. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes });
   let isFailing = false;
@@ -51,7 +48,7 @@ export function createLogger({ level, destination, fields }: LoggerOptions): Log
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: stdSerializers.err },
     hooks: { streamWrite: scrubLine },
-    ...(fields !== undefined && { mixin: fields }),
+    mixin: fields,
   };
   return pino(options, destination ?? standardOutput());
 }
@@ -67,9 +64,6 @@ const maxTextLength = 8_192;
  */
 export function scrubLine(line: string): string {
   // A line that is not JSON is logged as text.
-  return `${JSON.stringify(redactJson(parseJson(line) ?? { msg: line }, bounded))}\n`;
-}
-
-function bounded(text: string): string {
-  return boundedText(text, maxTextLength);
+  const scrubbed = redactJson(parseJson(line) ?? { msg: line }, (text) => boundedText(text, maxTextLength));
+  return `${JSON.stringify(scrubbed)}\n`;
 }

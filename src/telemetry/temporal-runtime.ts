@@ -22,9 +22,8 @@ export function installRuntime(logger: Logger, exported: MetricsConfig | null = 
 }
 
 /**
- * Ends the runtime that {@link installRuntime} made, and exports what it has counted; without one it does nothing. The
- * SDK does so by itself when the last worker and native connection of a process are closed, but not where there was none:
- * the runtime's threads then keep the process alive for ever.
+ * Ends the runtime that {@link installRuntime} made, and exports what it has counted. The SDK does so only after a worker or a
+ * native connection: otherwise the runtime's threads keep the process alive.
  */
 export async function closeRuntime(): Promise<void> {
   const runtime = installed;
@@ -68,10 +67,7 @@ function metricsOptions(exported: MetricsConfig): NonNullable<TelemetryOptions['
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/**
- * What the SDK says of every healthy worker here, and warns of: the queues of activities have no workflows. It would hide
- * the warnings that matter.
- */
+/** What the SDK warns of in every healthy worker here: the queues of activities have no workflows. */
 const expected = new Set([
   'No workflows registered, not polling for workflow tasks',
   'No Nexus services registered, not polling for Nexus tasks',
@@ -89,33 +85,17 @@ const dropped = new Set(['timestampNanos']);
  */
 export function temporalLogger(logger: Logger): TemporalLogger {
   const log = (level: TemporalLevel, message: string, meta: LogMetadata = {}): void => {
-    logger[expected.has(message) ? 'debug' : levels[level]](toFields(meta), message);
+    const fields: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries<unknown>(meta)) {
+      if (dropped.has(name)) continue;
+      fields[name === 'error' ? 'err' : name] = typeof value === 'bigint' ? value.toString() : value;
+    }
+    logger[expected.has(message) ? 'debug' : levels[level]](fields, message);
   };
-  return {
-    log,
-    trace: (message, meta) => {
-      log('TRACE', message, meta);
-    },
-    debug: (message, meta) => {
-      log('DEBUG', message, meta);
-    },
-    info: (message, meta) => {
-      log('INFO', message, meta);
-    },
-    warn: (message, meta) => {
-      log('WARN', message, meta);
-    },
-    error: (message, meta) => {
-      log('ERROR', message, meta);
-    },
-  };
-}
-
-function toFields(meta: LogMetadata): Record<string, unknown> {
-  const entries = Object.entries<unknown>(meta).filter(([name]) => !dropped.has(name));
-  return Object.fromEntries(entries.map(([name, value]) => [name === 'error' ? 'err' : name, plain(value)]));
-}
-
-function plain(value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
+  const at =
+    (level: TemporalLevel) =>
+    (message: string, meta?: LogMetadata): void => {
+      log(level, message, meta);
+    };
+  return { log, trace: at('TRACE'), debug: at('DEBUG'), info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
 }

@@ -63,10 +63,8 @@ export interface OpenTracesOptions {
  */
 export function openTraces(config: TracesConfig, { program, onChange }: OpenTracesOptions): OpenTraces {
   const resource = resourceFromAttributes({ ...config.resource, 'service.name': config.serviceName ?? program });
-  const exporter = new SafeExporter(
-    new OTLPTraceExporter({ url: config.url, timeoutMillis: exportTimeoutMs }),
-    onChange,
-  );
+  const collector = new OTLPTraceExporter({ url: config.url, timeoutMillis: exportTimeoutMs });
+  const exporter = new SafeExporter(collector, onChange);
   const processor = new BatchSpanProcessor({
     exporter,
     exportTimeoutMillis: exportTimeoutMs,
@@ -84,14 +82,9 @@ export function openTraces(config: TracesConfig, { program, onChange }: OpenTrac
     },
     within: (parent, run) => (parent === null ? run() : context.with(toParent(parent, context.active()), run)),
     close: async () => {
-      const late = new AbortController();
-      const timer = setTimeout(() => {
-        late.abort();
-      }, closeTimeoutMs);
+      let timer: NodeJS.Timeout | undefined;
       const isLate = new Promise<void>((resolve) => {
-        late.signal.addEventListener('abort', () => {
-          resolve();
-        });
+        timer = setTimeout(resolve, closeTimeoutMs);
       });
       await Promise.race([provider.shutdown().catch(() => undefined), isLate]);
       clearTimeout(timer);
@@ -134,26 +127,29 @@ class SafeExporter implements SpanExporter {
 }
 
 function toSafeSpan(span: ReadableSpan): ReadableSpan {
-  const { kind, parentSpanContext, startTime, endTime, duration, ended, resource, instrumentationScope } = span;
-  const { droppedAttributesCount, droppedEventsCount, droppedLinksCount } = span;
-  const { message } = span.status;
+  const { code, message } = span.status;
+  const attributes = Object.entries(span.attributes).map(([name, value]) => {
+    return [name, typeof value === 'string' ? redact(value) : value] as const;
+  });
   return {
     name: redact(span.name),
-    status: { ...span.status, ...(message !== undefined && { message: redact(message) }) },
-    attributes: toSafeAttributes(span.attributes),
+    status: { code, message: message === undefined ? undefined : redact(message) },
+    attributes: Object.fromEntries(attributes),
     events: span.events.map((event) => ({ ...event, name: redact(event.name) })),
     links: span.links,
     spanContext: () => span.spanContext(),
-    ...(parentSpanContext !== undefined && { parentSpanContext }),
-    ...{ kind, startTime, endTime, duration, ended, resource, instrumentationScope },
-    ...{ droppedAttributesCount, droppedEventsCount, droppedLinksCount },
+    parentSpanContext: span.parentSpanContext,
+    kind: span.kind,
+    startTime: span.startTime,
+    endTime: span.endTime,
+    duration: span.duration,
+    ended: span.ended,
+    resource: span.resource,
+    instrumentationScope: span.instrumentationScope,
+    droppedAttributesCount: span.droppedAttributesCount,
+    droppedEventsCount: span.droppedEventsCount,
+    droppedLinksCount: span.droppedLinksCount,
   };
-}
-
-function toSafeAttributes(attributes: ReadableSpan['attributes']): ReadableSpan['attributes'] {
-  return Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [name, typeof value === 'string' ? redact(value) : value]),
-  );
 }
 
 /** The span as the SDK has it: a workflow makes its ids and times itself. */
@@ -165,6 +161,7 @@ function toReadableSpan(
   const { part, parentSpanId, startMs, endMs, failure, traceId } = span;
   const endedMs = Math.max(startMs, endMs);
   const own = { ...toSpanContext(span), isRemote: false };
+  const parent = { traceId, spanId: parentSpanId ?? '', traceFlags: TraceFlags.SAMPLED, isRemote: part === 'run' };
   const attributes = {
     temporalWorkflowId: workflowId,
     run_id: runId,
@@ -175,9 +172,7 @@ function toReadableSpan(
     name: part === 'run' ? `RunWorkflow:${workflowType}` : 'Watch',
     kind: part === 'run' ? SpanKind.CONSUMER : SpanKind.INTERNAL,
     spanContext: () => own,
-    ...(parentSpanId !== undefined && {
-      parentSpanContext: { traceId, spanId: parentSpanId, traceFlags: TraceFlags.SAMPLED, isRemote: part === 'run' },
-    }),
+    parentSpanContext: parentSpanId === undefined ? undefined : parent,
     startTime: toHrTime(startMs),
     endTime: toHrTime(endedMs),
     duration: toHrTime(endedMs - startMs),

@@ -15,10 +15,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { TraceContext } from '../domain/trace-context';
 import { errorCode } from '../domain/text';
 
-/*
- * Only modules that are loaded on demand import this one: without traces nothing of OpenTelemetry is loaded. Spans come from
- * the tracer of the process: of the SDK that Longhaul's own programs install (open-traces.ts), or of a backend's own.
- */
+// Only modules that are loaded on demand import this one: without traces nothing of OpenTelemetry is loaded.
 
 /** The tracer of the process. */
 export function tracer(): Tracer {
@@ -60,7 +57,10 @@ export async function inSpan<Result>(
   try {
     return await context.with(trace.setSpan(parent, span), run, undefined, span);
   } catch (error) {
-    if (!isCancellation(error)) fail(span, toFailureType(error));
+    const name = error instanceof Error ? error.name : 'unknown';
+    const type = error instanceof ApplicationFailure ? error.type : undefined;
+    const isCancellation = error instanceof CancelledFailure || name === 'AbortError';
+    if (!isCancellation) fail(span, type ?? (name === 'Error' ? errorCode(error) || name : name));
     throw error;
   } finally {
     span.end();
@@ -71,14 +71,4 @@ export async function inSpan<Result>(
 export function fail(span: Span, type: string): void {
   span.setAttribute('error.type', type);
   span.setStatus({ code: SpanStatusCode.ERROR, message: type });
-}
-
-function toFailureType(error: unknown): string {
-  if (error instanceof ApplicationFailure && error.type != null) return error.type;
-  const name = error instanceof Error ? error.name : 'unknown';
-  return name === 'Error' ? errorCode(error) || name : name;
-}
-
-function isCancellation(error: unknown): boolean {
-  return error instanceof CancelledFailure || (error instanceof Error && error.name === 'AbortError');
 }

@@ -2,14 +2,14 @@ import { context, SpanKind, type Span, trace } from '@opentelemetry/api';
 import type { Context } from '@temporalio/activity';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { ActivityInterceptors, InjectedSinks, WorkerInterceptors } from '@temporalio/worker';
-import { readTraceHeader, type TraceSinks } from '../contract/traces';
+import { readTraceHeader, type TraceSinks, type WorkflowSpan } from '../contract/traces';
 import { formatTraceparent } from '../domain/trace-context';
 import { redact } from '../domain/redact';
 import { boundedText } from '../domain/text';
 import type { TraceRequest } from '../service';
 import type { ActivityTraces } from '../activities';
 import { clientTraceInterceptor } from './client-interceptor';
-import type { OpenTraces } from './open-traces';
+import type { OpenTraces, WorkflowOfSpan } from './open-traces';
 import { activeTrace, fail, inSpan, toParent, traceFields, tracer } from './spans';
 
 /** One query for a task each, thousands of them: they have no span, but the place of the one who watches. */
@@ -32,18 +32,13 @@ export interface WorkerTraces {
 
 /** The traces of a worker. */
 export function openWorkerTraces(traces: OpenTraces): WorkerTraces {
+  const ended = (of: WorkflowOfSpan, spans: readonly WorkflowSpan[]): void => {
+    for (const span of spans) traces.addWorkflowSpan(span, of);
+  };
   return {
     workerOptions: {
       interceptors: { activity: [traceActivity] },
-      sinks: {
-        longhaulTraces: {
-          ended: {
-            fn: (of, spans) => {
-              for (const span of spans) traces.addWorkflowSpan(span, of);
-            },
-          },
-        },
-      },
+      sinks: { longhaulTraces: { ended: { fn: ended } } },
     },
     clientInterceptors: [clientTraceInterceptor({ startsTraces: true })],
     activities: new TransferTraces(),
@@ -79,8 +74,14 @@ function traceActivity({ info }: Context): ActivityInterceptors {
 /** A span for each request to the service but polls; every request carries `traceparent`. */
 function traceRequests(account: string): TraceRequest {
   return ({ name, method, path, host }) => {
-    const isPoll = name === pollEndpoint;
-    const span = isPoll ? undefined : startRequest(`${method} ${path}`, { method, path, host, account });
+    const attributes = {
+      'http.request.method': method,
+      'url.template': path,
+      'server.address': host,
+      'longhaul.account': account,
+    };
+    const options = { kind: SpanKind.CLIENT, attributes };
+    const span = name === pollEndpoint ? undefined : tracer().startSpan(`${method} ${path}`, options);
     const at = span === undefined ? context.active() : trace.setSpan(context.active(), span);
     const place = activeTrace(at);
     const headers: Record<string, string> = place === undefined ? {} : { traceparent: formatTraceparent(place) };
@@ -96,19 +97,6 @@ function traceRequests(account: string): TraceRequest {
       },
     };
   };
-}
-
-function startRequest(
-  name: string,
-  request: { readonly method: string; readonly path: string; readonly host: string; readonly account: string },
-): Span {
-  const attributes = {
-    'http.request.method': request.method,
-    'url.template': request.path,
-    'server.address': request.host,
-    'longhaul.account': request.account,
-  };
-  return tracer().startSpan(name, { kind: SpanKind.CLIENT, attributes });
 }
 
 /** Spans of what activities transfer, and events of the one that watches. */

@@ -18,7 +18,6 @@ import { TemporalRowTasks } from '../client/batch/row-tasks';
 import { findFollower, findUncertainCreates, findWorkflowsOf } from '../client/task/related-tasks';
 import type { TemporalAccess } from '../client/temporal-access';
 import { serviceOptions } from '../config/accounts';
-import type { CallbackConfig } from '../config/callback-config';
 import type { WorkerConfig } from '../config/worker-config';
 import type { Activities } from '../contract/activities';
 import type { BatchActivities } from '../contract/batch/batch-activities';
@@ -26,7 +25,7 @@ import type { SweepActivities } from '../contract/sweep';
 import type { WebhookActivities } from '../contract/webhook';
 import type { FindingView } from '../reconcile/finding-view';
 import { sweep } from '../reconcile/sweep';
-import { type RequestEnd, ServiceClient } from '../service';
+import { ServiceClient } from '../service';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { openArchive } from '../storage/archive/open-archive';
 import { ConnectionRule } from '../storage/connection-rule';
@@ -112,26 +111,29 @@ type WorkerDependencies = ActivityDependencies & WebhookDependencies;
 /** Opens them; {@link closeDependencies} closes their connections. */
 export function openDependencies(
   config: WorkerConfig,
-  {
-    logger,
-    meter,
-    traces,
-  }: { readonly logger: Logger; readonly meter: MetricMeter; readonly traces?: WorkerTraces | undefined },
+  observers: { readonly logger: Logger; readonly meter: MetricMeter; readonly traces?: WorkerTraces | undefined },
 ): WorkerDependencies {
+  const { logger, meter, traces } = observers;
   const { accounts, archive, callback } = config;
   const services = [...accounts.values()].map((account) => {
     const { name } = account;
     const [log, watchKey] = [requestLog(logger, account), keyGauge(meter, name)];
-    const observed = {
-      onRequest: (end: RequestEnd) => {
+    const service = new ServiceClient({
+      ...serviceOptions(account),
+      onRequest: (end) => {
         log(end);
         watchKey(end);
       },
-      ...(traces !== undefined && { traceRequest: traces.traceRequests(name) }),
-    };
-    return [name, new ServiceClient({ ...serviceOptions(account), ...observed })] as const;
+      traceRequest: traces?.traceRequests(name),
+    });
+    return [name, service] as const;
   });
   const place = openArchive(archive);
+  // While tokens are changed, the first is the new one.
+  const token = (): string => callback?.tokens[0]?.reveal() ?? '';
+  const webhooks = [...config.webhooks.values()].map(({ name, url, secrets }) => {
+    return [name, { url, secrets: () => secrets.map((secret) => secret.reveal()) }] as const;
+  });
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
   return {
     services: new Map(services),
@@ -147,10 +149,10 @@ export function openDependencies(
     prices: config.prices,
     downloads: createDownloadAgent(new ConnectionRule({ hosts: config.storageHosts, serviceHosts })),
     accountPatienceMs: config.accountPatienceMs,
-    webhooks: webhookTargets(config),
+    webhooks: new Map(webhooks),
     connections: createWebhookAgent(),
     traces: traces?.activities,
-    callback: callback === null ? undefined : callbackOrder(callback),
+    callback: callback === null ? undefined : { url: callback.url, token, headerPrefix: callback.headerPrefix },
   };
 }
 
@@ -167,18 +169,6 @@ function sourceRules(config: WorkerConfig): SourceRules {
     minimumRate,
     objects: inputBuckets.length > 0 ? objects : undefined,
   };
-}
-
-/** While tokens are changed, the first is the new one. */
-function callbackOrder({ url, tokens, headerPrefix }: CallbackConfig): NonNullable<ActivityDependencies['callback']> {
-  return { url, token: () => tokens[0]?.reveal() ?? '', headerPrefix };
-}
-
-function webhookTargets({ webhooks }: WorkerConfig): WebhookDependencies['webhooks'] {
-  const targets = [...webhooks.values()].map(({ name, url, secrets }) => {
-    return [name, { url, secrets: () => secrets.map((secret) => secret.reveal()) }] as const;
-  });
-  return new Map(targets);
 }
 
 /** Closes connections of the service, of downloads and of webhooks. */

@@ -64,9 +64,8 @@ interface SharingWorker {
 }
 
 /**
- * Divides the rates of each account by the number of workers that Temporal has seen on the task queue, now and every few
- * seconds, and logs when one of them keeps another archive. Temporal's own limits are of a whole queue, and need fairness
- * to be of one account. While Temporal does not answer, the last number holds. The function that it returns ends that.
+ * Divides the rates of each account by the number of workers that Temporal has seen on the task queue, and logs when one of
+ * them keeps another archive. While Temporal does not answer, the last number holds. The function that it returns ends that.
  */
 export async function shareLimits(
   limits: ReadonlyMap<string, AccountGate>,
@@ -117,10 +116,7 @@ export async function shareLimits(
   };
 }
 
-/**
- * Adds when each worker was last seen by Temporal, and returns those it saw lately, this one included. An answer has
- * the requests for work that reached the first partition of a queue, so several queues and earlier answers count, too.
- */
+/** The workers seen lately. An answer has those of a queue's first partition: several queues and earlier answers count, too. */
 async function seeWorkers(worker: SharingWorker, seenAtMs: Map<string, number>): Promise<readonly string[]> {
   const { connection, namespace, taskQueue } = worker;
   const queues = [

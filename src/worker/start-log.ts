@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MetricMeter } from '@temporalio/common';
+import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { findOtherArchive } from '../client/archive-of-tasks';
@@ -10,13 +11,15 @@ import { hasCurrentVersion, setCurrentCommand } from '../client/worker-versions'
 import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
 import { longhaulVersion } from '../domain/version';
 import type { WorkerConfig } from '../config/worker-config';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import { errorCode, errorMessage } from '../domain/text';
 import { ServiceClient, UnauthorizedError } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import { readArchiveIdentity, requireArchiveOfTasks } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';
-import { untilQueuesKnow } from './known-queues';
 import { keyGauge } from './service-request-log';
+
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 
 /** A worker that has started. */
 interface StartedWorker {
@@ -40,6 +43,9 @@ const askTimeoutMs = 5_000;
 const askArchiveTimeoutMs = 20_000;
 /** How long a folder may take, which may be on another machine. */
 const rootTimeoutMs = 10_000;
+const askQueueEveryMs = 200;
+/** The answer is of a queue's first partition: requests for work that so many answers do not have are at another one. */
+const enoughAnswers = 25;
 
 /**
  * The archive's id, which one that no worker has used yet is given, and which is logged then. Throws ArchiveError where
@@ -80,9 +86,8 @@ function unknownArchive(location: string, error: unknown): ArchiveError {
 }
 
 /**
- * Logs what a worker is, without secrets, once Temporal knows that it polls, and warns of what would keep its tasks from
- * going on although it runs: input roots that cannot be read, a build id without a current version, and accounts whose
- * service refuses the key or does not answer. All takes its time in the background; the function that it returns ends it.
+ * Logs what a worker is once Temporal knows that it polls, and warns of what would keep its tasks from going on although it
+ * runs. All in the background; the function that it returns ends it.
  */
 export function logStart(
   worker: StartedWorker,
@@ -107,17 +112,40 @@ export function logStart(
   };
 }
 
+/** Waits until Temporal has requests for work of this worker at each of its queues; ends early when it is stopped. */
+async function untilQueuesKnow(
+  { connection, namespace, taskQueue, identity }: StartedWorker,
+  signal: AbortSignal,
+): Promise<void> {
+  const queues = [
+    { name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
+    ...[taskQueue, transferTaskQueue(taskQueue), archiveTaskQueue(taskQueue), watchTaskQueue(taskQueue)].map(
+      (name) => ({ name, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY }),
+    ),
+  ];
+  for (const { name, taskQueueType } of queues) {
+    const ask = () => connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType });
+    let answers = 0;
+    while (!signal.aborted && answers < enoughAnswers) {
+      const answer = await connection.withDeadline(Date.now() + askTimeoutMs, ask).catch(() => undefined);
+      if (answer?.pollers.some((poller) => poller.identity === identity)) break;
+      if (answer !== undefined) answers += 1;
+      await delay(askQueueEveryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
 function choicesOf({ accounts, version, codecKeys, inputRoots, webhooks, extraCaCerts }: WorkerConfig): object {
   return {
     longhaul: longhaulVersion,
     services: [...new Set([...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).host))],
     accounts: [...accounts.keys()].slice(0, maxAccounts),
-    ...(accounts.size > maxAccounts && { furtherAccounts: accounts.size - maxAccounts }),
+    furtherAccounts: accounts.size > maxAccounts ? accounts.size - maxAccounts : undefined,
     inputRoots,
     version,
     encryptsWith: codecKeys?.current ?? null,
-    ...(webhooks.size > 0 && { webhooks: [...webhooks.keys()] }),
-    ...(extraCaCerts !== null && { extraCaCerts }),
+    webhooks: webhooks.size > 0 ? [...webhooks.keys()] : undefined,
+    extraCaCerts: extraCaCerts ?? undefined,
   };
 }
 
@@ -168,11 +196,7 @@ async function warnOfAccounts(worker: StartedWorker, stopping: AbortSignal): Pro
 }
 
 /** Asks for the account's own metadata (specification, section 4.9), as the doctor does: it creates nothing. */
-async function warnOfAccount(
-  account: Account,
-  { logger, meter }: Pick<StartedWorker, 'logger' | 'meter'>,
-  signal: AbortSignal,
-): Promise<void> {
+async function warnOfAccount(account: Account, { logger, meter }: StartedWorker, signal: AbortSignal): Promise<void> {
   // Not the client of the activities: its log would warn of a refused key a second time.
   const service = new ServiceClient({ ...serviceOptions(account), onRequest: keyGauge(meter, account.name) });
   try {

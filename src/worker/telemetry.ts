@@ -1,5 +1,5 @@
 import type { MetricMeter } from '@temporalio/common';
-import type { NativeConnection } from '@temporalio/worker';
+import type { InjectedSinks, NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from '../activities';
 import { viewLimits } from '../activities/accounts';
@@ -7,6 +7,8 @@ import { countBatches } from '../client/batch/list-batches';
 import { countTasks } from '../client/task/list-tasks';
 import { Sweeps } from '../client/sweeps';
 import type { TemporalAccess } from '../client/temporal-access';
+import { count, metrics } from '../contract/metrics';
+import type { ReplaySinks } from '../contract/replays';
 import { statesThatWait } from '../domain/task-state';
 import { type Archive, requireReserve } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
@@ -89,4 +91,24 @@ export function startGauges(
       'tasks and batches that wait for a person, expire or are not safe could not be counted',
     );
   });
+}
+
+/** One line for all replays of this time: after a restart there may be hundreds. */
+const collectMs = 5_000;
+
+/** Counts and logs replays that take longer than a second. */
+export function slowReplaySinks(logger: Logger, meter: MetricMeter): InjectedSinks<ReplaySinks> {
+  let tookMs: number[] = [];
+  const log = (): void => {
+    const longestMs = Math.max(...tookMs);
+    const words =
+      'workflow tasks run longer than a second, because many histories are replayed: stops and ends are noticed later until that is over; if it stays so, start more workers';
+    logger.warn({ replays: tookMs.length, longestMs }, words);
+    tookMs = [];
+  };
+  const slow = (_: unknown, oneMs: number): void => {
+    count(meter, metrics.slowReplays, {});
+    if (tookMs.push(oneMs) === 1) setTimeout(log, collectMs).unref();
+  };
+  return { longhaulReplays: { slow: { fn: slow } } };
 }

@@ -2,9 +2,8 @@ import type { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { Activities, CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../../contract/activities';
 import { waitsForTurn, workerStopping } from '../../contract/failure-types';
-import { areFailingLong, type FailingQueries } from '../../domain/failing-queries';
+import { areFailingLong, type FailingQueries, type WatchedTask } from '../../domain/task-state';
 import { isRecord } from '../../domain/json';
-import type { WatchedTask } from '../../domain/task-state';
 import { formatCount } from '../../domain/text';
 import { decodedFailureMessage, decodedPayload, type DescribedWorkflow, toMs } from '../workflow-info';
 

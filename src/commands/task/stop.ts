@@ -3,7 +3,7 @@ import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import { isCutOff, taskCommands } from '../../contract/task-advice';
 import { adoptionKey, taskWorkflowId } from '../../contract/workflow-ids';
-import { shellWord } from '../../domain/shell-word';
+import { shellWord } from '../../domain/text';
 import { isTerminal, parseServiceStatus } from '../../domain/task-state';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';

@@ -23,7 +23,9 @@ interface KnownIdentity {
  * @param namespace - which a new archive gets; that of another may differ
  */
 export async function readArchiveIdentity(archive: Archive, namespace = 'default'): Promise<KnownIdentity> {
-  if (await isNewArchive(archive)) await archive.putIfAbsent(identityName, `${randomUUID()}\n${namespace}\n`);
+  if ((await archive.read(identityName)) === undefined) {
+    await archive.putIfAbsent(identityName, `${randomUUID()}\n${namespace}\n`);
+  }
   return await whenWritten(archive);
 }
 
@@ -41,14 +43,9 @@ async function whenWritten(archive: Archive): Promise<KnownIdentity> {
   }
 }
 
-/** Whether no worker has used this archive yet, as of a mistyped path or a disk that is not mounted. Throws ArchiveError. */
-async function isNewArchive(archive: Archive): Promise<boolean> {
-  return (await archive.read(identityName)) === undefined;
-}
-
 /** The identity of an archive; null for a new one, which is left as it is. Throws ArchiveError. */
 export async function findArchiveIdentity(archive: Archive): Promise<KnownIdentity | null> {
-  return (await isNewArchive(archive)) ? null : await whenWritten(archive);
+  return (await archive.read(identityName)) === undefined ? null : await whenWritten(archive);
 }
 
 /** The identity of an archive, null for a new one. Throws ArchiveError where the tasks have another archive, as `findOther` finds out. */

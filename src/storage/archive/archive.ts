@@ -145,12 +145,7 @@ export interface Archive {
 /** What a source brings, as a stream of this many bytes; `toError` makes an ArchiveError of its failure. */
 export function boundedContent(
   source: AsyncIterable<Uint8Array>,
-  {
-    where,
-    bytes,
-    signal,
-    toError,
-  }: {
+  expected: {
     /** For people. */
     readonly where: string;
     readonly bytes: number;
@@ -158,6 +153,7 @@ export function boundedContent(
     readonly toError: (error: unknown) => ArchiveError | Promise<ArchiveError>;
   },
 ): Readable {
+  const { where, bytes, signal, toError } = expected;
   const checked = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     let read = 0;
     try {
@@ -201,16 +197,9 @@ export function splitArchiveName(name: string): readonly string[] {
 
 /** Whether it leads to a place in the archive, and can be a file's name. */
 export function isArchiveName(name: string): boolean {
-  return !name
-    .split('/')
-    .some(
-      (part) =>
-        part === '' ||
-        part === '.' ||
-        part === '..' ||
-        /[\p{Cc}\\]/u.test(part) ||
-        Buffer.byteLength(part) > maxPartBytes,
-    );
+  const isPart = (part: string): boolean =>
+    !['', '.', '..'].includes(part) && !/[\p{Cc}\\]/u.test(part) && Buffer.byteLength(part) <= maxPartBytes;
+  return name.split('/').every(isPart);
 }
 
 /** The text of a file that is small; undefined when it is missing or larger than that. Throws ArchiveError. */

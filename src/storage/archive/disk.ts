@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, rm, statfs } from 'node:fs/promises';
+import { mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { maxPartBytes } from '../../domain/archive-name';
 import { errorCode } from '../../domain/text';
@@ -10,7 +10,10 @@ import { ArchiveError, safeCause } from '../errors';
  * @returns whether this call made it.
  */
 export async function createDurably(path: string, content: string): Promise<boolean> {
-  const file = await openNew(path);
+  const file = await open(path, 'wx').catch((error: unknown) => {
+    if (errorCode(error) === 'EEXIST') return undefined;
+    throw error;
+  });
   if (file === undefined) return false;
   try {
     await file.writeFile(content);
@@ -23,15 +26,6 @@ export async function createDurably(path: string, content: string): Promise<bool
     throw error;
   } finally {
     await file.close();
-  }
-}
-
-async function openNew(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'wx');
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') return undefined;
-    throw error;
   }
 }
 
@@ -94,22 +88,17 @@ const reasons: Readonly<Record<string, string>> = {
 /** Of `fsync`: some file systems of the network or in user space have none. */
 const unflushedCodes: readonly string[] = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-function reasonOf(error: unknown): string | undefined {
-  const code = errorCode(error);
-  const isFlush = error instanceof Error && 'syscall' in error && error.syscall === 'fsync';
-  return isFlush && unflushedCodes.includes(code)
-    ? 'the file system does not flush what is written, so that a power failure could lose it; use a folder on another one'
-    : reasons[code];
-}
-
 /** The error that a failure of the file system becomes: what happened and what to do. */
 export function diskFailure(error: unknown, { where, name }: { where: string; name: string }): ArchiveError {
   if (error instanceof ArchiveError) return error;
   const code = errorCode(error);
-  const words = isFull(error)
-    ? `${where} has no space left for ${name} (${code}); make room on its disk`
-    : `${where} cannot keep or give ${name} (${code}): ${reasonOf(error) ?? 'check its disk and its permissions'}`;
-  return diskError(error, words);
+  if (isFull(error)) return diskError(error, `${where} has no space left for ${name} (${code}); make room on its disk`);
+  let reason = reasons[code] ?? 'check its disk and its permissions';
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'fsync' && unflushedCodes.includes(code)) {
+    reason =
+      'the file system does not flush what is written, so that a power failure could lose it; use a folder on another one';
+  }
+  return diskError(error, `${where} cannot keep or give ${name} (${code}): ${reason}`);
 }
 
 /** The same in words of the caller's. */

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Stats } from 'node:fs';
 import { open, opendir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -63,9 +62,7 @@ export class FolderArchive implements Archive {
     ignoreLateErrors(content);
     const path = this.locate(name);
     try {
-      await removeLeftovers(path);
-      const file = await writeAtomically(path, content, expected, signal);
-      return { path, ...file };
+      return { path, ...(await writeAtomically(path, content, expected, signal)) };
     } catch (error) {
       content.destroy();
       signal?.throwIfAborted();
@@ -74,15 +71,12 @@ export class FolderArchive implements Archive {
   }
 
   async find(name: string, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile | undefined> {
-    const path = this.locate(name);
-    try {
+    const compare = async (): Promise<ArchivedFile | undefined> => {
+      const path = this.locate(name);
       const measured = await hashFile(path, signal);
       return compareContent(measured, expected) === undefined ? { path, ...measured } : undefined;
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      signal?.throwIfAborted();
-      throw this.#failure(error, name);
-    }
+    };
+    return await this.#ifThere(name, compare, signal);
   }
 
   async isKept(name: string, { bytes }: Measure): Promise<boolean> {
@@ -90,22 +84,12 @@ export class FolderArchive implements Archive {
   }
 
   async size(name: string): Promise<number | undefined> {
-    try {
-      const found = await stat(this.locate(name));
-      return found.isFile() ? found.size : undefined;
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw this.#failure(error, name);
-    }
+    const found = await this.#ifThere(name, () => stat(this.locate(name)));
+    return found?.isFile() === true ? found.size : undefined;
   }
 
   async read(name: string): Promise<Buffer | undefined> {
-    try {
-      return await readFile(this.locate(name));
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw this.#failure(error, name);
-    }
+    return await this.#ifThere(name, () => readFile(this.locate(name)));
   }
 
   async open(name: string, signal?: AbortSignal): Promise<OpenedArchiveFile | undefined> {
@@ -157,8 +141,11 @@ export class FolderArchive implements Archive {
         const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
         if (!isArchiveName(entry.name)) onForeign?.(name);
         else if (entry.isDirectory()) yield* this.list(name, onForeign);
-        else if (entry.isFile() && !isTemporary(entry.name)) {
-          const found = await statOrGone(join(path, entry.name));
+        else if (entry.isFile() && !/^\.part-[0-9a-f]{16}-/.test(entry.name)) {
+          const found = await stat(join(path, entry.name)).catch((error: unknown) => {
+            if (errorCode(error) === 'ENOENT') return undefined;
+            throw error;
+          });
           if (found !== undefined) yield { name, bytes: found.size, keptAtMs: found.mtimeMs };
         }
       }
@@ -171,36 +158,20 @@ export class FolderArchive implements Archive {
     }
   }
 
+  /** Undefined for what is not there; any other failure is one of the disk, which must not look like no file. */
+  async #ifThere<T>(name: string, read: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      signal?.throwIfAborted();
+      throw this.#failure(error, name);
+    }
+  }
+
   #failure(error: unknown, name: string): ArchiveError {
     return diskFailure(error, { where: `${this.#what} ${this.location}`, name: shownName(name) });
   }
-}
-
-/** Undefined for what was removed meanwhile; any other failure is one of the disk, which must not look like no file. */
-async function statOrGone(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** The common beginning of the temporary names of one file; short, however long its own name is. */
-function temporaryPrefix(path: string): string {
-  return `.part-${createHash('sha256').update(path).digest('hex').slice(0, 16)}-`;
-}
-
-function isTemporary(fileName: string): boolean {
-  return /^\.part-[0-9a-f]{16}-/.test(fileName);
-}
-
-async function removeLeftovers(path: string): Promise<void> {
-  const folder = dirname(path);
-  await makeFolder(folder);
-  const prefix = temporaryPrefix(path);
-  const leftovers = (await readdir(folder)).filter((entry) => entry.startsWith(prefix));
-  await Promise.all(leftovers.map((entry) => rm(join(folder, entry), { force: true })));
 }
 
 async function writeAtomically(
@@ -209,13 +180,19 @@ async function writeAtomically(
   expected: Expectation,
   signal: AbortSignal | undefined,
 ): Promise<Measure> {
-  const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomUUID()}`);
+  const folder = dirname(path);
+  // Of all temporary names of this file; short, however long its own name is.
+  const prefix = `.part-${createHash('sha256').update(path).digest('hex').slice(0, 16)}-`;
+  await makeFolder(folder);
+  const leftovers = (await readdir(folder)).filter((entry) => entry.startsWith(prefix));
+  await Promise.all(leftovers.map((entry) => rm(join(folder, entry), { force: true })));
+  const temporary = join(folder, `${prefix}${randomUUID()}`);
   try {
     const measured = await writeFlushed(temporary, content, signal);
     const problem = compareContent(measured, expected);
     if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${path} is not kept: ${problem}`);
     await rename(temporary, path);
-    await flushFolder(dirname(path));
+    await flushFolder(folder);
     return measured;
   } catch (error) {
     await rm(temporary, { force: true });

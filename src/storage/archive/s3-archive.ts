@@ -87,7 +87,12 @@ export class S3Archive implements Archive {
       const isMade = await this.#putOnlyNew(name, 'first');
       const isMadeAgain = await this.#putOnlyNew(name, 'second');
       const kept = await this.read(name);
-      if (!isMade || isMadeAgain || kept?.toString() !== 'first') throw this.#notConditional();
+      if (!isMade || isMadeAgain || kept?.toString() !== 'first') {
+        const words =
+          `the archive ${this.location} takes a second file under a name that is taken (it does not honour ` +
+          'If-None-Match: *), so two workers could pay for one task; use a storage with conditional writes';
+        throw new ArchiveError('ARCHIVE_UNUSABLE', words);
+      }
       await this.put(name, Readable.from([Buffer.from('third')]));
     } finally {
       await this.remove(name);
@@ -214,14 +219,6 @@ export class S3Archive implements Archive {
     }
   }
 
-  #notConditional(): ArchiveError {
-    return new ArchiveError(
-      'ARCHIVE_UNUSABLE',
-      `the archive ${this.location} takes a second file under a name that is taken (it does not honour ` +
-        'If-None-Match: *), so two workers could pay for one task; use a storage with conditional writes',
-    );
-  }
-
   #key(name: string): string {
     const key = `${this.#prefix}${splitArchiveName(name).join('/')}`;
     if (Buffer.byteLength(key) > maxKeyBytes) {
@@ -246,6 +243,7 @@ export class S3Archive implements Archive {
 
   async #send(key: string, { file, bytes, sha256, md5 }: TaggedFile, signal: AbortSignal | undefined): Promise<void> {
     const { client, bucket, parts = defaultPartPlan } = this.#options;
+    const contentType = lookUpContentType(key);
     const put = {
       client,
       bucket,
@@ -253,8 +251,9 @@ export class S3Archive implements Archive {
       file,
       sizeBytes: bytes,
       signal,
-      contentType: lookUpContentType(key),
-      isDownloaded: isActive(key),
+      contentType,
+      // A browser that opened it would run what is in it, as from the bucket's own address.
+      isDownloaded: /html|svg|xml|javascript/.test(contentType),
       metadata: { [hashKey]: sha256, [tagKey]: md5 },
     };
     if (bytes <= parts.aboveBytes) {
@@ -288,16 +287,7 @@ export class S3Archive implements Archive {
 
   async #failure(error: unknown, name: string): Promise<ArchiveError> {
     const { client, bucket } = this.#options;
-    return toArchiveError(error, {
-      location: this.location,
-      name: shownName(name),
-      bucket,
-      secrets: await readSecrets(client),
-    });
+    const secrets = await readSecrets(client);
+    return toArchiveError(error, { location: this.location, name: shownName(name), bucket, secrets });
   }
-}
-
-/** Whether a browser that opened it would run what is in it, as from the bucket's own address. */
-function isActive(name: string): boolean {
-  return /html|svg|xml|javascript/.test(lookUpContentType(name));
 }

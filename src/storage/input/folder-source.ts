@@ -2,7 +2,7 @@ import { access, constants, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import { errorCode } from '../../domain/text';
 import { isDrivePath } from '../../domain/uri';
-import { safeCause, SourceError, type SourceErrorCode } from '../errors';
+import { SourceError, type SourceErrorCode } from '../errors';
 import { lookUpContentType, FileMovedError, isInside, NotAFileError, openFileBeneath } from '../local-file';
 import { createFail, type OpenedSource, requireContentOfName, type SourceRules } from './input-source';
 
@@ -68,13 +68,8 @@ async function requireRoots(source: string, inputRoots: readonly string[]): Prom
     const error: unknown = await access(root, constants.X_OK).catch((caught: unknown) => caught);
     if (error === undefined) continue;
     const problem = `cannot be looked for in ${root}, which this worker cannot read now (${errorCode(error)})`;
-    throw refusal(
-      'UNREADABLE_NOW',
-      source,
-      problem,
-      'mount that folder, or correct LONGHAUL_INPUT_ROOTS of the worker',
-      error,
-    );
+    const remedy = 'mount that folder, or correct LONGHAUL_INPUT_ROOTS of the worker';
+    throw refusal('UNREADABLE_NOW', source, problem, remedy, error);
   }
 }
 
@@ -102,18 +97,7 @@ async function resolveLinks(path: string): Promise<ResolvedPath> {
 }
 
 /** The disk or its machine is away, or this process or system has no room for another open file: that may pass. */
-const passingCodes: readonly string[] = [
-  'EAGAIN',
-  'EHOSTDOWN',
-  'EHOSTUNREACH',
-  'EIO',
-  'EMFILE',
-  'ENFILE',
-  'ENOMEM',
-  'ENOTCONN',
-  'ESTALE',
-  'ETIMEDOUT',
-];
+const passingCodes = /^(EAGAIN|EHOSTDOWN|EHOSTUNREACH|EIO|EMFILE|ENFILE|ENOMEM|ENOTCONN|ESTALE|ETIMEDOUT)$/;
 
 /**
  * What it means that a file cannot be opened.
@@ -130,7 +114,7 @@ export function openFailure(source: string, error: unknown): SourceError {
   if (error instanceof FileMovedError || code === 'ELOOP') {
     return refusal('FILE_MOVED', source, 'was replaced while it was opened', 'leave it in its place, and try again');
   }
-  if (passingCodes.includes(code)) {
+  if (passingCodes.test(code)) {
     const remedy = 'check its disk, and how many files this worker may have open';
     return refusal('UNREADABLE_NOW', source, `cannot be read now (${code})`, remedy, error);
   }
@@ -138,9 +122,5 @@ export function openFailure(source: string, error: unknown): SourceError {
 }
 
 function refusal(code: SourceErrorCode, source: string, problem: string, remedy: string, cause?: unknown): SourceError {
-  return new SourceError(
-    code,
-    { source, problem, remedy },
-    cause === undefined ? undefined : { cause: safeCause(cause) },
-  );
+  return createFail(source)(code, problem, remedy, cause);
 }

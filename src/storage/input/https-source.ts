@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import type { Dispatcher } from 'undici';
 import { safeText } from '../../domain/text';
-import { redactUrl, signatureParameterOf } from '../../domain/uri';
+import { redactUrl, safeDecode, signatureParameterOf } from '../../domain/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
 import { connectionFault, openAgent } from '../connections';
 import { headBytes, hasOwnEnd } from '../content-check';
@@ -73,14 +73,12 @@ async function isSame(one: OpenedSource, other: OpenedSource, signal: AbortSigna
   return first.sha256 === second.sha256;
 }
 
-/** What a link gave. */
-interface Fetched {
-  readonly opened: OpenedSource;
-  /** Whether it is whole for certain: it has the length or the hash that was announced, or came in chunks to the last. */
-  readonly isProven: boolean;
-}
-
-async function fetchLink(source: string, fetch: Fetch, onProgress: OnProgress): Promise<Fetched> {
+/** What a link gave; `isProven`: it has the length or the hash that was announced, or came in chunks to the last. */
+async function fetchLink(
+  source: string,
+  fetch: Fetch,
+  onProgress: OnProgress,
+): Promise<{ readonly opened: OpenedSource; readonly isProven: boolean }> {
   const { rules, signal, fail } = fetch;
   try {
     const asked = parse(source, fail);
@@ -206,14 +204,6 @@ function toFileName(url: URL, response: Response): string {
 
 function pathName(url: URL): string {
   return plainFileName(safeDecode(basename(url.pathname)));
-}
-
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function getHeader(response: Response, name: string): string | undefined {

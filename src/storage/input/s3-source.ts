@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { redactUrl, isUnder, parseS3Uri, type S3Place } from '../../domain/uri';
+import { redactUrl, isUnder, parseS3Uri } from '../../domain/uri';
 import { SourceError } from '../errors';
 import { S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';
@@ -44,9 +44,7 @@ export async function openS3Source(
 export function openS3Ranges(source: string, rules: SourceRules): ObjectRanges {
   const fail = createFail(redactUrl(source));
   const { bucket, key } = allowedObject(source, rules, fail);
-  return {
-    read: (start, end) => asSourceError(bucket, fail, undefined, () => bucket.readRange(key, start, end)),
-  };
+  return { read: (start, end) => asSourceError(bucket, fail, undefined, () => bucket.readRange(key, start, end)) };
 }
 
 function allowedObject(source: string, { objects }: SourceRules, fail: Fail): { bucket: S3Bucket; key: string } {
@@ -57,15 +55,11 @@ function allowedObject(source: string, { objects }: SourceRules, fail: Fail): { 
   }
   const isAllowed = objects?.places.some((allowed) => isUnder(place, allowed)) ?? false;
   if (objects === undefined || !isAllowed) {
-    const remedy = `move it there, or add ${suggestion(place)} to LONGHAUL_INPUT_BUCKETS of the worker`;
+    const folder = `s3://${[place.bucket, ...place.key.split('/').slice(0, -1)].join('/')}`;
+    const remedy = `move it there, or add ${folder} to LONGHAUL_INPUT_BUCKETS of the worker`;
     throw fail('BUCKET_NOT_ALLOWED', 'is outside the buckets and prefixes that this worker may read', remedy);
   }
   return { bucket: new S3Bucket(objects.client, place.bucket), key: place.key };
-}
-
-/** The folder of an object. */
-function suggestion({ bucket, key }: S3Place): string {
-  return `s3://${[bucket, ...key.split('/').slice(0, -1)].join('/')}`;
 }
 
 async function asSourceError<Result>(

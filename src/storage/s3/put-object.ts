@@ -171,11 +171,9 @@ async function sendParts(put: FileToPut, plan: PartPlan, upload: Upload): Promis
         sentOfPart = bytes;
         onProgress?.(sentBytes);
       };
-      const range = { ...put, startByte, sizeBytes: Math.min(partBytes, sizeBytes - startByte), signal };
-      parts[index] = await sendPart({ ...range, onProgress: onPartProgress }, plan, {
-        ...upload,
-        PartNumber: index + 1,
-      });
+      const ownBytes = Math.min(partBytes, sizeBytes - startByte);
+      const range = { ...put, startByte, sizeBytes: ownBytes, signal, onProgress: onPartProgress };
+      parts[index] = await sendPart(range, plan, { ...upload, PartNumber: index + 1 });
     }
   };
   const senders = Array.from({ length: Math.min(plan.parallel, count) }, async () => {
@@ -208,15 +206,10 @@ async function sendPart(
       range.signal?.throwIfAborted();
       const isFinal = error instanceof FileUnreadableError || !isUnavailable(readS3Error(error));
       if (isFinal || attempt >= plan.attempts) throw error;
-      await pause(plan.pauseMs * 2 ** (attempt - 1), range.signal);
+      const pauseMs = plan.pauseMs * 2 ** (attempt - 1) * (0.5 + Math.random());
+      await delay(pauseMs, undefined, { signal: range.signal }).catch(() => range.signal?.throwIfAborted());
     }
   }
-}
-
-/** Waits about this long, with jitter. */
-async function pause(aboutMs: number, signal: AbortSignal | undefined): Promise<void> {
-  const options = signal === undefined ? {} : { signal };
-  await delay(aboutMs * (0.5 + Math.random()), undefined, options).catch(() => signal?.throwIfAborted());
 }
 
 /** A piece of an open file. */
@@ -255,7 +248,9 @@ async function sendRange<T extends StoredReply>(
   const md5 = createHash('md5');
   const reading = pipeline(hashed(readRange(file, startByte, sizeBytes), md5), meter).catch((error: unknown) => {
     // A premature close comes from the request, or from this function.
-    if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') bodyFailure.abort(asUnreadable(error));
+    if (errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    const isKnown = error instanceof FileUnreadableError;
+    bodyFailure.abort(isKnown ? error : new FileUnreadableError(errorCode(error), { cause: error }));
   });
   try {
     const reply = await send(meter, abort);
@@ -291,8 +286,4 @@ function requireSameMd5({ ETag = '', ServerSideEncryption = 'AES256' }: StoredRe
   const stored = ETag.replaceAll('"', '').toLowerCase();
   if (ServerSideEncryption !== 'AES256' || !/^[0-9a-f]{32}$/.test(stored) || stored === md5) return;
   throw new UnexpectedAnswerError('the ETag is that of another content: the storage did not keep what was sent');
-}
-
-function asUnreadable(error: unknown): FileUnreadableError {
-  return error instanceof FileUnreadableError ? error : new FileUnreadableError(errorCode(error), { cause: error });
 }

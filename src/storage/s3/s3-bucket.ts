@@ -67,13 +67,8 @@ export class S3Bucket {
     return await unlessMissing(async (abortSignal) => {
       const request = this.client.send(new HeadObjectCommand(this.#at(key)), { abortSignal });
       const found = await request.catch(async (error: unknown) => await this.#rethrowWithReason(key, error));
-      const {
-        ContentLength = 0,
-        Metadata = {},
-        ETag = '',
-        ServerSideEncryption = 'AES256',
-        SSECustomerAlgorithm,
-      } = found;
+      const { ContentLength = 0, Metadata = {}, ETag = '', ServerSideEncryption = 'AES256' } = found;
+      const { SSECustomerAlgorithm } = found;
       const mayBeMd5 = ServerSideEncryption === 'AES256' && SSECustomerAlgorithm === undefined;
       const [, md5] = /^"?([0-9a-f]{32})"?$/i.exec(mayBeMd5 ? ETag : '') ?? [];
       return { bytes: ContentLength, metadata: Metadata, md5: md5?.toLowerCase() };
@@ -164,9 +159,8 @@ export class S3Bucket {
       const command = new ListObjectsV2Command({ Bucket: this.name, Prefix: prefix, ContinuationToken: token });
       const page = await inTime((abortSignal) => this.client.send(command, { abortSignal }));
       if (page.Name === undefined && page.IsTruncated === undefined) {
-        throw new UnexpectedAnswerError(
-          'the answer is no list of a bucket; check the endpoint and the proxies before it',
-        );
+        const words = 'the answer is no list of a bucket; check the endpoint and the proxies before it';
+        throw new UnexpectedAnswerError(words);
       }
       const { Contents = [], NextContinuationToken: next } = page;
       const keys = Contents.map(({ Key = '' }) => Buffer.from(Key)).sort((one, other) => one.compare(other));

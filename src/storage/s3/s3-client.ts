@@ -33,7 +33,10 @@ export function repeatAfterClockCorrection(client: S3Client): void {
       try {
         return await next(args);
       } catch (error) {
-        if (!isClockCorrected(error) || hasStream(args.request)) throw error;
+        const { request } = args;
+        const hasStream =
+          typeof request === 'object' && request !== null && 'body' in request && request.body instanceof Readable;
+        if (!isClockCorrected(error) || hasStream) throw error;
         return await next(args);
       }
     },
@@ -52,10 +55,6 @@ export function isClockCorrected(error: unknown): boolean {
 
 /** What storages say of a request whose date is too far from theirs. */
 const skewCodes: readonly string[] = ['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture'];
-
-function hasStream(request: unknown): boolean {
-  return typeof request === 'object' && request !== null && 'body' in request && request.body instanceof Readable;
-}
 
 /** The SDK would otherwise write warnings of its own to the console; every failure is thrown as well. */
 const silent = {

@@ -1,4 +1,4 @@
-import { afterQuery, areFailingLong, type FailingQueries } from '../../../src/domain/failing-queries';
+import { afterQuery, areFailingLong, type FailingQueries } from '../../../src/domain/task-state';
 
 const failed = { observation: { seen: 'nothing', problem: 'HTTP 502' }, waitsForTurn: false } as const;
 const inTurn = { observation: { seen: 'nothing', problem: 'the query was not sent' }, waitsForTurn: true } as const;

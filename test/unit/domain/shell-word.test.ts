@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
-import { shellWord } from '../../../src/domain/shell-word';
+import { shellWord } from '../../../src/domain/text';
 import { printableLine } from '../../../src/domain/text';
 import { useFuzzSeed } from '../../support/fuzz-seed';
 
