@@ -38,17 +38,19 @@ export async function runRows(run: BatchRun): Promise<void> {
 }
 
 async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
+  // Read anew each time: it may change with each await.
+  const isOver = (): boolean => run.isOver;
   for (;;) {
     if (run.stop.isAsked) await window.stop();
     else await window.fill();
     run.refresh();
     await window.record(run.plan.tuning.recordRows);
-    if (run.isOver) {
+    if (isOver()) {
       await window.record(1);
       const pass = run.stop.isAsked ? null : nextPass(run.state, run.plan.attempts);
       if (pass !== null) beginPass(run.state, pass);
       // One that was drained may have been resumed while its last rows were recorded.
-      else if (run.isOver) break;
+      else if (isOver()) break;
     } else {
       await continueWhenLong(run, () => window.record(1));
       await window.waitForWork();
