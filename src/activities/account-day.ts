@@ -31,7 +31,6 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The requests to one day, one at a time. */
 export class DayRequests {
   readonly #send: (operations: readonly DayOperation[]) => Promise<DayAnswer | undefined>;
   #waiting: Waiting[] = [];

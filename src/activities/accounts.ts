@@ -28,7 +28,6 @@ export interface AccountKey {
   readonly setting?: string | undefined;
 }
 
-/** The key of an account. */
 export function accountKey({ keySettings }: Pick<AccountDependencies, 'keySettings'>, account: string): AccountKey {
   return { account, setting: keySettings?.get(account) };
 }
@@ -39,7 +38,6 @@ export function getLimits({ limits, allowed }: AccountDependencies, account: str
   return getEntry(limits, account);
 }
 
-/** How the gates of all accounts stand, by the account's name. */
 export function viewLimits(limits: ReadonlyMap<string, AccountGate>): Record<string, AccountGateView> {
   return Object.fromEntries([...limits].map(([name, gate]) => [name, gate.view()]));
 }
@@ -62,10 +60,7 @@ export class AccountUnknownError extends Error {
 /** More waiting steps than this are not remembered; the oldest then begins anew. */
 const maxRemembered = 10_000;
 
-/**
- * How long an unknown account is tried again before that is final: a rolling restart brings workers that know it. Counted
- * for each waiting step, from the first time in this worker.
- */
+/** How long an unknown account is tried again, by waiting step: a rolling restart brings workers that know it. */
 export class AccountPatience {
   readonly #limitMs: number;
   readonly #sinceMs = new Map<string, number>();

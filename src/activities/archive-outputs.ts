@@ -83,12 +83,8 @@ async function ownPlace(archive: Archive, input: ArchiveOutputsInput): Promise<O
   const read = async (names: OutputNames): Promise<OwnPlace & { readonly isAnothers: boolean }> => {
     const found = await readManifest(archive, names.manifest);
     const isOwn = found != null && isOfSameTask(found, workflowId, input);
-    return {
-      names,
-      previous: isOwn ? found : undefined,
-      isFree: found === undefined,
-      isAnothers: found != null && !isOwn,
-    };
+    const previous = isOwn ? found : undefined;
+    return { names, previous, isFree: found === undefined, isAnothers: found != null && !isOwn };
   };
   const usual = await read(getOutputNames(input, archive.maxNameBytes));
   if (!usual.isAnothers || !usual.names.areItsOwn) return usual;
@@ -117,14 +113,12 @@ function ownWorkflow(): string | null {
 interface OwnPlace {
   readonly names: OutputNames;
   readonly previous: PreviousManifest | undefined;
-  /** Whether there is no manifest of this name. */
   readonly isFree: boolean;
 }
 
 interface ArchiveRun extends OwnPlace {
   readonly dependencies: ActivityDependencies;
   readonly input: ArchiveOutputsInput;
-  /** The time by Temporal's clock. */
   readonly now: () => number;
 }
 
@@ -177,7 +171,6 @@ async function finish(
   throw incomplete(input, outputs, what, listed);
 }
 
-/** Files are looked at so many at a time. */
 const looksAtOnce = 8;
 
 /** A storage may say that it has kept a file, and not have it: each is looked at once before the manifest names it. */
@@ -246,7 +239,6 @@ function within(outputs: readonly ArchivedOutput[], maxBytes: number): readonly 
   return end === -1 ? outputs : outputs.slice(0, end);
 }
 
-/** What is not in the archive, and why. */
 interface Missing {
   readonly what: string;
   readonly problem: unknown;
@@ -273,6 +265,10 @@ function incomplete(
     .slice(0, maxNamedOutputs)
     .map(({ what, problem }) => `${what}: ${formatProblem(problem).slice(0, 250)}`);
   if (missing.length > named.length) named.push(`and ${missing.length - named.length} more, see the manifest`);
+  // Whether only a person, or time, can help: too large ones at once, dead links only when they stay dead.
+  const rest = missing.filter(({ problem }) => !isTooLarge(problem));
+  const isGivenUp = activityInfo().attempt >= goneAttempts;
+  const isHopeless = rest.length === 0 || (isGivenUp && rest.every(({ problem }) => isDeadLink(problem)));
   const linksAreDead = missing.every(({ problem }) => isDeadLink(problem));
   const details: MissingOutputs = {
     linksAreDead,
@@ -282,16 +278,9 @@ function incomplete(
   return ApplicationFailure.create({
     type: type.find((one) => one !== failureTypes.OutputUnavailable) ?? failureTypes.OutputUnavailable,
     message: `${missing.length} of ${outputs.length} outputs of ${requestId} are not archived: ${named.join('; ')}.${isOver(listed) ? '' : ` ${late}`}`,
-    nonRetryable: isOver(listed) && isHopeless(missing),
+    nonRetryable: isOver(listed) && isHopeless,
     details: [details],
     // A slot is not held by what is too slow.
     nextRetryDelay: missing.every(({ problem }) => isTooSlow(problem)) ? slowRetryMs : undefined,
   });
-}
-
-/** Whether only a person, or time, can help: too large ones at once, dead links only when they stay dead. */
-function isHopeless(missing: readonly Missing[]): boolean {
-  const rest = missing.filter(({ problem }) => !isTooLarge(problem));
-  const isGivenUp = activityInfo().attempt >= goneAttempts;
-  return rest.length === 0 || (isGivenUp && rest.every(({ problem }) => isDeadLink(problem)));
 }

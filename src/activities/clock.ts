@@ -1,9 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 
-/**
- * The time by Temporal's clock, for whatever a workflow, another worker or the archive has: when Temporal scheduled this
- * attempt, and what has passed since this was called. An attempt that waited for a worker is behind by as long.
- */
+/** The time by Temporal’s clock. An attempt that waited for a worker is behind by as long. */
 export function temporalClock(): () => number {
   const { currentAttemptScheduledTimestampMs } = activityInfo();
   const begunMs = performance.now();

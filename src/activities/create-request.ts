@@ -83,7 +83,6 @@ async function lookUp(service: ServiceClient, resource: CommittedInput): Promise
   });
 }
 
-/** The create as the service takes it. */
 export async function toCreateRequest(
   service: ServiceClient,
   { webAppId, inputs, suppressPreviewOutput }: CreateTaskInput,
@@ -150,7 +149,6 @@ function refusalOf(error: unknown, key: AccountKey): Refusal {
   return { cause, reason: `no create is sent, since a request that creates nothing fails: ${words}`, retryAfterMs };
 }
 
-/** So many inputs are named. */
 const maxNamedTexts = 2;
 
 /** A create that was rejected for good, with the text inputs that may have been meant as files: the service knows no files of ours. */

@@ -30,7 +30,6 @@ export interface Expense {
   readonly createNumber: number;
 }
 
-/** What came of asking. */
 export interface Granted {
   readonly outcome: DayOutcome;
   /** On which day it counts. */
@@ -191,10 +190,7 @@ export class CreateReservation {
     }
   }
 
-  /**
-   * Nothing was sent, or what was sent was not taken. What counted before this attempt stays, as it may be of a create
-   * that was taken, unless the create record has proven that none was.
-   */
+  /** What counted before this attempt stays, as it may be of a create that was taken, unless that is disproven. */
   async release({ isProven = false } = {}): Promise<void> {
     const granted = this.#granted;
     this.#granted = undefined;

@@ -14,7 +14,6 @@ import type { Output } from './manifest';
 import { isFailed, type OutputList } from './output-list';
 import { noOutputLimits, OutputAllowance, type OutputLimits, type RunningTransfer } from './output-limits';
 
-/** Outputs of one task that are fetched at the same time. */
 const fetchesAtOnce = 4;
 /** Fresh links are asked for this often for one output before it is given up for this attempt. */
 const maxLinkRefreshes = 2;
@@ -27,7 +26,6 @@ const maxPlacings = 3;
 /** What has come is written down after so long, while others are on their way. */
 const rememberAfterMs = 1_000;
 
-/** What an {@link OutputFetch} works with. */
 export interface OutputFetchOptions {
   readonly dependencies: Pick<ActivityDependencies, 'archive' | 'downloads' | 'outputLimits' | 'traces'>;
   readonly status: ArchiveOutputsInput['status'];
@@ -39,7 +37,6 @@ export interface OutputFetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** What becomes of an output that comes. */
 type Keep<T> = (opened: Download, signal: AbortSignal) => Promise<T>;
 
 /** One attempt to bring every output of a list into the archive, several side by side; one that fails holds up no other. */
@@ -309,7 +306,6 @@ export function isDeadLink(error: unknown): boolean {
   return error instanceof DownloadError && (error.code === 'LINK_EXPIRED' || error.code === 'LINK_INVALID');
 }
 
-/** Whether a storage gave it too slowly. */
 export function isTooSlow(error: unknown): boolean {
   return error instanceof DownloadError && error.code === 'DOWNLOAD_TOO_SLOW';
 }

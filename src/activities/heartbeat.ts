@@ -1,7 +1,7 @@
-import { Context } from '@temporalio/activity';
+import { CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CreateHeartbeat } from '../contract/activities';
-import { failureTypes } from '../contract/failure-types';
+import { failureTypes, workerStopping } from '../contract/failure-types';
 import { isRequestId } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
 import { workerClock } from './clock';
@@ -76,7 +76,17 @@ async function counted<T>(context: Context, lost: number, progress: () => object
   const tick = (): void => {
     context.heartbeat(record(open));
   };
-  if (context.info.attempt > 1) await recordNow(context, record(open));
+  if (context.info.attempt > 1) {
+    const { client, info } = context;
+    const details = record(open);
+    const beat = (): Promise<unknown> => client.activity.heartbeat(info.taskToken, details);
+    // Waits until Temporal has it: an attempt that ends its worker at once would not be counted.
+    try {
+      await client.withDeadline(workerClock() + confirmWithinMs, beat);
+    } catch {
+      // A worker without a connection is found out by the missing heartbeats, as ever.
+    }
+  }
   const timer = setInterval(tick, everyMs);
   try {
     return await work();
@@ -91,24 +101,30 @@ async function counted<T>(context: Context, lost: number, progress: () => object
   }
 }
 
-/** Waits up to a second until Temporal has a heartbeat: an attempt that ends its worker at once would not be counted. */
-async function recordNow(context: Context, details: object): Promise<void> {
-  try {
-    const { client, info } = context;
-    await client.withDeadline(workerClock() + confirmWithinMs, () =>
-      client.activity.heartbeat(info.taskToken, details),
-    );
-  } catch {
-    // A worker without a connection is found out by the missing heartbeats, as ever.
-  }
-}
-
 /** Attempts that ended without a report, by the last heartbeat. */
 function lostAttempts({ attempt, heartbeatDetails }: { attempt: number; heartbeatDetails: unknown }): number {
   if (heartbeatDetails == null) return attempt > 1 ? 1 : 0;
   if (!isRecord(heartbeatDetails) || !isRecord(heartbeatDetails['attempts'])) return 0;
   const { lost, isOpen } = heartbeatDetails['attempts'];
   return (typeof lost === 'number' ? lost : 0) + (isOpen === true ? 1 : 0);
+}
+
+/** Another worker takes over this soon. */
+const handOverMs = 100;
+
+/** Whether an activity is cut off because its worker shuts down. */
+export function isWorkerStopping(error: unknown): boolean {
+  return error instanceof CancelledFailure && error.message === 'WORKER_SHUTDOWN';
+}
+
+/** Ends the attempt so that another worker goes on at once, from the last heartbeat; nothing has gone wrong. */
+export function handOver(message: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: workerStopping,
+    message,
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: handOverMs,
+  });
 }
 
 /** The heartbeat of a create; one of another form counts for nothing: only that activity makes them. */

@@ -55,7 +55,6 @@ function kindOf(value: string): Parameter['kind'] {
   return value.length >= 16 ? 's' : 'o';
 }
 
-/** Reads {@link LinkIdentity.text}. */
 export function parseLinkIdentity(text: string): LinkIdentity {
   const [path = '', ...parts] = text.split(' ');
   const parameters = new Map(

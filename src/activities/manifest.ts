@@ -16,7 +16,6 @@ const maxMessageCharacters = 4_000;
 /** One output of the task under the name that it keeps, what the service says of it, and what became of it. */
 export interface Output {
   readonly index: number;
-  /** The archive's name. */
   readonly name: string;
   /** As it was last listed; without a link when the last list lacks it. */
   item: OutputItem;
@@ -107,7 +106,6 @@ export function boundedMessage(words: string): string {
   return withoutUrls(safeText(words.slice(0, maxMessageCharacters)));
 }
 
-/** What kept an output from the archive, in words. */
 export function formatProblem(problem: unknown): string {
   return boundedMessage(errorMessage(problem));
 }

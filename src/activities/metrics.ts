@@ -4,7 +4,6 @@ import { parseServiceStatus } from '../domain/task-state';
 import { count, metrics, record } from '../contract/metrics';
 import { temporalClock } from './clock';
 
-/** A task whose archive has failed here. */
 interface Unarchived {
   readonly account: string;
   readonly requestId: string;
@@ -22,7 +21,6 @@ const forgottenAfterMs = 7 * 3_600_000;
 export class UnarchivedResults {
   readonly #tasks = new Map<string, Unarchived>();
 
-  /** Runs an attempt to archive, and keeps how it ended. */
   async during<Result>(input: ArchiveOutputsInput, attempt: () => Promise<Result>): Promise<Result> {
     const { account, requestId } = input;
     const key = `${account} ${requestId}`;
@@ -105,8 +103,8 @@ export function withMetrics(
 /** Counts a query of an account that the worker has, when it is answered: a watch may last for hours. */
 export function countPoll(account: string, poll: PollResult): void {
   const isUnknown = poll.seen === 'task' && parseServiceStatus(poll.status) === undefined;
-  const outcome = poll.seen === 'nothing' ? 'failed' : isUnknown ? 'unknown_state' : 'answered';
-  count(metricMeter, metrics.polls, { account, outcome });
+  const answered = isUnknown ? 'unknown_state' : 'answered';
+  count(metricMeter, metrics.polls, { account, outcome: poll.seen === 'nothing' ? 'failed' : answered });
 }
 
 function secondsSince(startedMs: number): number {

@@ -30,11 +30,7 @@ export interface RunningTransfer {
   totalBytes: number | null;
 }
 
-/**
- * Refuses outputs that are more than a task or a disk may take: before the first byte where the length is known, and as
- * soon as it is reached where it is not. How far such a one came is remembered with the output, so that it is not
- * fetched again before there is room for more.
- */
+/** Refuses outputs that are more than a task or a disk may take, and remembers how far each came. */
 export class OutputAllowance {
   readonly #limits: OutputLimits;
   readonly #archive: Archive;

@@ -4,11 +4,7 @@ import { identifyLink, type LinkIdentity, matchLinks, mayBeSame, parseLinkIdenti
 import type { Output } from './manifest';
 import type { OutputNames } from './output-names';
 
-/**
- * The outputs of a task over all lists of them: those of an earlier attempt's manifest, and of each answer of the
- * service. Lists may grow, shrink or come in another order; an output keeps its place, and so its name. Order proves
- * nothing: an item is that of an earlier output by what its link shares with the earlier one, or else by its content.
- */
+/** A task’s outputs over all lists of them. Order proves nothing: links tell which output an item is, or contents. */
 export class OutputList {
   readonly outputs: Output[] = [];
   readonly #names: OutputNames;
@@ -34,7 +30,6 @@ export class OutputList {
     return this.#unplaced.length;
   }
 
-  /** Takes in what the service lists now. */
   update(items: readonly OutputItem[]): void {
     const { outputs } = this;
     this.#unplaced = [];
@@ -61,7 +56,9 @@ export class OutputList {
       else others.push(item);
     }
     for (const item of others) {
-      if (some(this.#candidates(item), mayHaveFile)) this.#unplaced.push(item);
+      // Another item's file may be on its way to it, or be kept under its name.
+      if (some(this.#candidates(item), (one) => isKept(one) || one.item.objectUrl !== undefined))
+        this.#unplaced.push(item);
       else this.place(item);
     }
     if (this.#unplaced.length === 0) this.placeLinkless();
@@ -70,7 +67,6 @@ export class OutputList {
     }
   }
 
-  /** The items that are to be placed by their contents. */
   takeUnplaced(): readonly OutputItem[] {
     const items = this.#unplaced;
     this.#unplaced = [];
@@ -205,12 +201,6 @@ export class OutputList {
   }
 }
 
-/** Whether another item's file may be on its way to it, or be kept under its name. */
-function mayHaveFile({ file, was, item }: Output): boolean {
-  return file !== null || was !== undefined || item.objectUrl !== undefined;
-}
-
-/** Whether it is archived, or was by an earlier manifest. */
 function isKept({ file, was }: Output): boolean {
   return file !== null || was !== undefined;
 }

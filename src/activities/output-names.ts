@@ -8,7 +8,6 @@ import {
   parseOutputNameTemplate,
 } from '../domain/output-name-template';
 
-/** The archive's names of a task's files. */
 export interface OutputNames {
   /** Whether no other task has these names: what is there under one is then this task's. */
   readonly areItsOwn: boolean;
@@ -18,19 +17,17 @@ export interface OutputNames {
 
 /** By the batch’s template, else by request id; each fits into the archive. A template that cannot be used is not: the task is paid. */
 export function getOutputNames(input: ArchiveOutputsInput, maxNameBytes: number): OutputNames {
-  const { areItsOwn, manifest, output } = getTemplateNames(input) ?? getOwnNames(input);
-  const fit = (name: string): string => {
-    return fittedName(input.folder === '' ? name : `${input.folder}/${name}`, maxNameBytes);
-  };
-  return { areItsOwn, manifest: fit(manifest), output: (index, ext) => fit(output(index, ext)) };
-}
-
-function getOwnNames({ requestId }: ArchiveOutputsInput): OutputNames {
-  return {
+  const { requestId } = input;
+  const ownNames: OutputNames = {
     areItsOwn: true,
     manifest: manifestName(requestId),
     output: (index, ext) => outputName(requestId, index, ext),
   };
+  const { areItsOwn, manifest, output } = getTemplateNames(input) ?? ownNames;
+  const fit = (name: string): string => {
+    return fittedName(input.folder === '' ? name : `${input.folder}/${name}`, maxNameBytes);
+  };
+  return { areItsOwn, manifest: fit(manifest), output: (index, ext) => fit(output(index, ext)) };
 }
 
 function getTemplateNames({ requestId, naming }: ArchiveOutputsInput): OutputNames | undefined {

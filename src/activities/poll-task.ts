@@ -119,22 +119,26 @@ async function withinTime<T>(promise: Promise<T>, withinMs: number): Promise<T |
   return first;
 }
 
-/**
- * What a query saw, as it may stand in a history; costs and timestamps only once the task is over.
- */
+/** In the order of a task's life. */
+const names = ['createdAt', 'executedAt', 'runningAt', 'endedAt', 'updatedAt', 'expiredAt'] as const;
+
+/** What a query saw, as it may stand in a history; costs and timestamps only once the task is over. */
 export function toPollResult(detail: TaskDetail, task: Omit<PolledTask, 'requestId'>, prices?: Prices): PollResult {
   const { status, queuePosition, errorMessage, costTimes } = detail;
-  return {
+  const seen = {
     seen: 'task',
     status,
     queuePosition,
     errorMessage: errorMessage && withoutUrls(errorMessage),
-    ...(isTerminal(parseServiceStatus(status)) && {
-      costTimes,
-      ...toCost(detail, task, prices),
-      timestamps: toTimestamps(detail),
+  } as const;
+  if (!isTerminal(parseServiceStatus(status))) return seen;
+  const timestamps: Timestamps = Object.fromEntries(
+    names.flatMap((name) => {
+      const timestamp = detail[name];
+      return timestamp === undefined ? [] : [[name, timestamp] as const];
     }),
-  };
+  );
+  return { ...seen, costTimes, cost: toCost(detail, task, prices), timestamps };
 }
 
 /** By the price of the moment at which the service created the task. */
@@ -142,27 +146,15 @@ function toCost(
   { createdAt, costTimes }: TaskDetail,
   { account, webAppId = null, acceptedAtMs }: Omit<PolledTask, 'requestId'>,
   prices: Prices | undefined,
-): { cost?: Money } {
+): Money | undefined {
   const createdMs = createdAtMs(createdAt?.iso, acceptedAtMs);
-  if (prices === undefined || webAppId === null || createdMs === undefined) return {};
+  if (prices === undefined || webAppId === null || createdMs === undefined) return undefined;
   const price = prices.find(account, webAppId, createdMs);
-  const cost = price === null ? undefined : taskCost(price, costTimes);
-  return cost === undefined ? {} : { cost };
+  return price === null ? undefined : taskCost(price, costTimes);
 }
 
 /** When the task was created: by the service's word, else when the create was accepted. */
 function createdAtMs(given: string | null | undefined, acceptedAtMs: number | null | undefined): number | undefined {
   const ms = Date.parse(given ?? '');
   return Number.isNaN(ms) ? (acceptedAtMs ?? undefined) : ms;
-}
-
-const names = ['createdAt', 'executedAt', 'runningAt', 'endedAt', 'updatedAt', 'expiredAt'] as const;
-
-/** The timestamps that the service gave, in the order of a task's life. */
-function toTimestamps(detail: TaskDetail): Timestamps {
-  const given = names.flatMap((name) => {
-    const timestamp = detail[name];
-    return timestamp === undefined ? [] : [[name, timestamp] as const];
-  });
-  return Object.fromEntries(given);
 }

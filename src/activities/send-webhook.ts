@@ -9,8 +9,8 @@ import { errorCode } from '../domain/text';
 import { parseRetryAfter } from '../service/exchange';
 import { openAgent } from '../storage/connections';
 import { temporalClock, workerClock } from './clock';
+import { handOver, isWorkerStopping } from './heartbeat';
 import { asApplicationFailure } from './to-application-failure';
-import { handOver, isWorkerStopping } from './worker-shutdown';
 
 /** A receiver that the worker's operator has configured. */
 export interface WebhookTarget {
@@ -110,7 +110,6 @@ async function post(
   return { httpStatus: statusCode, retryAfterMs: parseRetryAfter(retryAfter, date) };
 }
 
-/** What {@link signedHeaders} signs. */
 interface Message {
   readonly id: string;
   readonly body: string;

@@ -34,11 +34,7 @@ const knownForMs = 30_000;
 /** So many contents are remembered; a batch of more asks the service more often. */
 const maxRemembered = 10_000;
 
-/**
- * Resources that rows share: a content is uploaded once per account, and again only when the service lists its resource
- * no more. A record in the archive says so, for every worker and every later batch. Of rows that want one content at
- * the same moment one uploads in each worker, and the others wait for it.
- */
+/** What rows share: one upload of a content per account while the service lists it; on record in the archive. */
 export class SharedUploads {
   readonly #archive: Archive;
   readonly #knownForMs: number;
@@ -125,7 +121,6 @@ function isFinal(error: unknown): boolean {
   return failure instanceof ApplicationFailure && failure.nonRetryable === true;
 }
 
-/** The oldest makes room. */
 function remember<Value>(map: Map<string, Value>, name: string, value: Value): void {
   map.delete(name);
   map.set(name, value);

@@ -1,8 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { SweepActivities, SweepPlan, SweepResult } from '../contract/sweep';
 import { asApplicationFailure } from './to-application-failure';
-import { withHeartbeat } from './heartbeat';
-import { handOver, isWorkerStopping } from './worker-shutdown';
+import { handOver, isWorkerStopping, withHeartbeat } from './heartbeat';
 
 /** Sweeps, wherever it looks; it ends with the signal's reason. */
 export type RunSweep = (

@@ -11,10 +11,7 @@ import type { ActivityDependencies } from './dependencies';
 import { getDetail, toFailedPoll, toPollResult } from './poll-task';
 import { ownWorkflowId, requestProblem } from './to-application-failure';
 
-/**
- * Sends the service's `cancel` or `interrupt` (specification, sections 4.4 and 4.5). HTTP 200 means taken, not done;
- * a refusal is data, because the task may just have moved on. Repeating either does no harm.
- */
+/** Sends `cancel` or `interrupt` (sections 4.4, 4.5). A refusal is data, for the task may just have moved on. */
 export async function sendVerb(
   dependencies: ActivityDependencies,
   verb: 'cancel' | 'interrupt',
@@ -26,18 +23,14 @@ export async function sendVerb(
     return { taken: true };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return {
-      taken: false,
-      refused: isRefusal(error),
-      words: requestProblem(error, accountKey(dependencies, account), withoutUrls(error.message)),
-    };
+    // A refusal for this task; anything else may go better the next time.
+    const refused =
+      error instanceof InvalidRequestError ||
+      error instanceof NotFoundError ||
+      (error instanceof ServiceApiError && error.httpStatus === 409);
+    const words = requestProblem(error, accountKey(dependencies, account), withoutUrls(error.message));
+    return { taken: false, refused, words };
   }
-}
-
-/** Whether the service refused the verb for this task; anything else may go better the next time. */
-function isRefusal(error: ServiceError): boolean {
-  const isAboutTask = error instanceof InvalidRequestError || error instanceof NotFoundError;
-  return isAboutTask || (error instanceof ServiceApiError && error.httpStatus === 409);
 }
 
 /** Asks the service about a task, Temporal who follows it, and create records who created it. It changes nothing. */

@@ -17,7 +17,6 @@ import { isOfAccount } from '../service/create-gate';
 import { ArchiveError, DownloadError, SourceError, StorageError, tokenFaults, UploadError } from '../storage/errors';
 import { type AccountKey, type AccountPatience, AccountUnknownError } from './accounts';
 
-/** What an error means to Temporal. */
 interface Verdict {
   readonly type: FailureType;
   readonly isFinal: boolean;
@@ -48,7 +47,6 @@ export async function asApplicationFailure<T>(
   }
 }
 
-/** The id of the workflow that runs this activity. */
 export function ownWorkflowId(): string {
   const { workflowExecution, activityType } = activityInfo();
   if (workflowExecution === undefined) throw new Error(`${activityType} runs only in a workflow.`);

@@ -23,7 +23,7 @@ import type { AccountDependencies } from './accounts';
 import { temporalClock } from './clock';
 import type { ActivityTraces } from './dependencies';
 import { countPoll } from './metrics';
-import { handOver, isWorkerStopping } from './worker-shutdown';
+import { handOver, isWorkerStopping } from './heartbeat';
 import { type EndRecords, recordEnd, toFailedPoll, toPricedResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
@@ -32,15 +32,12 @@ const heartbeatShare = 2 / 3;
 const heartbeatDelayMs = 3_000;
 /** A worker with this account may still be on its way. */
 const unknownAccountRetryMs = 10_000;
-/** How long one query may take. */
 const timeoutMs = 3_500;
 /** How long a query may wait for its place, in the order of the queries; one whose place is further off is left out. */
 const patienceMs = 10_000;
 
-/** How long the end waits for the create record. */
 const recordMs = 5_000;
 
-/** What a watch works with, by the account's name. */
 export interface WatchDependencies extends EndRecords, Pick<AccountDependencies, 'keySettings'> {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask' | 'getOutputs'>>;
   readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
@@ -91,7 +88,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       known = afterPoll(before, pollResult, nowMs);
       failing = afterQuery(failing, { observation: pollResult, waitsForTurn }, nowMs);
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
-      if (isReasonToReturn(input, before, { known, pollResult, nowMs })) {
+      if (isReasonToReturn(input, before, known, pollResult, nowMs)) {
         await recordEnd(dependencies, input, pollResult, recordMs);
         return { known, pollResult };
       }
@@ -167,11 +164,9 @@ function traceState(traces: Pick<ActivityTraces, 'event'>, before: WatchedTask, 
 function isReasonToReturn(
   { notVisibleGraceMs, startedAtMs, acceptedAtMs, deadlinesMs, returnOnChange }: WatchTaskInput,
   before: WatchedTask,
-  {
-    known,
-    pollResult,
-    nowMs,
-  }: { readonly known: WatchedTask; readonly pollResult: PollResult; readonly nowMs: number },
+  known: WatchedTask,
+  pollResult: PollResult,
+  nowMs: number,
 ): boolean {
   if (pollResult.seen === 'task' && isTerminal(getServiceStatus(known))) return true;
   if (isLost(known, pollResult, notVisibleGraceMs, nowMs)) return true;

@@ -102,14 +102,14 @@ export interface TaskPlace {
  */
 export function taskPlaceProblems({ archiveFolder, batch }: TaskPlace, workflowId: string): readonly string[] {
   const folder = reservedFolderProblem(archiveFolder, batch?.id ?? null);
-  const isRow = batch === null || rowWorkflowId(batch.id, batch.key) === workflowId;
-  const foreign = isRow ? [] : [foreignRow(batch, workflowId)];
-  const folders = [folder, longFolderProblem(archiveFolder)].filter((problem) => problem !== undefined);
-  return [...foreign, ...folders, ...(batch?.names === undefined ? [] : namingProblems(batch.names))];
-}
-
-function foreignRow({ id, key }: BatchMembership, workflowId: string): string {
-  return `batch is ${showValue({ id, key })}, but the workflow ${showValue(workflowId)} is not that row; leave batch out, or run the row with its batch.`;
+  const { id = '', key = '', names } = batch ?? {};
+  const isRow = batch === null || rowWorkflowId(id, key) === workflowId;
+  const foreign = `batch is ${showValue({ id, key })}, but the workflow ${showValue(workflowId)} is not that row; leave batch out, or run the row with its batch.`;
+  const problems = [isRow ? undefined : foreign, folder, longFolderProblem(archiveFolder)];
+  return [
+    ...problems.filter((problem) => problem !== undefined),
+    ...(names === undefined ? [] : namingProblems(names)),
+  ];
 }
 
 /** What would be found out only when the task is paid and its outputs are to be named. */

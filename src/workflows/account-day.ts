@@ -40,8 +40,12 @@ type AccountDayRunInput = AccountDayInput & { readonly continueAsNewState?: DayS
  * every version ask it.
  */
 export async function accountDay(argument: AccountDayRunInput): Promise<DayView> {
-  const { input, state } = openDay(argument);
-  const budget = new DailyBudget(state);
+  const { input: given, continueAsNewState, problems: argumentProblems } = readStartArgument(argument);
+  const problems = [...argumentProblems, ...inputProblems(given)];
+  if (problems.length > 0) throw taskFailure('InputInvalid', problems.join('\n'), { problems });
+  const { account, day } = given as AccountDayInput;
+  const input = { account, day };
+  const budget = new DailyBudget(continueAsNewState as DayState | undefined);
   const endMs = endOfDayMs(input.day);
   const show = (): void => {
     setCurrentDetails(dayDetails(input, budget.view()));
@@ -89,15 +93,7 @@ setWorkflowOptions(() => {
   return deploymentName === '' ? {} : { versioningBehavior: 'AUTO_UPGRADE' };
 }, accountDay);
 
-/** The day that this workflow is of. Any client may start it with anything: what is not its own day fails at once. */
-function openDay(argument: unknown): { readonly input: AccountDayInput; readonly state: DayState | undefined } {
-  const { input, continueAsNewState, problems } = readStartArgument(argument);
-  const all = [...problems, ...inputProblems(input)];
-  if (all.length > 0) throw taskFailure('InputInvalid', all.join('\n'), { problems: all });
-  const { account, day } = input as AccountDayInput;
-  return { input: { account, day }, state: continueAsNewState as DayState | undefined };
-}
-
+/** Any client may start it with anything: what is not its own day fails at once. */
 function inputProblems(input: unknown): readonly string[] {
   const unusable = unusableInput(input, '{ account, day }');
   if (unusable !== undefined) return [unusable];

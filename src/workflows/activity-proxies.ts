@@ -1,16 +1,9 @@
-import {
-  type ActivityOptions,
-  proxyActivities,
-  proxyLocalActivities,
-  type RetryPolicy,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { type ActivityOptions, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../contract/activities';
 import type { BatchActivities } from '../contract/batch/batch-activities';
 import type { BatchPlan } from '../contract/batch/parse-batch-input';
 import type { TaskPlan } from '../contract/parse-task-input';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
-
 import { withCheckedResults } from './activity-results';
 
 type Tuning = TaskPlan['tuning'];
@@ -19,18 +12,12 @@ type Tuning = TaskPlan['tuning'];
 const pollTimeout = '4 seconds';
 /** A transfer heartbeats every few seconds; this long without one means that its worker is gone. */
 const transferHeartbeatTimeout = '10 seconds';
-/** Longest transfer of one file. */
 const transferTimeout = '12 hours';
 
 const firstRetryMs = 1_000;
 
-/** Temporal is the single retry engine: doubling pauses, without end, until the call's own time is over. */
-function retryPolicy({ retryMaxMs }: Tuning): RetryPolicy {
-  return { initialInterval: Math.min(firstRetryMs, retryMaxMs), maximumInterval: retryMaxMs };
-}
-
 /** Uploads: on their own queue, heartbeating, retried until `withinMs` is over. */
-export function transferOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
+export function transferOptions({ retryMaxMs }: Tuning, summary: string, withinMs: number): ActivityOptions {
   return {
     summary,
     taskQueue: transferTaskQueue(workflowInfo().taskQueue),
@@ -39,7 +26,8 @@ export function transferOptions(tuning: Tuning, summary: string, withinMs: numbe
     scheduleToCloseTimeout: withinMs,
     // Once the transfer is asked to stop there is nothing to wait for: go on at once.
     cancellationType: 'TRY_CANCEL',
-    retry: retryPolicy(tuning),
+    // Temporal is the single retry engine: doubling pauses, without end, until the call's own time is over.
+    retry: { initialInterval: Math.min(firstRetryMs, retryMaxMs), maximumInterval: retryMaxMs },
   };
 }
 
@@ -68,10 +56,7 @@ export function watchOptions({ watchHeartbeatMs, retryMaxMs }: Tuning, untilDead
   };
 }
 
-/**
- * A create: Temporal retries what was provably not taken until `withinMs` is over, and cancels it between two attempts. A
- * lost attempt is not retried: what its worker did, the workflow finds out first.
- */
+/** A create. A lost attempt is not retried: what its worker did, the workflow finds out first. */
 export function createOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
   const { createRetryMs, createRetryMaxMs, createTimeoutMs } = tuning;
   return {
@@ -125,13 +110,11 @@ const heartbeatTimeout = '30 seconds';
 /** Longest single attempt: the record of 100,000 rows is read in a fraction of it. */
 const attemptTimeout = '1 hour';
 
-/** Each call brings its own options. */
 export const batchActivities = withCheckedResults(
   proxyActivities<BatchActivities>({ startToCloseTimeout: attemptTimeout }),
 );
 
-/** The wait for rows to end, by whichever worker is there. */
-export function awaitRowEndsOptions(tuning: Pick<BatchPlan['tuning'], 'retryMaxMs'>): ActivityOptions {
+export function awaitRowEndsOptions(tuning: BatchPlan['tuning']): ActivityOptions {
   return {
     ...batchOptions(tuning, 'Wait for rows to end'),
     taskQueue: watchTaskQueue(workflowInfo().taskQueue),
@@ -142,13 +125,13 @@ export function awaitRowEndsOptions(tuning: Pick<BatchPlan['tuning'], 'retryMaxM
 }
 
 /** Tried again without end: nothing here costs money twice, and the rows that run go on meanwhile. */
-export function batchOptions(tuning: Pick<BatchPlan['tuning'], 'retryMaxMs'>, summary: string): ActivityOptions {
+export function batchOptions({ retryMaxMs }: BatchPlan['tuning'], summary: string): ActivityOptions {
   return {
     summary,
     startToCloseTimeout: attemptTimeout,
     heartbeatTimeout,
     // What follows a step that was broken off relies on its being over.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-    retry: { initialInterval: Math.min(1_000, tuning.retryMaxMs), maximumInterval: tuning.retryMaxMs },
+    retry: { initialInterval: Math.min(firstRetryMs, retryMaxMs), maximumInterval: retryMaxMs },
   };
 }

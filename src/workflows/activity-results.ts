@@ -10,7 +10,7 @@ const resultInvalid = 'ActivityResultInvalid';
 
 /** What a workflow reads of the result of each activity: a person may complete one with anything. */
 const shapes: Readonly<Record<string, Shape>> = {
-  inspectInputs: ({ files }) => isList(files, hasFile),
+  inspectInputs: ({ files }) => isList(files, (file) => hasTexts(file, 'file', 'sha256') && isCount(file['bytes'])),
   storeInput: (stored) =>
     hasTexts(stored, 'name', 'sha256') && isCount(stored['bytes']) && isResource(stored['resource']),
   createTask: isCreateResult,
@@ -24,7 +24,8 @@ const shapes: Readonly<Record<string, Shape>> = {
     isPoll(pollResult),
   cancelTask: isVerbAnswer,
   interruptTask: isVerbAnswer,
-  archiveOutputs: (archived) => isText(archived['manifest']) && isList(archived['outputs'], hasPath),
+  archiveOutputs: ({ manifest, outputs }) =>
+    isText(manifest) && isList(outputs, (output) => hasTexts(output, 'path', 'sha256') && isCount(output['bytes'])),
   openBatch: ({ gone = 0, succeeded = 0 }) => isCount(gone) && isCount(succeeded),
   startRows: ({ running, ended, onRecord, next }) =>
     isList(running) && isList(ended) && isRecord(onRecord) && (next === null || isRecord(next)),
@@ -61,7 +62,6 @@ interface Runner {
   readonly executeWithOptions: (...args: readonly unknown[]) => Promise<unknown>;
 }
 
-/** Whether an activity ended with a result that cannot be read. */
 export function isResultInvalid(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === resultInvalid;
 }
@@ -88,14 +88,6 @@ function isPoll({ seen, status, problem, timestamps, costTimes }: Fields): boole
 
 function isVerbAnswer({ taken, refused, words }: Fields): boolean {
   return taken === true || (taken === false && typeof refused === 'boolean' && isText(words));
-}
-
-function hasFile(file: Fields): boolean {
-  return hasTexts(file, 'file', 'sha256') && isCount(file['bytes']);
-}
-
-function hasPath(output: Fields): boolean {
-  return hasTexts(output, 'path', 'sha256') && isCount(output['bytes']);
 }
 
 function isList(value: unknown, holds: Shape = () => true): boolean {

@@ -156,10 +156,7 @@ function partOf(error: unknown): Partial<TaskResult> {
   return isRecord(result) ? result : {};
 }
 
-/**
- * Starts the delivery as a workflow of its own, which outlives this one: a receiver that is away for days must not keep a
- * task open. Its id is drawn at random, as Temporal draws: the same in every replay, another after a reset.
- */
+/** A workflow of its own: a receiver that is away for days must not keep a task open. A reset gives another id. */
 async function startWebhook(webhook: string, event: WebhookEvent): Promise<void> {
   const { workflowId } = workflowInfo();
   const id = `msg_${uuid4()}`;

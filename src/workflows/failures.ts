@@ -12,10 +12,7 @@ export function taskFailure(
   return ApplicationFailure.create({ type, message, nonRetryable: true, details: [details] });
 }
 
-/**
- * Why a message cannot be acted on, for the person who sent it; any other error in a handler would hold the workflow
- * back for ever. Without a stack: it would show the person nothing but code of the worker.
- */
+/** Any other error in a handler would hold the workflow back for ever. Without a stack, which is the worker’s code. */
 export function messageRefused(message: string): ApplicationFailure {
   const failure = ApplicationFailure.create({ type: 'MessageRefused', message, nonRetryable: true });
   failure.stack = '';

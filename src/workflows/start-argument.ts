@@ -2,7 +2,6 @@ import { workflowInfo } from '@temporalio/workflow';
 import { showValue } from '../domain/text';
 import { isRecord } from '../domain/json';
 
-/** The one argument of a run, taken apart. */
 export interface StartArgument {
   /** Not checked yet. */
   readonly input: unknown;
@@ -22,7 +21,8 @@ export interface StartArgument {
 export function readStartArgument(argument: unknown): StartArgument {
   const { continuedFromExecutionRunId, cronSchedule } = workflowInfo();
   const problems: string[] = [];
-  if (isScheduled(cronSchedule)) {
+  // A second run by a schedule looks as if it continued the first, with the argument of that.
+  if (cronSchedule !== undefined && cronSchedule !== '') {
     problems.push(
       `The workflow was started with the cron schedule ${showValue(cronSchedule)}; start a workflow of its own for every task.`,
     );
@@ -43,9 +43,4 @@ export function readStartArgument(argument: unknown): StartArgument {
 /** Whether a retry policy that another client gave the workflow made this run, and no continue-as-new. */
 export function isRetriedRun(): boolean {
   return workflowInfo().attempt > 1;
-}
-
-/** A second run by a schedule looks as if it continued the first, with the argument of that. */
-function isScheduled(cronSchedule: string | undefined): boolean {
-  return cronSchedule !== undefined && cronSchedule !== '';
 }

@@ -1,4 +1,4 @@
-import { type ActivityOptions, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { parseSweepInput, type SweepActivities, type SweepInput, type SweepResult } from '../contract/sweep';
 import { watchTaskQueue } from '../contract/task-queues';
 import { markdownCode, markdownText } from '../domain/text';
@@ -8,8 +8,13 @@ import { readStartArgument } from './start-argument';
 /** Tried again for as long; a Schedule does not start the next sweep meanwhile. */
 const sweepTimeout = '6 hours';
 
-function sweepOptions(): ActivityOptions {
-  return {
+/** Finds what was paid for and is not safe, and reports it. It changes nothing unless its input has it do so. */
+export async function sweep(argument: SweepInput): Promise<SweepResult> {
+  const { input, problems: argumentProblems } = readStartArgument(argument);
+  const { plan, problems } = parseSweepInput(input);
+  const all = [...argumentProblems, ...problems];
+  if (all.length > 0) throw taskFailure('InputInvalid', all.join('\n'), { problems: all });
+  const activities = proxyActivities<SweepActivities>({
     summary: 'Compare Temporal, the archive and the service',
     // A worker that stops gives it up at once, as a watch.
     taskQueue: watchTaskQueue(workflowInfo().taskQueue),
@@ -20,19 +25,8 @@ function sweepOptions(): ActivityOptions {
     retry: { initialInterval: '10 seconds', maximumInterval: '5 minutes' },
     // Behind every task.
     priority: { priorityKey: 5 },
-  };
-}
-
-/**
- * Finds what was paid for and is not safe, as `longhaul reconcile` does, and reports it: to the metrics of every worker,
- * the log of one, a file in the archive and this workflow's page. It changes nothing unless its input has it do so.
- */
-export async function sweep(argument: SweepInput): Promise<SweepResult> {
-  const { input, problems: argumentProblems } = readStartArgument(argument);
-  const { plan, problems } = parseSweepInput(input);
-  const all = [...argumentProblems, ...problems];
-  if (all.length > 0) throw taskFailure('InputInvalid', all.join('\n'), { problems: all });
-  const result = await proxyActivities<SweepActivities>(sweepOptions()).sweep(plan);
+  });
+  const result = await activities.sweep(plan);
   setCurrentDetails(sweepDetails(result));
   return result;
 }
@@ -60,10 +54,7 @@ export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResul
 /** Titles and totals, such as `Lost (1):`, have no word from outside. */
 const ownWords = /^[A-Za-z0-9 ,]+(?:\. Safe: \d+ )?\([A-Za-z0-9 ,]+\)[:.]$/;
 
-/**
- * A line of the text as the Web UI wraps it, for it cuts off those of a code block at the right: findings, which are
- * indented, are paragraphs, and their commands, which are further, a list.
- */
+/** The Web UI cuts off long lines of a code block: findings become paragraphs, their commands a list. */
 function toMarkdown(line: string): readonly string[] {
   const words = line.trim();
   if (line.startsWith('    ')) return [`- ${markdownCode(words)}`];

@@ -100,7 +100,6 @@ class RunTrace {
     return running;
   }
 
-  /** A signal or an update, and who sent it. */
   addMessage(name: string, headers: Headers): void {
     this.#messages.add(name);
     const sender = readTraceHeader(headers);

@@ -1,5 +1,4 @@
 import {
-  type ActivityOptions,
   ActivityFailure,
   ApplicationFailure,
   isCancellation,
@@ -26,9 +25,15 @@ import { readStartArgument } from './start-argument';
 /** A receiver that is away for so long gets it by a reset; docs/guides/webhooks.md. */
 const deliveryTimeout = '3 days';
 
-function deliveryOptions({ webhook }: WebhookInput): ActivityOptions {
-  return {
-    summary: `Send it to the webhook ${webhook}`,
+/** One delivery, at least once. On the current version of the workers: an absent receiver must not keep an old one. */
+export async function webhook(argument: WebhookInput): Promise<WebhookDelivery> {
+  const { input, problems: argumentProblems } = readStartArgument(argument);
+  const problems = [...argumentProblems, ...webhookInputProblems(input, workflowInfo().parent?.workflowId)];
+  if (problems.length > 0) throw taskFailure('InputInvalid', problems.join('\n'), { problems });
+  const delivery = input as WebhookInput;
+  setCurrentDetails(webhookDetails(delivery, { state: 'waiting' }));
+  const { sendWebhook } = proxyActivities<WebhookActivities>({
+    summary: `Send it to the webhook ${delivery.webhook}`,
     // Long waits for a slow receiver must not take the slots of creates.
     taskQueue: watchTaskQueue(workflowInfo().taskQueue),
     startToCloseTimeout: '30 seconds',
@@ -37,27 +42,21 @@ function deliveryOptions({ webhook }: WebhookInput): ActivityOptions {
     retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
     // Behind every task.
     priority: { priorityKey: 5 },
-  };
-}
-
-/**
- * One delivery of the event that a task or a batch has ended, which started it as its child and does not wait for it: at
- * least once, tried again for three days. It goes on with the current version of the workers, as a receiver that is away
- * must not keep an old one.
- */
-export async function webhook(argument: WebhookInput): Promise<WebhookDelivery> {
-  const { input, problems: argumentProblems } = readStartArgument(argument);
-  const problems = [...argumentProblems, ...webhookInputProblems(input, workflowInfo().parent?.workflowId)];
-  if (problems.length > 0) throw taskFailure('InputInvalid', problems.join('\n'), { problems });
-  const delivery = input as WebhookInput;
-  setCurrentDetails(webhookDetails(delivery, { state: 'waiting' }));
+  });
   try {
-    const delivered = await proxyActivities<WebhookActivities>(deliveryOptions(delivery)).sendWebhook(delivery);
+    const delivered = await sendWebhook(delivery);
     setCurrentDetails(webhookDetails(delivery, { state: 'delivered', ...delivered }));
     return delivered;
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    throw givenUp(delivery, error);
+    const { id, webhook } = delivery;
+    const isUnknown = error.cause instanceof ApplicationFailure && error.cause.type === failureTypes.WebhookUnknown;
+    const words = failureMessage(error);
+    // Clients choose the names; only one that the worker has becomes a label.
+    count(metricMeter, metrics.webhooks, { webhook: isUnknown ? 'unknown' : webhook, outcome: 'given_up' });
+    setCurrentDetails(webhookDetails(delivery, { state: 'givenUp', words }));
+    const type = isUnknown ? 'WebhookUnknown' : 'WebhookUndelivered';
+    throw taskFailure(type, `Not delivered: ${words}`, { id, webhook });
   }
 }
 
@@ -67,20 +66,6 @@ setWorkflowOptions(() => {
   return deploymentName === '' ? {} : { versioningBehavior: 'AUTO_UPGRADE' };
 }, webhook);
 
-function givenUp(delivery: WebhookInput, error: ActivityFailure): ApplicationFailure {
-  const { cause } = error;
-  const isUnknown = cause instanceof ApplicationFailure && cause.type === failureTypes.WebhookUnknown;
-  const words = failureMessage(error);
-  // Clients choose the names; only one that the worker has becomes a label.
-  count(metricMeter, metrics.webhooks, { webhook: isUnknown ? 'unknown' : delivery.webhook, outcome: 'given_up' });
-  setCurrentDetails(webhookDetails(delivery, { state: 'givenUp', words }));
-  return taskFailure(isUnknown ? 'WebhookUnknown' : 'WebhookUndelivered', `Not delivered: ${words}`, {
-    id: delivery.id,
-    webhook: delivery.webhook,
-  });
-}
-
-/** How a delivery stands. */
 type WebhookState =
   | { readonly state: 'waiting' }
   | ({ readonly state: 'delivered' } & WebhookDelivery)

@@ -5,7 +5,7 @@ import type { AwaitRowEndsInput, AwaitRowEndsResult, RowEndCursor } from '../../
 import type { ClosedRow, RowEnd } from '../../contract/batch/batch-rows';
 import { maxEndBytes } from '../../rows';
 import type { RowTasks } from '../dependencies';
-import { handOver, isWorkerStopping } from '../worker-shutdown';
+import { handOver, isWorkerStopping } from '../heartbeat';
 import { rowsAtOnce } from './running-rows';
 
 /** Temporal's visibility may show a closed run this much later than one that closed after it. */
@@ -17,11 +17,7 @@ const heartbeatShare = 1 / 3;
 /** Last characters of a run's id by which it is known; the first ones are a time. It stands in histories. */
 const runIdLength = 8;
 
-/**
- * Waits until tasks of this batch have ended, and tells how. Temporal's visibility says which tasks to look at; each is
- * then described, for visibility lags and any client may start a workflow that claims to be of this batch. Nothing is lost
- * with an attempt: the next one begins where this one did.
- */
+/** How tasks of the batch ended. Visibility lags, and others may claim to be rows, so each task is described. */
 export async function awaitRowEnds(
   { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'closedRows' | 'poll'> },
   { id, from, enough, collectMs }: AwaitRowEndsInput,

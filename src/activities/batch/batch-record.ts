@@ -108,13 +108,11 @@ export class BatchRecord {
     await this.#remove(this.#resultsFolder(digest), () => true);
   }
 
-  /** Removes the pages for other rows than these. */
   async removeOthers(digest: string): Promise<void> {
     const kept = `${this.#resultsFolder(digest)}/`;
     await this.#remove(this.#results, (name) => !name.startsWith(kept));
   }
 
-  /** The archive's name of a result file of the batch. */
   resultName(file: 'results.jsonl' | 'results.csv' | 'report.html'): string {
     return `${this.#folder}/${file}`;
   }
@@ -192,10 +190,7 @@ export class BatchRecord {
   }
 }
 
-/**
- * Of two records under one key the one that stands: of the later create, or of the same one the later end. So it does
- * not matter in which order records come, nor how often.
- */
+/** The one that stands: of the later create, or of the same one the later end; in whatever order they come. */
 function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
   if (one.createNumber !== other.createNumber) return one.createNumber > other.createNumber ? one : other;
   if (one.endedAt !== other.endedAt) return one.endedAt > other.endedAt ? one : other;
@@ -205,7 +200,6 @@ function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
   return text(one) >= text(other) ? one : other;
 }
 
-/** So many creates and uploads of a row are kept. */
 const maxCreates = 100;
 
 /** The record that stands, with what is known of the row's other creates and attempts. In whatever order they come, the same comes of it. */
@@ -233,7 +227,6 @@ export function mergedRecords(...sets: readonly Iterable<RowRecord>[]): Map<stri
   return merged;
 }
 
-/** Adds records to those that are known. */
 export function addRecords(known: Map<string, RowRecord>, records: Iterable<RowRecord>): void {
   for (const record of records) {
     const previous = known.get(record.key);

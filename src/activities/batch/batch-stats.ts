@@ -63,7 +63,9 @@ export class BatchStats {
     const ms = took(record);
     this.#slowest = [...this.#slowest, { ...placed, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
     if (record.status !== 'Success' && this.#unsuccessful.length < maxUnsuccessful) {
-      this.#unsuccessful.push({ ...placed, ...(record.failure ?? wordsWithoutFailure(record)) });
+      // A task that was stopped did not fail.
+      const message = record.status === 'Canceled' ? 'The task was stopped.' : 'It ended without a failure message.';
+      this.#unsuccessful.push({ ...placed, ...(record.failure ?? { type: record.status, message }) });
     }
   }
 
@@ -82,7 +84,6 @@ export class BatchStats {
     return this.#gone.rows === 0 ? null : { ...this.#gone, sums: this.#goneCosts.list() };
   }
 
-  /** A sample of each app's rows. */
   get apps(): readonly AppSamples[] {
     return this.#apps.list();
   }
@@ -141,12 +142,4 @@ function isCostUnknown(creates: ReturnType<typeof allCreates>): boolean {
 
 function took({ startedAt, endedAt }: RowRecord): number {
   return Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
-}
-
-/** A task that was stopped did not fail. */
-function wordsWithoutFailure({ status }: RowRecord): { readonly type: string; readonly message: string } {
-  return {
-    type: status,
-    message: status === 'Canceled' ? 'The task was stopped.' : 'It ended without a failure message.',
-  };
 }

@@ -16,10 +16,7 @@ const maxKeyLength = 120;
 
 type Inputs = Readonly<Record<string, InputValue>>;
 
-/**
- * What a row has otherwise than its task on record had, by the manifest that this left; undefined where it left none, or it
- * does not tell. The record itself has a digest of the row alone.
- */
+/** What a row has otherwise than its task had, by the manifest; undefined where that does not tell. */
 export async function findChangedInputs(
   archive: Pick<Archive, 'location' | 'read' | 'size'>,
   { input }: PreparedRow,

@@ -15,7 +15,6 @@ export function dailyProblem(
   return problem && `In ${formatRowPlace(place)} (key ${showValue(key)}): ${problem}`;
 }
 
-/** A row that is about to be started. */
 interface RowToStart {
   readonly row: PreparedRow;
   readonly previous: { readonly createNumber: number } | null;

@@ -9,7 +9,6 @@ import { recordRows } from './batch-record';
 import { reportBatch } from './report-batch';
 import { startRows } from './start-rows';
 
-/** The activities of batches over these dependencies. */
 export function createBatchActivities(dependencies: BatchDependencies): BatchActivities {
   const { archiveIdentity: archive = new ArchiveIdentity(dependencies.archive) } = dependencies;
   /** What writes a batch's record writes it into the archive that has the previous ones. */

@@ -15,12 +15,8 @@ import { findChangedInputs } from './changed-inputs';
 import { dailyProblem } from './held-rows';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
-/**
- * So many records of keys that no row has any more are kept: all of a large batch of which a few rows are run by
- * themselves (`--first`), and not all of every file that there ever was.
- */
+/** Records of keys that no row has any more: all of a large batch, and not all of every file that there ever was. */
 const maxOrphaned = 100_000;
-/** Of so many changed rows it is said what changed. */
 const maxCompared = 5;
 
 /**
@@ -80,7 +76,6 @@ export async function openBatch(
   );
 }
 
-/** Every record of a layout, by key. */
 async function readAll(record: BatchRecord, layout: RecordLayout): Promise<Map<string, RowRecord>> {
   const signal = cancellationSignal();
   const known = mergedRecords((await record.orphaned(layout.digest)).values());

@@ -18,21 +18,16 @@ import { openFolderSource } from '../../storage/input/folder-source';
 import type { SourceRules } from '../../storage/input/input-source';
 import { openS3Ranges } from '../../storage/input/s3-source';
 
-/** A page of prepared rows, and which one it is. */
 export interface PreparedPage {
   readonly page: number;
   readonly rows: readonly PreparedRow[];
 }
 
-/**
- * The rows of a batch, page by page; one page is held at a time. Rows that are not what the batch was started with fail
- * it as `InputUnusable`: no other try will help.
- */
+/** The rows of a batch, a page at a time. Rows that are not those of its start fail it as `InputUnusable`. */
 export class BatchRows {
   readonly #reference: RowsReference;
   readonly #files: PreparedRows;
 
-  /** Whether what cannot be read now is tried again. */
   #isPatient = false;
 
   private constructor(reference: RowsReference, files: PreparedRows) {
@@ -40,10 +35,7 @@ export class BatchRows {
     this.#files = files;
   }
 
-  /**
-   * Of a batch that was opened before. Its rows could be read then, so what is in the way now (a mount that is gone, a
-   * key that is changed) may pass, and must not end a batch whose rows run: it is thrown as worth another try.
-   */
+  /** Rows that could be read before: what is in the way now may pass, and must not end a batch whose rows run. */
   static async reopen(reference: RowsReference, rules: SourceRules): Promise<BatchRows> {
     try {
       const rows = await BatchRows.open(reference, rules);
@@ -54,10 +46,7 @@ export class BatchRows {
     }
   }
 
-  /**
-   * Throws SourceError when the file or its index may not be read by this worker, or is missing; of objects, that is found
-   * out by the first page.
-   */
+  /** Throws SourceError when file or index may not be read, or is missing; of objects the first page tells. */
   static async open(reference: RowsReference, rules: SourceRules): Promise<BatchRows> {
     const { location } = reference;
     if (isUri(location)) {
@@ -73,7 +62,6 @@ export class BatchRows {
     return new BatchRows(reference, files);
   }
 
-  /** The rows of a page, from 0. */
   async page(page: number): Promise<readonly PreparedRow[]> {
     const rows = await this.#read(page);
     if (rows === undefined) throw unusable(this.#reference, `it has no page ${page + 1} of ${this.#reference.pages}`);

@@ -3,21 +3,19 @@ import { Readable } from 'node:stream';
 import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
 import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch/batch-activities';
 import type { RowsReference } from '../../contract/batch/batch-input';
-import type { RowRecord } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import type { AppSamples } from '../../domain/estimate';
 import { errorMessage } from '../../domain/text';
 import { appSamplesName, maxAppSamplesBytes, withBatch } from '../../formats/app-samples';
 import { type Archive, readSmall } from '../../storage/archive/archive';
 import { ArchiveError } from '../../storage/errors';
-import { type ResultLine, toResultLine } from '../../formats/result-line';
+import { toResultLine } from '../../formats/result-line';
 import { ResultsTable } from '../../formats/results-table';
 import { toReportFacts } from '../../report/batch-facts';
 import { openPageAssets, type PageAssets } from '../../report/page-assets';
 import type { ReportRow } from '../../report/report-data';
 import { reportHtml } from '../../report/report-html';
 import { relativeHref, toReportCells, toReportRow } from '../../report/report-row';
-import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { BatchRecord } from './batch-record';
@@ -53,7 +51,8 @@ export async function reportBatch(
       const jsonl = async function* (): AsyncGenerator<string, void, undefined> {
         for await (const page of pages()) {
           for (const joined of page) tally.add(joined);
-          yield jsonlText(page.map((joined) => toResultLine(id, joined.row, joined.record)));
+          const lines = page.map(({ row, record: recorded }) => JSON.stringify(toResultLine(id, row, recorded)));
+          yield lines.map((line) => `${line}\n`).join('');
         }
       };
       const written = {
@@ -124,20 +123,16 @@ async function* joinedPages(
   for await (const { page, rows: read } of rows.all()) {
     signal.throwIfAborted();
     const records = await record.page(digest, page);
-    yield read.map((row) => ({ row, record: ownRecord(row, records.get(row.key)) }));
+    yield read.map((row) => {
+      const found = records.get(row.key);
+      // What was run under the key with another content tells nothing of this row.
+      const isOwn = found?.digest === row.digest || found?.failure?.type === failureTypes.InputChanged;
+      return { row, record: isOwn ? found : undefined };
+    });
   }
 }
 
-/** What was run under the key with another content tells nothing of this row. */
-function ownRecord(row: PreparedRow, record: RowRecord | undefined): RowRecord | undefined {
-  const isOwn = record?.digest === row.digest || record?.failure?.type === failureTypes.InputChanged;
-  return isOwn ? record : undefined;
-}
-
-/**
- * Keeps what the rows of each app took and cost, for estimates of later files. Of two batches at once, one may be lost. An
- * estimate is worth less than the end of a batch, which does not wait for it.
- */
+/** What the rows of each app took and cost, for estimates; worth less than the end of a batch. */
 async function keepSamples(archive: Archive, batchId: string, apps: readonly AppSamples[]): Promise<void> {
   for (const app of apps) {
     const name = appSamplesName(app.webAppId);
@@ -148,9 +143,4 @@ async function keepSamples(archive: Archive, batchId: string, apps: readonly App
       log.warn('what the rows of this batch took and cost is not kept for estimates', { name, error: error.message });
     }
   }
-}
-
-/** Lines of `results.jsonl`. */
-function jsonlText(lines: readonly ResultLine[]): string {
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }

@@ -18,10 +18,7 @@ import { withHeartbeat } from '../heartbeat';
 /** How a stream of rows is worked off. Questions to Temporal at the same time: nearly all of the wait is Temporal's. */
 export const rowsAtOnce = { concurrency: 20 } as const;
 
-/**
- * Asks Temporal about the tasks of these rows, one by one. It changes nothing. It stops at the row beyond which the ends
- * would not fit into one result.
- */
+/** Asks Temporal about the tasks of these rows, as many as fit one result. It changes nothing. */
 export async function pollRows(
   { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'poll'> },
   { id, keys }: PollRowsInput,
@@ -52,38 +49,33 @@ export async function pollRows(
         progress.polled += 1;
         if (end !== undefined) ended.push(end);
       }
-      return { ended, polled: progress.polled, ...open.result };
+      return { ended, polled: progress.polled, states: open.states, heldUp: open.heldUp };
     },
   );
 }
 
-/** What a poll found of the rows that run. */
 class OpenRows {
-  readonly #states: Record<string, number> = {};
-  #heldUp: HeldUpRows | undefined;
+  readonly states: Record<string, number> = {};
+  heldUp: HeldUpRows | undefined;
 
   add(key: string, { status, heldUp }: OpenRow): void {
-    const name = isStatusWord(status) ? status : 'Other';
-    this.#states[name] = (this.#states[name] ?? 0) + 1;
+    // Any client may set a search attribute; what it says enters a history and a page.
+    const name = longhaulStatuses.some((known) => known === status) ? status : 'Other';
+    this.states[name] = (this.states[name] ?? 0) + 1;
     if (heldUp === undefined) return;
     const { since, activity, words } = heldUp;
-    const said = { activity: safeText(activity), words: safeText(words, [], maxWordsLength) };
-    const one = { rows: 1, since, key: safeText(key), ...said };
-    this.#heldUp = addHeldUp(this.#heldUp, one);
-  }
-
-  get result(): Pick<PollRowsResult, 'states' | 'heldUp'> {
-    return { states: this.#states, heldUp: this.#heldUp };
+    this.heldUp = addHeldUp(this.heldUp, {
+      rows: 1,
+      since,
+      key: safeText(key),
+      activity: safeText(activity),
+      words: safeText(words, [], maxWordsLength),
+    });
   }
 }
 
 /** Of why rows cannot go on: they stand in a history and on a page. */
 const maxWordsLength = 300;
-
-/** Any client may set a search attribute; what it says enters a history and a page. */
-function isStatusWord(word: string): boolean {
-  return longhaulStatuses.some((status) => status === word);
-}
 
 /** Asks the tasks of these rows to stop. A task that is over, or was asked before, is none the worse for it. */
 export async function stopRows({ rowTasks }: BatchDependencies, { id, keys }: StopRowsInput): Promise<void> {

@@ -42,22 +42,24 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
   return await withHeartbeat(
     () => progress,
     async () => {
-      const rows = await (await openRows(input, dependencies)).page(cursor.page);
+      const { dailyBudgets, sources } = dependencies;
+      // A batch that is being stopped must end: it waits for no rows.
+      const isEnding = input.onlyFound === true;
+      const batchRows = await (isEnding ? BatchRows.open(reference, sources) : BatchRows.reopen(reference, sources));
+      const rows = await batchRows.page(cursor.page);
       const records = await new BatchRecord(dependencies.archive, id).page(reference.digest, cursor.page);
       const choice = chooseRows(rows, records, input);
       const { currentAttemptScheduledTimestampMs } = activityInfo();
       requirePrices(choice.chosen, input, dependencies, currentAttemptScheduledTimestampMs);
       const starter = new RowStarter(dependencies, input);
       const budget = new ResultBudget(choice.left);
-      const { dailyBudgets } = dependencies;
-      const asked = input.onlyFound === true ? undefined : dailyBudgets;
+      const asked = isEnding ? undefined : dailyBudgets;
       const held = await HeldRows.hold(asked, id, choice.chosen, currentAttemptScheduledTimestampMs);
       const known = await starter.findFirst(choice.chosen.slice(held.count));
       const rowsAhead = held.count + known.size;
       const outcomes = await Readable.from(budget.fitting(choice.chosen.slice(0, rowsAhead)))
         .map(async (one: ChosenRow) => {
-          const rowStarted =
-            known.get(one) ?? (await (input.onlyFound === true ? starter.find(one) : starter.start(one)));
+          const rowStarted = known.get(one) ?? (await (isEnding ? starter.find(one) : starter.start(one)));
           budget.spend(rowStarted === undefined ? [] : endedRecord(rowStarted));
           progress.rows += 1;
           return [rowStarted];
@@ -71,25 +73,20 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       const started = outcomes.flatMap(([one]: [StartedRow | undefined]) => one ?? []);
       const ended = started.flatMap(endedRecord);
       held.free(new Set(ended.map(({ key }) => key)));
+      const isHeld = outcomes.length === rowsAhead && rowsAhead < choice.chosen.length;
       return {
         running: started.flatMap(({ row, outcome }) => (outcome.state === 'running' ? [row] : [])),
         ended: [...left, ...ended],
         left: left.length,
         onRecord,
         next: cursorAfter(cursor.page, taken, rows.length, reference.pages),
-        ...(held.refusal !== undefined &&
-          outcomes.length === rowsAhead &&
-          rowsAhead < choice.chosen.length && { dailyBudget: held.refusal }),
+        dailyBudget: isHeld ? held.refusal : undefined,
       };
     },
   );
 }
 
-/**
- * Refuses rows whose price is not known in the currency of the batch's or the account's budget, before any of them is
- * started: this worker may know other prices than the one that opened the batch. It is tried again, and goes on once the
- * worker has the prices.
- */
+/** Refuses rows without a usable price; retryable, as this worker may know other prices than that of `openBatch`. */
 function requirePrices(
   chosen: readonly ChosenRow[],
   { budget, onlyFound }: StartRowsInput,
@@ -125,11 +122,6 @@ class ResultBudget {
   }
 }
 
-/** A batch that is being stopped must end: it waits for no rows. */
-async function openRows({ rows, onlyFound }: StartRowsInput, { sources }: BatchDependencies): Promise<BatchRows> {
-  return onlyFound === true ? await BatchRows.open(rows, sources) : await BatchRows.reopen(rows, sources);
-}
-
 interface StartedRow {
   readonly row: RunningRow;
   readonly outcome: RowStarted;
@@ -140,7 +132,6 @@ function endedRecord({ row, outcome }: StartedRow): RowRecord[] {
   return outcome.state === 'ended' ? [{ ...outcome.end, ...row, digest: outcome.digest }] : [];
 }
 
-/** Starts rows of one page. */
 class RowStarter {
   readonly #dependencies: BatchDependencies;
   readonly #input: StartRowsInput;

@@ -1,4 +1,4 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { CancellationScope, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type {
   AwaitRowEndsResult,
   ReportBatchResult,
@@ -23,12 +23,10 @@ import { searchAttributes } from '../../contract/search-attributes';
 import { addCost, noSpending } from '../../domain/batch/batch-budget';
 import { pickKeys, pickPlace } from '../../domain/batch/row-place';
 import { BatchPace } from '../../domain/batch/batch-pace';
-import { BatchStop } from './batch-stop';
 import { type BatchContinueAsNewState, readBatchStart, readBudget } from './batch-state';
 import { batchDetails, viewProgress } from './details';
 import { RowWindow } from './row-window';
 
-/** So many of the last failures are shown. */
 const shownFailures = 5;
 const maxProblemLength = 1_000;
 /** The next row starts within this time of the end of the one before, unless the batch may not start it. */
@@ -37,11 +35,41 @@ const holdMs = 30_000;
 /** Ends of rows that may have a task at the service although no request id is known. */
 const mayHaveTask: readonly string[] = [failureTypes.CreateUncertain, 'Terminated'];
 
-/** Where a batch is in its story. */
 export type BatchPhase = Exclude<
   BatchState,
   'Paused' | 'BudgetReached' | 'DailyBudgetReached' | 'Draining' | 'Stopping'
 >;
+
+/** The stop of a batch, asked for by Temporal's cancellation. */
+class BatchStop {
+  isAsked = false;
+  /** Whether this run was canceled, and so can end as canceled. */
+  isCanceled = false;
+  #breakable: CancellationScope | undefined;
+
+  cancel(): void {
+    this.isCanceled = true;
+    this.ask();
+  }
+
+  ask(): void {
+    this.isAsked = true;
+    this.#breakable?.cancel();
+  }
+
+  /** Takes a step that could only lead to more rows; undefined when the stop broke it off, or came before it. */
+  async unlessAsked<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
+    if (this.isAsked) return undefined;
+    const scope = new CancellationScope({ cancellable: true });
+    this.#breakable = scope;
+    try {
+      return await scope.run(step);
+    } catch (error) {
+      if (scope.consideredCancelled) return undefined;
+      throw error;
+    }
+  }
+}
 
 /** A batch as its workflow knows it: the plan, the state, and how both are shown. */
 export class BatchRun {
@@ -85,10 +113,7 @@ export class BatchRun {
     return this.#window.size > 0 || this.#window.isStarting;
   }
 
-  /**
-   * How many of the next rows may start now. 0: the budget lets none start, but they are scanned, for what is on record costs
-   * nothing, and the batch may be over. Null: nothing is to be done.
-   */
+  /** How many rows may start; 0: none, but they are scanned, for what is on record costs nothing. Null: nothing to do. */
   get startLimit(): number | null {
     const { cursor, isPaused, isDraining, dailyWait, concurrency } = this.state;
     if (cursor === null || isPaused || isDraining || dailyWait !== undefined || this.stop.isAsked) return null;
@@ -110,12 +135,10 @@ export class BatchRun {
     return this.#window.size === 0 && (cursor === null || isDraining || this.stop.isAsked);
   }
 
-  /** A call of `startRows` is on its way. */
   beginStart(): void {
     this.#window.beginStart();
   }
 
-  /** Takes in what it led to. */
   takeStarted({ running, ended, left = 0, onRecord, next, dailyBudget }: StartRowsResult): void {
     const { state } = this;
     if (running.length > 0) this.#endHold();
@@ -163,12 +186,10 @@ export class BatchRun {
     };
   }
 
-  /** Asks the daily budget again. */
   endDailyWait(): void {
     this.state.dailyWait = undefined;
   }
 
-  /** From where on the ends of rows are awaited. */
   get endsFrom(): RowEndCursor {
     const { endsFrom, startedAtMs } = this.state;
     return endsFrom ?? { closedAfter: new Date(startedAtMs).toISOString(), seenRuns: [] };
@@ -226,7 +247,6 @@ export class BatchRun {
     );
   }
 
-  /** Shows where the batch is. */
   show(phase: BatchPhase, problem: string | null = null): void {
     this.#phase = phase;
     this.#problem = problem?.slice(0, maxProblemLength) ?? null;
@@ -239,7 +259,6 @@ export class BatchRun {
     this.show('Ended');
   }
 
-  /** Shows what has changed since. */
   refresh(): void {
     const { current } = this;
     if (current !== this.#shown) upsertSearchAttributes([{ key: searchAttributes.status, value: current }]);
@@ -252,7 +271,6 @@ export class BatchRun {
     setCurrentDetails(batchDetails(this.view()));
   }
 
-  /** What it is doing. */
   get current(): BatchState {
     const { state } = this;
     const phase = this.#phase;
@@ -266,7 +284,6 @@ export class BatchRun {
     return state.dailyWait !== undefined && this.#window.size === 0 ? 'DailyBudgetReached' : 'Running';
   }
 
-  /** What the next run begins with. */
   handOver(): BatchContinueAsNewState {
     return {
       ...this.state,
@@ -276,7 +293,6 @@ export class BatchRun {
     };
   }
 
-  /** Answer of the `progress` query. */
   view(): BatchProgress {
     const { plan, state, current } = this;
     const running = this.#window.size;

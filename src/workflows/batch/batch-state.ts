@@ -70,7 +70,6 @@ export interface BatchContinueAsNewState {
 
 const firstRow: RowCursor = { page: 0, skip: 0 };
 
-/** Before the first step. */
 function newState(plan: BatchPlan): BatchContinueAsNewState {
   return {
     startedAtMs: Date.now(),
@@ -96,7 +95,6 @@ function newState(plan: BatchPlan): BatchContinueAsNewState {
 /** Input of one run: the batch's input, and what a previous run handed over. */
 export type BatchRunInput = BatchInput & { readonly continueAsNewState?: BatchContinueAsNewState };
 
-/** What one run of a batch begins with. */
 interface BatchStart {
   readonly input: BatchInput;
   readonly plan: BatchPlan;
@@ -108,16 +106,13 @@ export function readBatchStart(argument: unknown): BatchStart {
   const start = readStartArgument(argument);
   const { input, continueAsNewState } = start;
   const { plan, problems: inputProblems = [] } = parseBatchInput(input);
-  const problems = [...start.problems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
+  const problems = [...start.problems, ...inputProblems];
+  // Its record is kept by the workflow of its id alone.
+  if (plan !== undefined) problems.push(...batchPlaceProblems(plan, workflowInfo().workflowId));
   if (plan === undefined || problems.length > 0) {
     throw taskFailure('InputInvalid', problems.join('\n'), { problems });
   }
   return { input: input as BatchInput, plan, state: { ...newState(plan), ...continueAsNewState } };
-}
-
-/** Its record is kept by the workflow of its id alone. */
-function placeProblems(plan: BatchPlan): readonly string[] {
-  return batchPlaceProblems(plan, workflowInfo().workflowId);
 }
 
 /** What the budget comes to; null without one, and before the batch is opened. */
@@ -143,7 +138,6 @@ export function nextPass(state: BatchContinueAsNewState, attempts: number): Pass
   return retryable > 0 && attempt < attempts ? 'retryable' : null;
 }
 
-/** Begins another pass, over rows that did not succeed. */
 export function beginPass(state: BatchContinueAsNewState, mode: Pass): void {
   Object.assign(state, { mode, cursor: firstRow, retryable: 0 });
   if (mode === 'retryable') {

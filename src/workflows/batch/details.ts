@@ -13,16 +13,15 @@ import { type BatchContinueAsNewState, readBudget } from './batch-state';
 
 /** In these nothing is left to stop. */
 const endingStates: readonly BatchProgress['state'][] = ['Stopping', 'Reporting', 'Ended'];
-/** So many types of failure are shown. */
+/** Of Temporal's lists, for its Web UI. */
+const unsuccessful = 'ExecutionStatus IN ("Failed", "Terminated", "TimedOut")';
 const maxTypes = 10;
 const maxPathLength = 300;
 
-/** What the progress of a batch is made of. */
 interface ShownBatch {
   readonly plan: BatchPlan;
   readonly state: BatchContinueAsNewState;
   readonly current: BatchState;
-  /** How many rows run. */
   readonly running: number;
   readonly isStopAsked: boolean;
   /** Rows that end in a minute; null while that is not known. */
@@ -32,7 +31,6 @@ interface ShownBatch {
   readonly report: ReportBatchResult | null;
 }
 
-/** How far a batch is. */
 export function viewProgress(batch: ShownBatch): BatchProgress {
   const { plan, state, current, running, perMinute, problem, report } = batch;
   const { failed, canceled } = state;
@@ -86,14 +84,15 @@ function succeededAhead({ mode, cursor, succeededBefore = 0, onRecord }: BatchCo
   return mode === 'new' && cursor !== null ? Math.max(0, succeededBefore - (onRecord?.success ?? 0)) : 0;
 }
 
-/**
- * The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. It is Markdown;
- * the words of rows and of the service in it are not.
- */
+/** The page of a batch, in Markdown; the words of rows and of the service in it are not. */
 export function batchDetails(progress: BatchProgress): string {
   const { state, rows, success, failed, canceled, running, waiting, concurrency, badRows, toRetry, pausedAt } =
     progress;
   const ended = success + failed + canceled;
+  const uploads = formatUploads(progress);
+  // They change only when a row starts or ends.
+  const countedAt =
+    progress.lastMovedAt == null || state === 'Ended' ? '' : `; as of ${formatMoment(progress.lastMovedAt)}`;
   const percent = rows === 0 ? 100 : Math.floor((100 * ended) / rows);
   const lines = [
     [
@@ -101,7 +100,7 @@ export function batchDetails(progress: BatchProgress): string {
       `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ${badRows === 1 ? 'one' : 'ones'} left out`}`,
     ],
     ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
-    ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting${countedAt(progress)}`],
+    ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting${countedAt}`],
     ...(toRetry === undefined || toRetry === 0
       ? []
       : [['To be tried again', `${formatCountOf(toRetry, 'row')} so far, once every row had its turn`]]),
@@ -114,10 +113,12 @@ export function batchDetails(progress: BatchProgress): string {
     ...attemptLines(progress),
     ...formatStates(progress),
     ...(progress.report === null ? [['Pace', formatPace(progress, ended)]] : formatReport(progress.report)),
-    ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
+    ...(uploads === null ? [] : [['Uploads', uploads]]),
     ...costLines(progress),
     ['Failures', formatFailures(progress)],
-    ...(failed === 0 ? [] : [['Failed rows', `list with ${markdownText(failedRowsOf(progress.batchId))}`]]),
+    ...(failed === 0
+      ? []
+      : [['Failed rows', `list with ${markdownText(`${rowsOfBatch(progress.batchId)} AND ${unsuccessful}`)}`]]),
     ['Rows by state', `list with ${markdownText(rowsOfBatch(progress.batchId))}`],
     ...(endingStates.includes(state)
       ? []
@@ -136,11 +137,6 @@ export function batchDetails(progress: BatchProgress): string {
   ].join('\n');
 }
 
-/** The moment that the counts are of: they change only when a row starts or ends. */
-function countedAt({ lastMovedAt, state }: BatchProgress): string {
-  return lastMovedAt == null || state === 'Ended' ? '' : `; as of ${formatMoment(lastMovedAt)}`;
-}
-
 /** Which attempt runs. With the next one, rows count as running again that had ended. */
 function attemptLines({ attempt, state }: BatchProgress): string[][] {
   if (attempt === undefined || attempt.of === 1) return [];
@@ -151,7 +147,6 @@ function attemptLines({ attempt, state }: BatchProgress): string[][] {
   return [['Attempt', `${attempt.number} of ${attempt.of}${again}`]];
 }
 
-/** How many rows wait for a person. */
 export function rowsThatWait(counts: Readonly<Record<string, number>> = {}): number {
   return statesThatWait.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
 }
@@ -180,17 +175,12 @@ function formatStates({ batchId, rowStates, running, lastMovedAt }: BatchProgres
   ];
 }
 
-/** Filters of Temporal's lists, for its Web UI. */
-function failedRowsOf(batchId: string): string {
-  return `${rowsOfBatch(batchId)} AND ExecutionStatus IN ("Failed", "Terminated", "TimedOut")`;
-}
-
+/** A filter of Temporal's lists, for its Web UI. */
 function waitingRowsOf(batchId: string): string {
   const states = statesThatWait.map((state) => `"${state}"`).join(', ');
   return `${rowsOfBatch(batchId)} AND ${searchAttributes.status.name} IN (${states}) AND ExecutionStatus = "Running"`;
 }
 
-/** Where what came of the batch is, once it is over. */
 function formatReport({ csv, html }: NonNullable<BatchProgress['report']>): string[][] {
   const files = [
     ['Table', csv],
@@ -209,15 +199,11 @@ function formatPace(progress: BatchProgress, ended: number): string {
   return `${pace} rows a minute${end}${end === '' ? '' : asOf}`;
 }
 
-/** What the rows cost; nothing where no price is known. */
 function costLines({ costs, budget, dailyBudget, running }: BatchProgress): string[][] {
   const daily = dailyBudget === undefined ? [] : [['No more rows today', markdownText(dailyBudget.words)]];
   if (budget != null) return [['Budget', formatBudget(budget, running)], ...daily];
-  return [...daily, ...sumLines(costs)];
-}
-
-function sumLines(costs: BatchProgress['costs']): string[][] {
-  return costs === undefined || costs.sums.length === 0 ? [] : [['Costs', costs.sums.map(formatMoney).join(' and ')]];
+  if (costs === undefined || costs.sums.length === 0) return daily;
+  return [...daily, ['Costs', costs.sums.map(formatMoney).join(' and ')]];
 }
 
 function formatUploads({ uploads: { files, bytes, shared } }: BatchProgress): string | null {

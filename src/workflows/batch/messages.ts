@@ -17,11 +17,7 @@ import { messageRefused } from '../failures';
 import type { BatchRun } from './batch-run';
 import { readBudget } from './batch-state';
 
-/**
- * Registers every handler of the `batch` workflow; before the first await, so that no message is missed. Signals of other
- * names have none: with a default handler, the SDK fails every workflow task from the first signal on whose name begins
- * with its own prefix.
- */
+/** Before the first await, so that no message is missed. No default handler: the SDK fails workflow tasks with one. */
 export function listenToBatch(run: BatchRun): void {
   CancellationScope.current().cancelRequested.catch(() => {
     run.stop.cancel();

@@ -9,13 +9,8 @@ interface ToldEnd {
   readonly askedMs: number;
 }
 
-/**
- * The rows of a batch whose tasks run, oldest first, and those that are being started. It decides which ends are those of
- * their tasks: an end may be told before the call that started its row has returned, and again after the row was started
- * anew.
- */
+/** The rows whose tasks run, oldest first. An end may be told before its start has returned, and after a new start. */
 export class RowWindow {
-  /** By key. */
   readonly #running: Map<string, RunningRow>;
   /** Of rows that are being started: a task may be over before the call that started it has returned. */
   readonly #earlyEnds = new Map<string, RowEnd>();
@@ -32,7 +27,6 @@ export class RowWindow {
     return [...this.#running.values()];
   }
 
-  /** How many rows run. */
   get size(): number {
     return this.#running.size;
   }
@@ -41,12 +35,10 @@ export class RowWindow {
     return this.#startingSinceMs !== null;
   }
 
-  /** A call that starts rows is on its way. */
   beginStart(): void {
     this.#startingSinceMs = Date.now();
   }
 
-  /** It has returned, and these rows run. */
   add(running: readonly RunningRow[]): void {
     const start = { calledMs: this.#startingSinceMs ?? Date.now(), returnedMs: Date.now() };
     for (const row of running) {
@@ -78,10 +70,7 @@ export class RowWindow {
     return row;
   }
 
-  /**
-   * Whether it was read before the row was started again. Who is asked later reads the latest task; its clock may differ
-   * from that of the batch, so its answer stands whatever time it tells.
-   */
+  /** Read before the row was started again. A later answer stands whatever time it tells: clocks differ. */
   #isOfPreviousTask({ key, endedAt }: RowEnd, askedMs: number): boolean {
     const start = this.#starts.get(key);
     return start !== undefined && askedMs < start.returnedMs && Date.parse(endedAt) < start.calledMs;

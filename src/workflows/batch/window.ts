@@ -18,17 +18,13 @@ import { rowsThatWait } from './details';
 
 /** As soon as this part of the window has ended it is filled up. */
 const partToRefill = 10;
-/** So many ended rows are recorded with one call. */
 const maxRecords = 200;
 /** Polls of rows whose state does not change become so many times rarer. */
 const maxPollPauses = 15;
 /** While rows cannot go on: a person waits to see that they can again. */
 const maxPollPausesHeldUp = 4;
 
-/**
- * Step 2: runs the rows in a sliding window. Ends of rows are awaited a few at a time, and recorded by the page, so that a
- * row costs a handful of history events, however many there are.
- */
+/** Step 2: runs the rows in a sliding window, at a handful of history events a row, however many there are. */
 export async function runRows(run: BatchRun): Promise<void> {
   const window = new Window(run);
   run.show('Running');
@@ -42,6 +38,7 @@ export async function runRows(run: BatchRun): Promise<void> {
 }
 
 async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
+  // Read anew each time: it may change with each await.
   const isOver = (): boolean => run.isOver;
   for (;;) {
     if (run.stop.isAsked) await window.stop();
@@ -61,7 +58,6 @@ async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
   }
 }
 
-/** Whether the history of this run is long enough for a fresh run. */
 function canContinue({ plan }: BatchRun): boolean {
   return isHistoryLong(plan.tuning.continueAsNewAfterEvents);
 }
@@ -97,17 +93,14 @@ function waitingRows({ state: { rowStates } }: BatchRun): string {
   return parts.length === 0 ? '' : `${parts.join(', ')}, User Metadata tells more; `;
 }
 
-/** The rows that run at the same time. */
 class Window {
   readonly #run: BatchRun;
-  /** Keys of the rows that were asked to stop. */
   readonly #asked = new Set<string>();
 
   constructor(run: BatchRun) {
     this.#run = run;
   }
 
-  /** Starts rows until the window is full, a page at a time. */
   async fill(): Promise<void> {
     const run = this.#run;
     const { id, rows, choice, defaults } = run.plan;
@@ -160,7 +153,6 @@ class Window {
     return this.#run.runningRows.map(({ key }) => key);
   }
 
-  /** Records what ended, if there is that much. */
   async record(atLeast: number): Promise<void> {
     const run = this.#run;
     const { id, rows } = run.plan;
@@ -184,7 +176,6 @@ class Window {
     return run.startLimit !== null;
   }
 
-  /** Takes in how rows ended, a few at a time, while any run. */
   async takeEnds(): Promise<never> {
     const run = this.#run;
     const { id, tuning } = run.plan;
@@ -211,10 +202,7 @@ class Window {
     }
   }
 
-  /**
-   * Polls every row that runs, for those whose end was missed: it was older than the batch, or Temporal's visibility lost
-   * or delayed it. While nothing moves, the pauses grow.
-   */
+  /** Polls the rows that run, for ends that visibility missed. While nothing moves, the pauses grow. */
   async pollRegularly(): Promise<never> {
     const run = this.#run;
     let pauses = 1;

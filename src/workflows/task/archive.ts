@@ -9,7 +9,6 @@ import { continueWhenLong, waitBounded } from './continue-as-new';
 import { show } from './display';
 import { awaitDecision, createdId, endDecision, incompleteDecisions, type TaskEnd, type TaskRun } from './task-run';
 
-/** Longest pause between two attempts of a parked archive. */
 const maxPauseMs = 6 * 3_600_000;
 /** Tries of one attempt of a parked archive: the pauses are between the attempts. */
 const triesOfParked = 3;
@@ -17,10 +16,7 @@ const triesOfParked = 3;
 /** A task that is over and left something. */
 type Ended = TaskEnd & { readonly status: ArchiveOutputsInput['status'] };
 
-/**
- * Step 4: archives what the task left, and does not let go before it is whole, a person gives up, or it is gone at the
- * service. A canceled task leaves nothing.
- */
+/** Step 4: archives what the task left, until it is whole, given up or gone. A canceled task leaves nothing. */
 export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOutputsResult | null> {
   const { status } = end;
   if (status === 'Canceled') return null;
@@ -90,10 +86,7 @@ function timeLeftMs(end: TaskEnd): number | undefined {
   return Number.isNaN(leftMs) ? undefined : leftMs;
 }
 
-/**
- * Ends the task when there is nothing left to fetch: the service says so, or its expiry has passed and fresh links lead
- * nowhere, again and again. An expiry alone is no proof, and neither are dead links before it.
- */
+/** Ends the task when nothing is left to fetch. Neither an expiry nor dead links alone prove that. */
 function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
   const final = getFinalFailure(error);
   if (final?.type === failureTypes.SuccessNoOutputs || final?.type === failureTypes.ResultLost) throw error;
@@ -108,10 +101,7 @@ function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
   );
 }
 
-/**
- * Parks the task until a person decides, and tries again by itself meanwhile, after pauses that grow. `again`: a person
- * said so.
- */
+/** Parks the task until a person decides, and tries again by itself meanwhile. `again`: a person said so. */
 async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Promise<ArchiveOutputsResult | 'again'> {
   let pauseMs = run.state.incomplete?.pauseMs ?? run.plan.tuning.archivePauseMs;
   if (run.state.incomplete === undefined) awaitDecision(run, incompleteDecisions);
@@ -129,7 +119,12 @@ async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Pr
     if (isEarly) continue;
     showIncomplete(run, ', or the attempt that runs now');
     const archived = await archiveUnlessDecided(run, end);
-    if (archived !== undefined) return closeWith(run, archived);
+    if (archived !== undefined) {
+      delete run.state.incomplete;
+      endDecision(run);
+      run.state.problem = null;
+      return archived;
+    }
     pauseMs = Math.min(maxPauseMs, 2 * pauseMs);
   }
   const { problem } = run.state;
@@ -141,13 +136,6 @@ async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Pr
 function abandoned(run: TaskRun, problem: string | null): ApplicationFailure {
   const requestId = createdId(run);
   return taskFailure('ArchiveIncomplete', `The archive of ${requestId} was abandoned. ${problem}`, { requestId });
-}
-
-function closeWith(run: TaskRun, archived: ArchiveOutputsResult): ArchiveOutputsResult {
-  delete run.state.incomplete;
-  endDecision(run);
-  run.state.problem = null;
-  return archived;
 }
 
 function showIncomplete(run: TaskRun, or: string): void {

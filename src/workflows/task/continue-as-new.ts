@@ -4,11 +4,7 @@ import { longHistoryEvents, workflowTaskTimeout } from '../../domain/workflow-ta
 import { isHistoryLong } from '../history-length';
 import type { TaskRun, TaskRunInput } from './task-run';
 
-/**
- * Whether the history of this run is long enough for a fresh run. Not with a decision in hand, which this run carries
- * out; and not after a cancellation request, since a run continued then can no longer end as canceled: only where the
- * task is over and a person may take any time to decide about its archive.
- */
+/** Not with a decision in hand, nor after a cancellation unless the task is over: the next run cannot end as canceled. */
 function canContinue({ plan, state, decision }: TaskRun): boolean {
   const isLong = isHistoryLong(Math.min(longHistoryEvents, plan.tuning.continueAsNewAfterEvents));
   const endsSoon = state.isCancellationRequested && state.incomplete === undefined;
@@ -32,10 +28,7 @@ export async function continueWhenLong(run: TaskRun): Promise<void> {
   await goOn({ ...run.input, continueAsNewState: run.state });
 }
 
-/**
- * Waits for a condition, at most so long; `false`: that time is over. Also ends when messages have made the history
- * long: the caller then calls {@link continueWhenLong}, before Temporal takes no more signals for this run.
- */
+/** `false`: the time is over. Also ends when the history is long: the caller then calls {@link continueWhenLong}. */
 export async function waitBounded(
   run: TaskRun,
   until: () => boolean,

@@ -31,7 +31,14 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
   await decideUncertain(run);
   const { state } = run;
   while (state.requestId === null && !isStoppedBeforeCreate(run)) {
-    failWhenOverdue(run);
+    const breach = breachedDeadline(run);
+    // Nothing is paid for a task that is too late before it exists.
+    if (breach !== undefined) {
+      // No attempt has looked at the create record: a workflow that was reset knows nothing of what it did before.
+      const notTried = 'This run created nothing; what one before it may have created, longhaul reconcile finds.';
+      const none = state.problem === null ? notTried : `Nothing was created. ${state.problem}`;
+      throw taskFailure('DeadlineExceeded', `${breach} ${state.uncertaintyReason ?? none}`);
+    }
     await continueWhenLong(run);
     show(
       run,
@@ -40,7 +47,7 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
       'follow the task',
     );
     const begunMs = Date.now();
-    const outcome = await attemptCreate(run, createInput(run, inputs));
+    const outcome = await attemptCreate(run, inputs);
     state.createRequests += outcome.sent ?? (outcome.outcome === 'notSent' ? 0 : 1);
     switch (outcome.outcome) {
       case 'accepted':
@@ -71,22 +78,15 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
   if (state.requestId === null && state.uncertaintyReason !== undefined) throw stopUnconfirmed(run);
 }
 
-/** Nothing is paid for a task that is too late before it exists. */
-function failWhenOverdue(run: TaskRun): void {
-  const breach = breachedDeadline(run);
-  if (breach === undefined) return;
-  const { uncertaintyReason, problem } = run.state;
-  // No attempt has looked at the create record: a workflow that was reset knows nothing of what it did before.
-  const notTried = 'This run created nothing; what one before it may have created, longhaul reconcile finds.';
-  const created = uncertaintyReason ?? (problem === null ? notTried : `Nothing was created. ${problem}`);
-  throw taskFailure('DeadlineExceeded', `${breach} ${created}`);
-}
+type Attempted = CreateTaskResult & {
+  /** Temporal gave up before the task's total deadline. */
+  readonly isOutOfTime?: boolean;
+};
 
-function createInput(
-  { plan, state, createDigest, inputDigest, choices }: TaskRun,
-  inputs: PreparedInputs,
-): CreateTaskInput {
-  return {
+/** Until there is an outcome, a stop came first, or messages have made the history long. */
+async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Attempted> {
+  const { plan, state, createDigest, inputDigest, choices } = run;
+  const input: CreateTaskInput = {
     account: plan.account,
     createNumber: state.createNumber,
     createDigest,
@@ -96,16 +96,7 @@ function createInput(
     choices,
     suppressPreviewOutput: plan.suppressPreviewOutput ?? undefined,
   };
-}
-
-type Attempted = CreateTaskResult & {
-  /** Temporal gave up before the task's total deadline. */
-  readonly isOutOfTime?: boolean;
-};
-
-/** Until there is an outcome, a stop came first, or messages have made the history long. */
-async function attemptCreate(run: TaskRun, input: CreateTaskInput): Promise<Attempted> {
-  const options = createOptions(run.plan.tuning, `Create a task of app ${input.webAppId}`, untilTotalDeadlineMs(run));
+  const options = createOptions(plan.tuning, `Create a task of app ${input.webAppId}`, untilTotalDeadlineMs(run));
   const scope = new CancellationScope();
   let isOver = false;
   const create = scope.run(() => activities.createTask.executeWithOptions(options, [input]));

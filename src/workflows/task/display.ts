@@ -58,12 +58,10 @@ export function showEnd(run: TaskRun, status: LonghaulStatus, nextStep: string, 
   show(run, status, 'nothing', nextStep, failure);
 }
 
-/** Shows what else changed in the live details. */
 export function refreshDetails(run: TaskRun): void {
   setCurrentDetails(taskDetails(run));
 }
 
-/** Answer of the `status` query. */
 export function taskStatus({ workflowId, state, isOver, mayRun }: TaskRun): TaskStatus {
   const { serviceStatusAtMs } = state;
   return {
@@ -88,7 +86,6 @@ export function taskStatus({ workflowId, state, isOver, mayRun }: TaskRun): Task
   };
 }
 
-/** States in which an activity may watch. */
 const watchedStates: readonly string[] = ['Queuing', 'Preparing', 'Running', 'Watching'];
 /** So many inputs and outputs are named, each by so many characters. */
 const maxInputs = 5;
@@ -105,6 +102,7 @@ const maxPathLength = 300;
 export function taskDetails(run: TaskRun): string {
   const { plan, state, isOver, archived } = run;
   const { batch } = plan;
+  const { cost, inputs, requestId } = state;
   const status = taskStatus(run);
   // An activity that watches or creates counts for itself, until it comes back.
   const isWatchedByActivity = plan.watch === 'activity' && !isOver && watchedStates.includes(status.status);
@@ -113,16 +111,16 @@ export function taskDetails(run: TaskRun): string {
     polls: isWatchedByActivity ? null : status.polls,
     createRequests: status.status === 'Creating' ? null : status.createRequests,
   };
+  const unknownCost = isOver && requestId !== null ? 'not known: there is no price for its app' : null;
   const facts = [
     ...taskFacts(known, (iso) => `as of ${formatMoment(iso)}`),
     ['queries', isWatchedByActivity ? 'counted by the pending activity watchTask, in its heartbeat' : null],
-    ['cost', costText(run)],
+    ['cost', cost === null ? unknownCost : formatMoney(cost)],
     ['to stop it', isOver ? null : howToStop(status)],
     ['row of', batch && `batch:${batch.id}`],
     ['problem', status.problem],
   ] as const;
   const choices = isOver ? [] : operatorChoices(status.status, status.workflowId);
-  const { inputs } = state;
   const inputBytes = inputs.reduce((sum, { bytes }) => sum + bytes, 0);
   const outputs = archived?.outputs.slice(0, maxOutputs) ?? [];
   const manifest = archived?.manifest ?? null;
@@ -163,7 +161,6 @@ export function taskDetails(run: TaskRun): string {
   ].join('\n');
 }
 
-/** A list under its title; nothing without an entry. */
 function section(title: string | null, entries: readonly string[]): string[] {
   if (entries.length === 0) return [];
   return [...(title === null ? [] : ['', title]), '', ...entries.map((entry) => `- ${entry}`)];
@@ -171,11 +168,6 @@ function section(title: string | null, entries: readonly string[]): string[] {
 
 function moreLine(count: number): string[] {
   return count > 0 ? [`and ${count} more`] : [];
-}
-
-function costText({ state: { cost, requestId }, isOver }: TaskRun): string | null {
-  if (cost !== null) return formatMoney(cost);
-  return isOver && requestId !== null ? 'not known: there is no price for its app' : null;
 }
 
 /** What a stop does in this state, and what Terminate does instead. */

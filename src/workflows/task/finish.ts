@@ -99,10 +99,7 @@ function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
   throw new CancelledFailure('The task was stopped, and the stop is confirmed.', [{ result }]);
 }
 
-/**
- * The failure a workflow ends with: always one of the durable types. Shows it as well. Continue-as-new and a confirmed
- * cancellation pass through, and so does an error that is a bug: it must not end the task.
- */
+/** One of the durable types, shown as well. An error that is a bug passes through: it must not end the task. */
 export function endingFailure(run: TaskRun, error: unknown): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
   const failure =

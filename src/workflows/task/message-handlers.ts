@@ -30,33 +30,21 @@ export function listen(run: TaskRun): void {
       requireDecodable(args);
       return taskStatus(run);
     },
-    {
-      description: 'What the task is doing, and what became of each request.',
-    },
+    { description: 'What the task is doing, and what became of each request.' },
   );
-  listenToVerbs(run);
-  listenToAdopt(run);
-  listenToDecisions(run);
-}
-
-function listenToVerbs(run: TaskRun): void {
   setHandler(
     cancelSignal,
     () => {
       askToStop(run, 'cancel');
     },
-    {
-      description: 'Cancel the task at the service: only before it is created and while it queues. Never interrupts.',
-    },
+    { description: 'Cancel the task at the service: only before it is created and while it queues. Never interrupts.' },
   );
   setHandler(
     interruptSignal,
     () => {
       askToStop(run, 'interrupt');
     },
-    {
-      description: 'Interrupt the task at the service: while it runs; kept for then when it comes earlier.',
-    },
+    { description: 'Interrupt the task at the service: while it runs; kept for then when it comes earlier.' },
   );
   setHandler(
     callbackSignal,
@@ -68,6 +56,8 @@ function listenToVerbs(run: TaskRun): void {
     },
     { description: 'A callback arrived: the task is polled now. Only the service’s answer counts.' },
   );
+  listenToAdopt(run);
+  listenToDecisions(run);
 }
 
 function listenToAdopt(run: TaskRun): void {

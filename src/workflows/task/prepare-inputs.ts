@@ -11,7 +11,6 @@ import { show } from './display';
 import { isStoppedBeforeCreate, untilTotalDeadlineMs } from './stop';
 import type { TaskRun } from './task-run';
 
-/** Uploads at the same time within one task. */
 const parallelUploads = 4;
 /** Temporal takes a summary of 400 bytes. */
 const maxSummaryNameLength = 80;
@@ -25,10 +24,7 @@ interface Content {
   readonly wantedBy: PlannedFile[];
 }
 
-/**
- * Step 1: uploads and commits every input file, the same content once. A stop or a cancel ends it at once; what is
- * uploaded by then costs nothing.
- */
+/** Step 1: uploads and commits every input file, the same content once. A stop ends it at once; it costs nothing. */
 export async function prepareInputs(run: TaskRun): Promise<PreparedInputs> {
   const { values, files } = run.plan;
   if (files.length === 0) return values;
@@ -76,17 +72,13 @@ async function upload(
   run: TaskRun,
   { file, wantedBy }: Content,
 ): Promise<{ resource: CommittedInput; described: ManifestInput }> {
-  const { account } = run.plan;
-  const withinMs = remainingMs(run);
-  const options = transferOptions(
-    run.plan.tuning,
-    `Upload ${markdownText(uploadName(file), maxSummaryNameLength)}`,
-    withinMs,
-  );
+  const { account, tuning, batch } = run.plan;
+  const summary = `Upload ${markdownText(uploadName(file), maxSummaryNameLength)}`;
+  const options = transferOptions(tuning, summary, remainingMs(run));
+  // Not where an app is given the name: only just after its upload is the service's last file of that name surely this one.
+  const isShared = (batch !== null && wantedBy.every(({ as }) => as !== 'name')) || undefined;
   const stored = await activities.storeInput
-    .executeWithOptions(options, [
-      { account, file, isShared: isShareable(run, wantedBy) || undefined, choices: run.choices },
-    ])
+    .executeWithOptions(options, [{ account, file, isShared, choices: run.choices }])
     .catch((error: unknown) => {
       throw aboutInputs(error, wantedBy);
     });
@@ -102,14 +94,6 @@ function uploadName(file: string): string {
   const place = isUri(file) ? redactUrl(file) : file;
   const slash = Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\'));
   return place.length <= maxSummaryNameLength || slash < 0 ? place : `${place.slice(slash + 1)} of ${place}`;
-}
-
-/**
- * Rows share what they upload. Not where an app is given the name: the service may take it for that of another file,
- * the last one of this name, which is surely this task's own only when it has just been uploaded.
- */
-function isShareable({ plan }: TaskRun, wantedBy: readonly PlannedFile[]): boolean {
-  return plan.batch !== null && wantedBy.every(({ as }) => as !== 'name');
 }
 
 /** Finds files of the same content before anything is uploaded; a single file is not read. */

@@ -19,7 +19,6 @@ export function countedFromMs({ state }: TaskRun): number {
   return state.startedAtMs + state.parkedMs;
 }
 
-/** How long until the task's total deadline has passed. */
 export function untilTotalDeadlineMs(run: TaskRun): number {
   return Math.max(0, countedFromMs(run) + run.plan.deadlinesMs.total - Date.now()) + 1;
 }

@@ -2,10 +2,9 @@ import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 import type { CreateTaskInput, ManifestInput, PollResult } from '../../contract/activities';
 import { taskPlaceProblems } from '../../contract/archive-folder';
 import type { RowUploads } from '../../contract/batch/batch-rows';
-import { parseTaskInput } from '../../contract/parse-task-input';
+import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
-import type { TaskPlan } from '../../contract/parse-task-input';
 import type { CostTimes, TaskResult, Timestamps } from '../../contract/task-result';
 import type { Money } from '../../domain/money';
 import { afterReading, type StopRequest } from '../../domain/stop-request';
@@ -20,7 +19,6 @@ import {
 import { messageRefused, taskFailure } from '../failures';
 import { isRetriedRun, readStartArgument } from '../start-argument';
 
-/** How the task ended at the service. */
 export interface TaskEnd {
   readonly status: TerminalStatus;
   readonly timestamps: Timestamps;
@@ -36,12 +34,9 @@ export type Decision =
   | { readonly kind: 'abandon' }
   | { readonly kind: 'rearchive' };
 
-/** Decisions about a create whose outcome is unknown. */
 export const uncertainDecisions = ['adopt', 'recreate', 'abandon'] as const;
-/** Decisions about an archive that misses outputs. */
 export const incompleteDecisions = ['rearchive', 'abandon'] as const;
 
-/** An uncertain create that waits for a decision. */
 export interface UncertainWait {
   readonly sinceMs: number;
   /** When the create was sent, by its create record; where that does not say, it is `notBeforeMs`. */
@@ -54,7 +49,6 @@ export interface UncertainWait {
   rounds: number;
 }
 
-/** A request id that a callback brought, and since when. */
 export interface Candidate {
   readonly requestId: string;
   readonly sinceMs: number;
@@ -76,7 +70,6 @@ export interface TaskState extends Mutable<WatchedTask> {
   createNumber: number;
   createRequests: number;
   inputs: readonly ManifestInput[];
-  /** Undefined before the first upload. */
   uploads?: RowUploads;
   /** How long it waited for a decision about an uncertain create; deadlines do not count it. */
   parkedMs: number;
@@ -104,7 +97,6 @@ export interface TaskState extends Mutable<WatchedTask> {
   incomplete?: { readonly end: TaskEnd; readonly missing: string; readonly pauseMs: number };
 }
 
-/** What a result says of the archive. */
 export type ArchivedPart = Pick<TaskResult, 'outputs' | 'outputCount' | 'outputBytes' | 'manifest'>;
 
 /** Input of one run: the task's input, and what a previous run handed over. */
@@ -123,13 +115,11 @@ export interface TaskRun {
   readonly state: TaskState;
   /** Temporal lets a workflow end as canceled only in the run that it asked. */
   readonly canEndAsCanceled: boolean;
-  /** The decisions that it waits for. */
   awaited: readonly Decision['kind'][];
   decision: Decision | undefined;
   /** How many candidates came so far; a new one is checked at once. */
   candidatesArrived: number;
   isWarned: boolean;
-  /** Once its outputs are archived. */
   archived: ArchivedPart | null;
   isOver: boolean;
   /** It ended without being over at the service, as far as is known. */
@@ -140,8 +130,11 @@ export interface TaskRun {
 export function openRun(argument: unknown): TaskRun {
   const start = readStartArgument(argument);
   const { plan, problems: inputProblems = [] } = parseTaskInput(start.input);
-  const placeProblems = plan === undefined ? [] : placeProblemsNow(plan);
-  const problems = [...start.problems, ...inputProblems, ...placeProblems];
+  const { workflowId, memo, continuedFromExecutionRunId } = workflowInfo();
+  const problems = [...start.problems, ...inputProblems];
+  // A task that was paid goes on where it is: it has continued as new.
+  const isFirst = continuedFromExecutionRunId === undefined || isRetriedRun();
+  if (plan !== undefined && isFirst) problems.push(...taskPlaceProblems(plan, workflowId));
   if (plan === undefined || problems.length > 0) {
     upsertSearchAttributes([
       { key: searchAttributes.status, value: 'Failed' },
@@ -150,7 +143,6 @@ export function openRun(argument: unknown): TaskRun {
     throw taskFailure('InputInvalid', problems.join('\n'), { problems });
   }
   const input = start.input as TaskInput;
-  const { workflowId, memo } = workflowInfo();
   const state: TaskState = { ...newState(plan), ...start.continueAsNewState };
   // Decisions are awaited before the first message is handled: one that came while a previous run handed over is for this one.
   const whileIncomplete = state.incomplete === undefined ? [] : incompleteDecisions;
@@ -172,13 +164,6 @@ export function openRun(argument: unknown): TaskRun {
     isOver: false,
     mayRun: false,
   };
-}
-
-/** A task that was paid goes on where it is: it has continued as new. */
-function placeProblemsNow(plan: TaskPlan): readonly string[] {
-  const { workflowId, continuedFromExecutionRunId } = workflowInfo();
-  const isFirst = continuedFromExecutionRunId === undefined || isRetriedRun();
-  return isFirst ? taskPlaceProblems(plan, workflowId) : [];
 }
 
 function textIn(memo: Readonly<Record<string, unknown>> | undefined, name: string): string | undefined {
@@ -218,7 +203,6 @@ export function createdId({ state }: TaskRun): string {
   return state.requestId;
 }
 
-/** The task exists under this request id. */
 export function acceptTask({ state }: TaskRun, requestId: string): void {
   state.isWokenUp ||= state.candidates.some((candidate) => candidate.requestId === requestId);
   state.requestId = requestId;

@@ -21,7 +21,6 @@ import {
   type UncertainWait,
 } from './task-run';
 
-/** Request ids of callbacks that the service is asked about side by side. */
 const askedAtOnce = 10;
 
 /**
@@ -164,10 +163,7 @@ function duePolicy(run: TaskRun, { actAtMs }: UncertainWait): Decision | undefin
   return run.state.candidates.length === 0 && Date.now() >= actAtMs ? getPolicy(run) : undefined;
 }
 
-/**
- * The first of the callbacks' request ids that the service confirms. The callback will not come again, so a service that
- * does not answer is asked once more later, and "no such task" is "not visible yet" for a while.
- */
+/** A callback comes once: a service that is away is asked again, and "no such task" is "not visible yet" for a while. */
 async function confirmedCandidate(
   run: TaskRun,
   wait: UncertainWait,

@@ -23,10 +23,7 @@ const settleParts = 6;
 /** Temporal takes a summary of 400 bytes. */
 const maxSummaryStatusLength = 80;
 
-/**
- * Step 3: follows the task to its end, by durable timers or by an activity. A message (a callback, a request to end it)
- * causes a poll at once. Failed queries never end the watch; what the service says last is the truth.
- */
+/** Step 3: follows the task to its end. A message causes a poll at once; failed queries never end the watch. */
 export async function watchTask(run: TaskRun): Promise<TaskEnd> {
   const { state, plan } = run;
   const next = plan.watch === 'activity' ? watchByActivity(run) : watchByTimer(run);
@@ -133,10 +130,7 @@ async function pollNow(run: TaskRun): Promise<PollResult> {
   return poll;
 }
 
-/**
- * The watch by one heartbeating activity, which comes back when there is something to do: a handful of events however
- * long the task runs. A message ends it at once, and while a request to end the task is under way, timers take over.
- */
+/** By one heartbeating activity, in a handful of events. While a request to end it is under way, timers take over. */
 function watchByActivity(run: TaskRun): NextObservation {
   const { state } = run;
   return async () => {

@@ -7,12 +7,8 @@ const euros = (amount: number) => ({ micros: amount * 1_000_000, currency: 'EUR'
 describe('the options without effect on a batch that runs', () => {
   it('are those that are given and that it has otherwise', () => {
     const given = { ...batch, budget: '5EUR', concurrency: 7, webhook: 'orders', archive: 'drafts', attempts: 3 };
-    expect(settingsWithoutEffect(given, { ...batch, attempts: 3 }, undefined)).toEqual([
-      'concurrency',
-      'budget',
-      'archive',
-      'webhook',
-    ]);
+    const without = ['archive', 'budget', 'concurrency', 'webhook'];
+    expect([...settingsWithoutEffect(given, { ...batch, attempts: 3 }, undefined)].sort()).toEqual(without);
   });
 
   it('are none where the batch has the same, however it was given', () => {

@@ -18,7 +18,7 @@ const written: Readonly<Record<keyof FailureDetails, object>> = {
   ResultLost: { requestId: 'r-1' },
   ArchiveIncomplete: { requestId: 'r-1' },
   StopUnconfirmed: { requestId: null },
-  RowsChanged: { changed: 1, changedRows: [{ line: 7, key: 'row-7' }] },
+  RowsChanged: { changed: 1, changedRows: [{ line: 7, key: 'row-7' }], renamed: null },
 };
 const types = Object.keys(written) as (keyof FailureDetails)[];
 
