@@ -121,16 +121,9 @@ function searchText(row: ReportRow): string {
   let text = searchTexts.get(row);
   if (text === undefined) {
     const { key, line, sheetRow, requestId, failure, files, cells = [] } = row;
+    const place = sheetRow === undefined ? `line ${line}` : `row ${sheetRow}\nline ${line}`;
     const named = [...files.map(({ name }) => name), ...cells.map(([, value]) => value)];
-    const words = [
-      key,
-      ...(sheetRow === undefined ? [] : [`row ${sheetRow}`]),
-      `line ${line}`,
-      requestId,
-      failure?.type,
-      failure?.message,
-      ...named,
-    ];
+    const words = [key, place, requestId, failure?.type, failure?.message, ...named];
     text = words.join('\n').toLowerCase();
     searchTexts.set(row, text);
   }

@@ -5,6 +5,8 @@ import { durationMs, kindOf, savedAs } from './data';
 import { formatBytes, formatCost, formatDuration, formatTime } from './format';
 import { StateMark } from './grid';
 
+const steps: Readonly<Record<string, 1 | -1>> = { ArrowRight: 1, ArrowLeft: -1 };
+
 interface DetailsProps {
   readonly row: ReportRow;
   readonly facts: ReportFacts;
@@ -20,7 +22,7 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
     dialog.current?.showModal();
   }, []);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : undefined;
+    const by = steps[event.key];
     if (by === undefined || event.target instanceof HTMLMediaElement) return;
     event.preventDefault();
     step(by);
@@ -126,13 +128,14 @@ function Files({ row: { files, fileCount } }: { readonly row: ReportRow }): JSX.
   );
 }
 
-interface IdentityProps {
+/** Where a task is: at the service, in Temporal and in the archive. */
+function Identity({
+  facts,
+  row: { requestId, workflowId, manifest },
+}: {
   readonly facts: ReportFacts;
   readonly row: ReportRow;
-}
-
-/** Where a task is: at the service, in Temporal and in the archive. */
-function Identity({ facts, row: { requestId, workflowId, manifest } }: IdentityProps): JSX.Element {
+}): JSX.Element {
   return (
     <>
       {requestId !== null && (

@@ -79,8 +79,14 @@ export function Grid({ rows, hasCosts, open }: GridProps): JSX.Element {
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor(window.innerHeight / (cardHeight + gap))) * columns;
     const steps: Readonly<Record<string, number>> = {
-      ...{ ArrowRight: current + 1, ArrowLeft: current - 1, ArrowDown: current + columns, ArrowUp: current - columns },
-      ...{ PageDown: current + page, PageUp: current - page, Home: 0, End: rows.length - 1 },
+      ArrowRight: current + 1,
+      ArrowLeft: current - 1,
+      ArrowDown: current + columns,
+      ArrowUp: current - columns,
+      PageDown: current + page,
+      PageUp: current - page,
+      Home: 0,
+      End: rows.length - 1,
     };
     const next = steps[event.key];
     if (next === undefined || event.altKey || event.ctrlKey || event.metaKey) return;

@@ -144,7 +144,11 @@ function optionsOf({ drawn, format }: Plot, width: number): uPlot.Options {
   const quiet = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
   const paths = drawn === 'bars' ? uPlot.paths.bars?.({ size: [0.8, 40], align: 1 }) : undefined;
   return {
-    ...{ width, height: plotHeight, legend: { show: false }, cursor: { show: false }, padding: [8, 20, 0, 0] },
+    width,
+    height: plotHeight,
+    legend: { show: false },
+    cursor: { show: false },
+    padding: [8, 20, 0, 0],
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
     axes: [
       { ...quiet, size: 34, space: labelSpace, incrs: [...labelSteps], values: (_, seconds) => timeLabels(seconds) },

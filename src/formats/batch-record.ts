@@ -35,7 +35,10 @@ const headSchema = z.strictObject({ records: z.number().int().nonnegative() });
  */
 export function recordText(records: Iterable<RowRecord>): string {
   const inOrder = [...records].sort((one, other) => one.index - other.index || (one.key < other.key ? -1 : 1));
-  return [{ records: inOrder.length }, ...inOrder.map(inOneForm)].map((line) => `${JSON.stringify(line)}\n`).join('');
+  // Parsed, the same record is the same text, in whatever order its fields came.
+  return [{ records: inOrder.length }, ...inOrder.map((record) => recordSchema.parse(record))]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('');
 }
 
 /** Throws an Error that says what is wrong with the text, and where. */
@@ -57,9 +60,4 @@ export function parseRecordText(text: string): RowRecord[] {
 /** Whether a text begins as that of records does: nothing else in the archive has such a first line. */
 export function isRecordText(text: string): boolean {
   return headSchema.safeParse(parseJson(text.split('\n', 1)[0] ?? '')).success;
-}
-
-/** The same record is the same text, in whatever order its fields came. */
-function inOneForm(record: RowRecord): RowRecord {
-  return recordSchema.parse(record);
 }

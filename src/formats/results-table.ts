@@ -5,10 +5,10 @@ import type { ResultLine } from './result-line';
 /** Between the paths of one cell. No name in an archive has one. */
 const pathSeparator = '|';
 
+// prettier-ignore
 const resultColumns = [
-  ...['key', 'line', 'status', 'request_id', 'failure_type', 'failure'],
-  ...['outputs', 'manifest', 'started_at', 'ended_at', 'seconds', 'failed_outputs'],
-  ...['cost', 'currency', 'queued_seconds', 'cost_times', 'sheet_row'],
+  'key', 'line', 'status', 'request_id', 'failure_type', 'failure', 'outputs', 'manifest', 'started_at', 'ended_at',
+  'seconds', 'failed_outputs', 'cost', 'currency', 'queued_seconds', 'cost_times', 'sheet_row',
 ];
 
 /** The form of the row file, where that is a table. */
@@ -44,10 +44,21 @@ export class ResultsTable {
     const { columns } = this.#own;
     return this.#text(
       lines.map(({ key, line, status, requestId, failure, outputs, manifest, startedAt, endedAt, ...more }) => [
-        ...[plainCell(key), line, status, plainCell(requestId), plainCell(failure?.type), plainCell(failure?.message)],
-        ...[plainCell(outputs.map(({ path }) => path).join(pathSeparator)), plainCell(manifest)],
-        ...[startedAt, endedAt, this.#number(more.seconds), more.failedOutputCount],
-        ...[this.#number(more.cost && formatAmount(more.cost)), more.cost?.currency, this.#number(more.queuedSeconds)],
+        plainCell(key),
+        line,
+        status,
+        plainCell(requestId),
+        plainCell(failure?.type),
+        plainCell(failure?.message),
+        plainCell(outputs.map(({ path }) => path).join(pathSeparator)),
+        plainCell(manifest),
+        startedAt,
+        endedAt,
+        this.#number(more.seconds),
+        more.failedOutputCount,
+        this.#number(more.cost && formatAmount(more.cost)),
+        more.cost?.currency,
+        this.#number(more.queuedSeconds),
         Object.keys(more.costTimes).length === 0 ? null : JSON.stringify(more.costTimes),
         more.sheetRow,
         ...columns.map((_, index) => plainCell(more.cells[index])),

@@ -38,7 +38,7 @@ export async function askService(
       asked += 1;
       onProgress(asked);
     },
-    { concurrency: questionsAtOnce, ...(signal !== undefined && { signal }) },
+    { concurrency: questionsAtOnce, signal },
   );
 }
 
@@ -87,7 +87,7 @@ async function askOne({ services, inTurn, signal }: Asking, account: string, req
     // One account that rests or does not answer must not end the comparison of all others.
     if (!(error instanceof ServiceError || error instanceof PollHeldBackError)) throw error;
     const isRefused = error instanceof UnauthorizedError || error instanceof ApiKeyUnavailableError;
-    return { says: 'nothing', words: withoutUrls(error.message), ...(isRefused && { refusedKeyOf: account }) };
+    return { says: 'nothing', words: withoutUrls(error.message), refusedKeyOf: isRefused ? account : undefined };
   }
 }
 

@@ -96,7 +96,12 @@ function remedyCommand(remedy: Remedy, taskQueue: string | null): RemedyCommand 
   switch (remedy.do) {
     case 'adopt': {
       const { requestId, account, folder } = remedy;
-      return { when: null, command: adoptCommand(requestId, { account, folder, taskQueue }) };
+      const options = [
+        ...(account === null || account === 'default' ? [] : ['--account', account]),
+        ...(folder === '' ? [] : ['--archive', folder]),
+        ...(taskQueue === null ? [] : ['--task-queue', taskQueue]),
+      ];
+      return { when: null, command: words('adopt', requestId, ...options) };
     }
     case 'rearchive':
       return { when: null, command: words('rearchive', remedy.workflowId) };
@@ -121,19 +126,6 @@ function remedyCommand(remedy: Remedy, taskQueue: string | null): RemedyCommand 
       return { when: 'nothing was created', command: words('reconcile', '--settle', `${record}=none`) };
     }
   }
-}
-
-function adoptCommand(
-  requestId: string,
-  how: { readonly account: string | null; readonly folder: string; readonly taskQueue: string | null },
-): string {
-  const { account, folder, taskQueue } = how;
-  const options = [
-    ...(account === null || account === 'default' ? [] : ['--account', account]),
-    ...(folder === '' ? [] : ['--archive', folder]),
-    ...(taskQueue === null ? [] : ['--task-queue', taskQueue]),
-  ];
-  return words('adopt', requestId, ...options);
 }
 
 function words(...args: readonly string[]): string {

@@ -179,7 +179,8 @@ export class KnownTasks {
     const found = known.find((task) => task.account === account) ?? other;
     if (found !== undefined) return Object.assign(found, { account: found.account ?? account });
     const task: Gathered = {
-      ...{ requestId, account },
+      requestId,
+      account,
       workflowId: null,
       lastStatus: null,
       endsWithoutOutputs: 0,
@@ -203,7 +204,7 @@ function isWhole(archived: ArchiveFacts | undefined): boolean {
 }
 
 /** Whether records and manifests name more than one create: the service gave the id again. */
-function isIdOfSeveral({ creators, archives }: Pick<Gathered, 'creators' | 'archives'>): boolean {
+function isIdOfSeveral({ creators, archives }: Gathered): boolean {
   return new Set([...creators.keys(), ...archives.keys()].filter((create) => create !== null)).size > 1;
 }
 

@@ -76,23 +76,18 @@ export async function readArchive(archive: Archive, known: KnownTasks, options: 
         unread.push(name);
       }
     },
-    { concurrency: readsAtOnce, ...(signal !== undefined && { signal }) },
+    { concurrency: readsAtOnce, signal },
   );
   for (const name of unread) {
     signal?.throwIfAborted();
-    await readOne(name, await readOrNothing(archive, name));
+    // Once more, for it may have failed for a moment; what cannot be read is taken as damaged, and never ends the whole.
+    const content = await archive.read(name).catch((error: unknown) => {
+      if (!(error instanceof ArchiveError)) throw error;
+      return Buffer.alloc(0);
+    });
+    await readOne(name, content);
   }
   onProgress(count);
-}
-
-/** Once more, for it may have failed for a moment; what cannot be read is taken as damaged, and never ends the whole. */
-async function readOrNothing(archive: Archive, name: string): Promise<Buffer | undefined> {
-  try {
-    return await archive.read(name);
-  } catch (error) {
-    if (!(error instanceof ArchiveError)) throw error;
-    return Buffer.alloc(0);
-  }
 }
 
 /** The names of what has to be read, and the sizes of the other files of that time. */
@@ -143,7 +138,14 @@ async function parseManifest(
   files: ArchiveFiles,
 ): Promise<ReadManifest | undefined> {
   const json = parseJson(content.toString('utf8'));
-  if (json === undefined) return unreadable(name, folderName);
+  if (json === undefined) {
+    // A damaged manifest's request id is known only from its name.
+    const requestId = folderName;
+    const folder = usualFolder(name, requestId);
+    if (folder === undefined || !isRequestId(requestId)) return undefined;
+    const problems = [`${name} cannot be read as a manifest`];
+    return { requestId, account: null, createdBy: null, folder, archivedAtMs: null, problems };
+  }
   const manifest = parseManifestFiles(json);
   // Anything else may be called so, too.
   if (manifest === undefined) return undefined;
@@ -154,20 +156,6 @@ async function parseManifest(
   const folder = usualFolder(name, requestId) ?? '';
   const createdBy = createNumber === null || workflowId === null ? null : createName(workflowId, createNumber);
   return { requestId, account, createdBy, folder, archivedAtMs, problems };
-}
-
-/** A damaged manifest's request id is known only from its name. */
-function unreadable(name: string, requestId: string): ReadManifest | undefined {
-  const folder = usualFolder(name, requestId);
-  if (folder === undefined || !isRequestId(requestId)) return undefined;
-  return {
-    requestId,
-    account: null,
-    createdBy: null,
-    folder,
-    archivedAtMs: null,
-    problems: [`${name} cannot be read as a manifest`],
-  };
 }
 
 /** The folder that a task was archived into, when its manifest has the usual name; undefined for any other. */
@@ -184,11 +172,7 @@ class ArchiveFiles {
   readonly #verify: boolean;
   readonly #sinceMs: number;
 
-  constructor(
-    archive: Archive,
-    sizes: ReadonlyMap<string, number>,
-    { verify, sinceMs }: Pick<ReadArchiveOptions, 'verify' | 'sinceMs'>,
-  ) {
+  constructor(archive: Archive, sizes: ReadonlyMap<string, number>, { verify, sinceMs }: ReadArchiveOptions) {
     this.#archive = archive;
     this.#sizes = sizes;
     this.#verify = verify;

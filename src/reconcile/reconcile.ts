@@ -12,7 +12,6 @@ import {
   judgeUncertain,
   type SafeReason,
   type ServiceFacts,
-  type TaskFacts,
   type Verdict,
 } from '../domain/reconcile';
 import { parseCreateRecord } from '../formats/create-record';
@@ -163,14 +162,6 @@ async function settle(
 }
 
 /**
- * Whether a workflow that Temporal's list does not show may follow it all the same. A workflow that waits for a person was
- * in that list.
- */
-function mayBeFollowed({ kind, remedies }: Finding): boolean {
-  return kind === 'uncertain' ? remedies.some((remedy) => remedy.do === 'settle') : kind !== 'archiveIncomplete';
-}
-
-/**
  * Leaves out what a workflow follows all the same: one that began or continued as new while the list was read is missing
  * there, or seems to be over.
  */
@@ -180,13 +171,16 @@ async function withoutFollowed(
   signal: AbortSignal | undefined,
 ): Promise<Compared> {
   const isFollowed = async (finding: Finding): Promise<boolean> => {
-    const { workflowId } = finding;
-    return workflowId !== null && mayBeFollowed(finding) && (await workflowState(longhaul, workflowId)) === 'open';
+    const { workflowId, kind, remedies } = finding;
+    // A workflow that waits for a person was in Temporal's list.
+    const mayBeFollowed =
+      kind === 'uncertain' ? remedies.some((remedy) => remedy.do === 'settle') : kind !== 'archiveIncomplete';
+    return workflowId !== null && mayBeFollowed && (await workflowState(longhaul, workflowId)) === 'open';
   };
   const left = await Readable.from(findings)
     .map(async (finding: Finding) => ((await isFollowed(finding)) ? [] : [finding]), {
       concurrency: describesAtOnce,
-      ...(signal !== undefined && { signal }),
+      signal,
     })
     .toArray();
   const unsafe = (left as Finding[][]).flat();
@@ -203,16 +197,13 @@ function judgeAll(known: KnownTasks, nowMs: number): Compared {
   };
   for (const task of known.all()) {
     take(judgeTask(task, nowMs));
-    candidates.push(...candidateIn(task));
+    const { requestId, workflowId, archived, atService } = task;
+    // Only a task without a workflow and an archive can be what an uncertain create made.
+    if (workflowId !== null || archived !== null || atService?.says !== 'task') continue;
+    if (atService.createdAtMs !== null) candidates.push({ requestId, createdAtMs: atService.createdAtMs });
   }
   for (const create of known.uncertainCreates()) take(judgeUncertain(create, candidates));
   return { safe, findings: inOrder(afterDecisions(findings)) };
-}
-
-/** Only a task without a workflow and an archive can be what an uncertain create made. */
-function candidateIn({ requestId, workflowId, archived, atService }: TaskFacts): readonly Candidate[] {
-  if (workflowId !== null || archived !== null || atService?.says !== 'task') return [];
-  return atService.createdAtMs === null ? [] : [{ requestId, createdAtMs: atService.createdAtMs }];
 }
 
 /** A person's answer about a create whose workflow is over: the task it made, or that it made none. */

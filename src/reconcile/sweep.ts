@@ -71,7 +71,10 @@ export async function sweep(
   // Before the report, which a full archive does not take.
   for (const view of shown) onFinding(view);
   const report = await keepReport(archive, endedAt, {
-    ...{ endedAt, plan, safe, unsafe },
+    endedAt,
+    plan,
+    safe,
+    unsafe,
     handled: swept.flatMap(({ finding, handled }) => (handled === undefined ? [] : [{ ...toView(finding), handled }])),
     findings: left.slice(0, maxReported).map(toView),
     omitted: Math.max(0, left.length - maxReported),
@@ -83,12 +86,11 @@ export async function sweep(
 }
 
 /** Where the report is, or why there is none: an archive that takes no files must not keep back what was found. */
-interface KeptReport {
-  readonly place: string;
-  readonly isKept: boolean;
-}
-
-async function keepReport(archive: Archive, endedAt: string, report: object): Promise<KeptReport> {
+async function keepReport(
+  archive: Archive,
+  endedAt: string,
+  report: object,
+): Promise<{ readonly place: string; readonly isKept: boolean }> {
   const name = `${reportFolder}/${endedAt.replaceAll(':', '-')}.json`;
   try {
     await archive.replace(name, `${JSON.stringify(report, null, 2)}\n`);
@@ -106,8 +108,9 @@ async function keepReport(archive: Archive, endedAt: string, report: object): Pr
 /** The oldest by their names; never the one just written, whatever the clock of an earlier worker was. */
 async function removeOldReports(archive: Archive, newest: string): Promise<void> {
   const names: string[] = [];
-  for await (const { name } of archive.list(reportFolder))
+  for await (const { name } of archive.list(reportFolder)) {
     if (ownReport.test(name) && name !== newest) names.push(name);
+  }
   for (const old of names.sort().slice(0, 1 - maxReports)) await archive.remove(old);
 }
 

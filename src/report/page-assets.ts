@@ -33,8 +33,15 @@ export async function buildPageAssets(): Promise<PageAssets> {
     entryPoints: [join(sources, 'main.tsx')],
     tsconfig: join(sources, 'tsconfig.json'),
     banner: { js: await licences() },
-    ...{ bundle: true, minify: true, format: 'iife', target: 'es2022', charset: 'utf8', write: false },
-    ...{ outdir: built, legalComments: 'none', logLevel: 'silent' },
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    charset: 'utf8',
+    write: false,
+    outdir: built,
+    legalComments: 'none',
+    logLevel: 'silent',
   });
   const textOf = (extension: string): string => {
     const text = outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? '';

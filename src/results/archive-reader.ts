@@ -2,10 +2,14 @@ import { Readable } from 'node:stream';
 import { batchFolder } from '../contract/archive-folder';
 import type { RowRecord } from '../contract/batch/batch-rows';
 import { isRequestId } from '../domain/create-outcome';
+import type { AppFigures } from '../domain/estimate';
+import type { Money } from '../domain/money';
 import { errorMessage, showValue } from '../domain/text';
+import { appSamplesName, maxAppSamplesBytes, parseFigures } from '../formats/app-samples';
 import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';
 import { type CreateEnd, parseCreateRecord } from '../formats/create-record';
-import type { Archive } from '../storage/archive/archive';
+import { allCreates, isKnownCreate } from '../formats/row-end';
+import { type Archive, readSmall } from '../storage/archive/archive';
 import { ResultsError } from './errors';
 
 /** What a file of an archive is, by its name. */
@@ -126,4 +130,48 @@ export async function* readBatchRecord(
   };
   const read = Readable.from(names).map(readOne, { concurrency: pagesAtOnce, signal });
   for await (const records of read as AsyncIterable<readonly RowRecord[]>) yield* records;
+}
+
+/**
+ * The rows of a batch that are on record, by key, those included that its last row file did not have; null where the archive
+ * has nothing of the batch. Throws ArchiveError, {@link ResultsError} for a damaged record, and the signal's reason.
+ */
+export async function readRecordedRows(
+  archive: Archive,
+  batchId: string,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, RowRecord> | null> {
+  signal?.throwIfAborted();
+  const layout = await readBatchLayout(archive, batchId);
+  if (layout === null) return null;
+  signal?.throwIfAborted();
+  const rows = new Map<string, RowRecord>();
+  for await (const record of readBatchRecord(archive, batchId, layout, { rows: 'all', signal }))
+    rows.set(record.key, record);
+  return rows;
+}
+
+/** What each task of a row cost; undefined where that is not known. */
+export function readCosts(record: RowRecord): readonly (Money | undefined)[] {
+  return allCreates(record)
+    .filter(isKnownCreate)
+    .map(({ cost }) => cost);
+}
+
+/** So many apps are looked up. */
+const maxApps = 20;
+
+/** What earlier rows of these apps took and cost; one small file is read for each. Throws ArchiveError, and the signal's reason. */
+export async function readFigures(
+  archive: Pick<Archive, 'read' | 'size'>,
+  apps: Iterable<number>,
+  signal?: AbortSignal,
+): Promise<readonly AppFigures[]> {
+  const figures: AppFigures[] = [];
+  for (const webAppId of [...apps].slice(0, maxApps)) {
+    signal?.throwIfAborted();
+    const found = parseFigures(webAppId, await readSmall(archive, appSamplesName(webAppId), maxAppSamplesBytes));
+    if (found !== null) figures.push(found);
+  }
+  return figures;
 }

@@ -127,14 +127,14 @@ export async function fetchTask(
         onFile?.(fetched);
         return fetched;
       },
-      { concurrency: atOnce, ...(signal !== undefined && { signal }) },
+      { concurrency: atOnce, signal },
     )
     .toArray();
   await destination.keep(`${to}${basename(name)}`, text);
   return kept as readonly KeptFile[];
 }
 
-/** Says what is missing, unless it may be. */
+/** Throws {@link ResultsError} that says what is missing. */
 export function requireComplete(task: ArchivedTask, how: string): void {
   const { archived, missing } = countOutputs(task);
   if (task.manifest.complete && missing === 0) return;

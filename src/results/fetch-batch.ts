@@ -121,11 +121,7 @@ class ChosenRows {
   readonly #alike = new Map<string, string>();
   readonly #folded: ReadonlySet<string>;
 
-  constructor(
-    results: BatchResults,
-    goneRows: readonly ResultLine[],
-    { keys, gone = false }: Pick<FetchBatchOptions, 'keys' | 'gone'>,
-  ) {
+  constructor(results: BatchResults, goneRows: readonly ResultLine[], { keys, gone = false }: FetchBatchOptions) {
     this.#results = results;
     this.#keys = keys === undefined ? null : new Set(keys);
     this.#unknown = new Set(keys);
@@ -190,7 +186,8 @@ async function fetchRow(
   if (!partial) requireComplete(task, 'Fetch what is there with --partial.');
   await fetchTask(archive, task, {
     destination,
-    folder: folderOfRow(workflowId),
+    // No other row of the batch has it.
+    folder: pathPart(taskKey(workflowId)),
     atOnce: 2,
     signal,
     onFile: ({ isNew, bytes }) => {
@@ -202,11 +199,6 @@ async function fetchRow(
     },
   });
   return true;
-}
-
-/** The key of the row's task, which no other row of its batch has. */
-function folderOfRow(workflowId: string): string {
-  return pathPart(taskKey(workflowId));
 }
 
 function taskKey(workflowId: string): string {

@@ -54,7 +54,9 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   const counts = { rows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
   if (!isRecord(outcomes) || !(Symbol.asyncIterator in outcomes)) throw noOutcomes(outcomes);
   for await (const outcome of outcomes) {
-    if (!isOutcome(outcome)) throw noOutcomes(outcome);
+    const given: unknown = outcome;
+    // A program may have left out the reading, and given the rows themselves.
+    if (!isRecord(given) || !(isRecord(given['row']) || Array.isArray(given['problems']))) throw noOutcomes(given);
     const { row } = outcome;
     counts.rows += 1;
     const found = await findProblems(outcome, keys, files);
@@ -77,11 +79,6 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   return { ...counts, problemsByCode, firstProblems, files: files.count() };
 }
 
-/** A program may have left out the reading, and given the rows themselves. */
-function isOutcome(value: unknown): boolean {
-  return isRecord(value) && (isRecord(value['row']) || Array.isArray(value['problems']));
-}
-
 function noOutcomes(value: unknown): RowFileError {
   const remedy = 'give readRows(rowsFrom(rows)), or readRows(rowFileAt(path))';
   return new RowFileError([`What is to be checked is no outcome of readRows (${showValue(value)}); ${remedy}.`]);
@@ -93,7 +90,10 @@ async function findProblems(
   keys: RowKeys,
   files: InputFileStats,
 ): Promise<readonly RowProblem[]> {
-  const checked = row === undefined ? refused : checkedRow(row);
+  const checked =
+    row === undefined
+      ? refused
+      : { ...row, key: { key: row.key, originalKey: row.originalKey }, inputs: row.input.inputs };
   if (checked == null) return own;
   const problems = new RowProblems(checked, own);
   const { key } = checked;
@@ -117,11 +117,6 @@ async function findProblems(
   const originalKey = key?.originalKey;
   if (originalKey == null) return problems.found;
   return problems.found.map((problem) => ({ key: originalKey, ...problem }));
-}
-
-/** A row as far as its key and its files are checked. */
-function checkedRow({ key, originalKey, input: { inputs }, ...row }: PreparedRow): RefusedRow {
-  return { ...row, key: { key, originalKey }, inputs };
 }
 
 function listKeys([key = '', ...others]: readonly string[]): string {
@@ -206,13 +201,7 @@ interface InspectedFile {
  */
 class InputFileStats {
   readonly #seen = new Map<string, InspectedFile>();
-  readonly #total = {
-    references: 0,
-    referencedBytes: 0,
-    distinct: 0,
-    distinctBytes: 0,
-    remoteReferences: 0,
-  };
+  readonly #total = { references: 0, referencedBytes: 0, distinct: 0, distinctBytes: 0, remoteReferences: 0 };
 
   /** What is wrong with an input file, as the rest of a sentence about it; `undefined` when nothing is. */
   async check(file: string, folderName?: string): Promise<string | undefined> {

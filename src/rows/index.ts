@@ -1,18 +1,20 @@
 export { checkRows, type InputFileCount, inspectInputFile, type RowSinks, type RowsReport } from './check-rows';
-export type { PreparedRow, RowTable } from './prepared-rows';
-export { preparedIndexPath } from './prepared-rows';
 export { type PageLimits, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows-writer';
 export {
   type ByteRanges,
+  preparedIndexPath,
+  type PreparedRow,
   type PreparedRows,
   preparedRowsAt,
   PreparedRowsError,
   readBytes,
   readPreparedPage,
+  RowsDigest,
+  type RowTable,
 } from './prepared-rows';
 export { type DecimalSign, type Delimiter, numberRemedy } from './cells';
 export { readRows, type RowOutcome } from './read-rows';
-export { type RowFile, rowFileAt, type RowFormat } from './row-file';
+export { type RowFile, rowFileAt, type RowFormat, type TableForm, TableFormReader } from './row-file';
 export { rowsFrom } from './rows-from';
 export type { EmptyCells, FixedField, RowOptions } from './row-options';
 export {
@@ -27,7 +29,6 @@ export { parseRowTemplate, type RowTemplate } from './row-template';
 export { looksLikeMediaFile } from './prepare-row';
 export { findFolderProblem, prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';
 export { givenKey } from './row-key';
-export { RowsDigest } from './prepared-rows';
 export { RecordComparison, type RefusedRows, refusalWords } from './record-comparison';
 export {
   allowedRetry,
@@ -41,4 +42,3 @@ export {
 } from './row-choice';
 export { appColumn } from './table-columns';
 export { type RowStaging, stageInputs, stageRows } from './stage-rows';
-export { type TableForm, TableFormReader } from './table-form';

@@ -44,7 +44,9 @@ export function prepareRow(
     problems.addField('INPUT', appColumn, undefined, `give it in every row, or one app for all rows ${option}`);
   }
   const inputs = rowInputs(said.fields, folder, options, problems);
-  const input: unknown = { ...options.common, ...said.fields, ...fixedValues(options), inputs };
+  const fixed = Object.entries(options.fixed ?? {}).filter(([, { value }]) => value !== undefined);
+  const fixedValues = Object.fromEntries(fixed.map(([name, { value }]) => [name, value]));
+  const input: unknown = { ...options.common, ...said.fields, ...fixedValues, inputs };
   const cells = new Map(own.table?.columns.map((column, index) => [column, own.cells?.[index] ?? '']));
   if (problems.found.length > 0 || !isTaskInput(input, options, { problems, cells })) {
     if (isRecord(input)) addOtherInputs(input, options, { problems, cells });
@@ -62,11 +64,6 @@ export function prepareRow(
   return { refused: null };
 }
 
-/** The columns that an input is made of; an input that no template makes is called as its column. */
-function columnsOfInput(key: string, template: RowTemplate | undefined): readonly string[] {
-  return template?.inputColumns.get(key) ?? [key];
-}
-
 /**
  * Adds the problems of those inputs whose cells have none: of the others, and of the task as a whole, they would be
  * repetitions.
@@ -78,7 +75,8 @@ function addOtherInputs(input: object, { template }: RowOptions, found: FoundInR
   for (const problem of refusals) {
     const place = places.of(problem);
     if (place === undefined || parseInputKey(place.field) === undefined) continue;
-    if (columnsOfInput(place.field, template).some((column) => problems.has(column))) continue;
+    const columns = template?.inputColumns.get(place.field) ?? [place.field];
+    if (columns.some((column) => problems.has(column))) continue;
     addInputProblem(problem, place, template, found);
   }
 }
@@ -112,20 +110,9 @@ function checkFixedFields(fields: object, { fixed = {} }: RowOptions, problems: 
   for (const [name, value] of Object.entries(fields)) {
     const field = Object.hasOwn(fixed, name) ? fixed[name] : undefined;
     if (field === undefined || value === undefined || value === field.value) continue;
-    problems.addField(
-      'INPUT',
-      name,
-      value,
-      `${field.option} holds for every row; leave it out of the row, or leave out the option`,
-    );
+    const remedy = 'leave it out of the row, or leave out the option';
+    problems.addField('INPUT', name, value, `${field.option} holds for every row; ${remedy}`);
   }
-}
-
-function fixedValues({ fixed = {} }: RowOptions): Readonly<Record<string, string>> {
-  const given = Object.entries(fixed).flatMap(([name, { value }]) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
-  return Object.fromEntries(given);
 }
 
 function isTaskInput(input: unknown, { batchId, template }: RowOptions, inRow: FoundInRow): input is NewTaskInput {

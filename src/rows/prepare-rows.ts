@@ -40,7 +40,11 @@ const prepareRules: OptionRules<PrepareRowsOptions> = {
   folder: checkedElsewhere,
   staging: objectWith('keepAs', 'openStaging({ place }) of @longhaul/client/files (longhaul/files)'),
   name: checkedElsewhere,
-  ...{ skipBad: flag, onRow: callback, onProblem: callback, maxProblems: count, maxGoodRows: count },
+  skipBad: flag,
+  onRow: callback,
+  onProblem: callback,
+  maxProblems: count,
+  maxGoodRows: count,
 };
 
 /** The report of the check, and the file of the good rows. */
@@ -78,7 +82,6 @@ export async function prepareRows(
   }
 }
 
-/** From JavaScript they may be anything. */
 function checkedOptions(options: PrepareRowsOptions | undefined): PrepareRowsOptions {
   if (options === undefined)
     throw new RowFileError(['The options are missing; give { folder, name } or { staging, name }.']);
@@ -123,22 +126,15 @@ async function writeRows(
     try {
       const { digest, rows, pages } = await writer.finish();
       const location = path.join(folder, `${name}-${await hashContent(draft)}.rows.jsonl`);
-      await keepUnder(location, draft);
+      // The index last: a file without one is incomplete. What is there already has the same content.
+      await rename(draft, location);
+      await rename(preparedIndexPath(draft), preparedIndexPath(location));
       return { report, rows: { location, digest, rows, pages } };
     } catch (error) {
       for (const file of [draft, preparedIndexPath(draft)]) await rm(file, { force: true });
       throw error;
     }
   });
-}
-
-/**
- * The index comes last: a file without an index is incomplete. What is there already has the same content, unless somebody
- * removed or damaged a part of it: so it is replaced, which a batch that reads it does not notice.
- */
-async function keepUnder(location: string, draft: string): Promise<void> {
-  await rename(draft, location);
-  await rename(preparedIndexPath(draft), preparedIndexPath(location));
 }
 
 async function inFolder<Result>(folder: string, act: () => Promise<Result>): Promise<Result> {

@@ -76,11 +76,10 @@ export class PreparedRowsWriter {
     // Where pages end is part of the digest, so it does not depend on what no task gets.
     const bytes = Buffer.byteLength(preparedRowLine(content));
     if (this.#page.length >= this.#maxRows || this.#pageBytes + bytes > this.#maxBytes) await this.#writePage();
-    const place = sheetRow === undefined ? {} : { sheetRow };
-    const own = { ...(this.#rows === 0 && table && { table }), ...fittingCells(cells) };
-    const line = preparedRowLine({ ...content, ...place, ...own });
+    const isFitting = cells !== undefined && Buffer.byteLength(JSON.stringify(cells)) <= maxCellBytes;
+    const own = { sheetRow, table: this.#rows === 0 ? table : undefined, cells: isFitting ? cells : undefined };
     this.#digest.add(row);
-    this.#page.push(line);
+    this.#page.push(preparedRowLine({ ...content, ...own }));
     this.#pageBytes += bytes;
     this.#rows += 1;
   }
@@ -118,10 +117,6 @@ export class PreparedRowsWriter {
     this.#page = [];
     this.#pageBytes = 0;
   }
-}
-
-function fittingCells(cells: readonly string[] | undefined): Pick<PreparedRow, 'cells'> {
-  return cells === undefined || Buffer.byteLength(JSON.stringify(cells)) > maxCellBytes ? {} : { cells };
 }
 
 function indexEntry(offset: number): Buffer {

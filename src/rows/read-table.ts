@@ -27,7 +27,7 @@ export async function* readTable(
     const cells = readCells(record, delimiter, problems);
     if (cells?.every((cell) => cell === '') === true) continue;
     if (columns === undefined) {
-      columns = readTableColumns(readHeader({ record, cells, problems: problems.found }, delimiter, options), options);
+      columns = readTableColumns(readHeader(record, cells, problems.found, delimiter, options), options);
       table = {
         columns: columns.names,
         delimiter,

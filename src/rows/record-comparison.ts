@@ -1,7 +1,7 @@
 import type { ChangedRow, RenamedRows } from '../contract/batch/batch-activities';
 import type { RowChoice } from '../contract/batch/batch-input';
 import { type RowRecord, wasRefusedUnpaid } from '../contract/batch/batch-rows';
-import { formatRowPlace, pickKeys, pickPlace, type PlacedKeys, shownKey } from '../domain/batch/row-place';
+import { formatRowPlace, pickKeys, pickPlace, shownKey } from '../domain/batch/row-place';
 import { formatCount, formatCountOf, showValue } from '../domain/text';
 import type { PreparedRow } from './prepared-rows';
 import { countNames } from './row-choice';
@@ -19,12 +19,6 @@ export interface RefusedRows {
   readonly renamed: RenamedRows | null;
 }
 
-/** A changed row and what is on record under its key. */
-export interface ChangedPair {
-  readonly row: PreparedRow;
-  readonly record: RowRecord;
-}
-
 /** How the rows of a file stand to their batch's record. The run and `--dry-run` both decide by it. */
 export class RecordComparison {
   readonly counts = {
@@ -38,8 +32,8 @@ export class RecordComparison {
     /** Succeeded, with this content. */
     succeeded: 0,
   };
-  /** The first rows that changed. */
-  readonly changed: ChangedPair[] = [];
+  /** The first rows that changed, with what is on record under their keys. */
+  readonly changed: { readonly row: PreparedRow; readonly record: RowRecord }[] = [];
   readonly #firstNew: PreparedRow[] = [];
 
   add(row: PreparedRow, record: RowRecord | undefined): void {
@@ -86,9 +80,10 @@ export function refusalWords({ changed, changedRows, renamed }: RefusedRows): st
   if (renamed !== null) {
     const { newRows, firstNew, missingRows, firstMissing } = renamed;
     const added = firstNew.map((row) => `${formatRowPlace(row)}: ${showValue(shownKey(row))}`);
+    const missing = firstMissing.map((row) => showValue(shownKey(row)));
     lines.push(
       `${formatCountOf(newRows, 'key')} of the rows ${newRows === 1 ? 'is' : 'are'} not on record (${listed(added, newRows)}), and ` +
-        `${formatCountOf(missingRows, 'key')} on record ${missingRows === 1 ? 'is' : 'are'} not among the rows (${listed(firstMissing.map(keyOf), missingRows)}).`,
+        `${formatCountOf(missingRows, 'key')} on record ${missingRows === 1 ? 'is' : 'are'} not among the rows (${listed(missing, missingRows)}).`,
       'If rows were renamed, give them the keys on record. If this is another file, give it an id of its own (--id). ' +
         'If the new keys are other rows, say so with allowNew (--allow-new): they are then run and paid.',
     );
@@ -102,10 +97,6 @@ export function refusalWords({ changed, changedRows, renamed }: RefusedRows): st
     );
   }
   return lines.join('\n');
-}
-
-function keyOf(row: PlacedKeys): string {
-  return showValue(shownKey(row));
 }
 
 function listed(shown: readonly string[], count: number): string {

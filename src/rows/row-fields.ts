@@ -38,11 +38,10 @@ export function checkRowFields(fields: object, options: FieldOptions, problems: 
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || isRowField(name)) continue;
     if (refusedFields.includes(name)) problems.addField('INPUT', name, value, 'a row cannot have it');
-    else
-      problems.add('INPUT', unknownField(name, options, problems.found.length < maxSuggestions), {
-        field: name,
-        value,
-      });
+    else {
+      const message = unknownField(name, options, problems.found.length < maxSuggestions);
+      problems.add('INPUT', message, { field: name, value });
+    }
   }
 }
 

@@ -2,7 +2,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../domain/json';
 import { errorCode, showValue } from '../domain/text';
+import { declaredDelimiter, type Delimiter, delimiterByFormat } from './cells';
 import { RowFileError } from './row-problem';
+import { otherDelimiter } from './table-columns';
 
 /** How a row file is written. */
 export type RowFormat = 'jsonl' | 'csv' | 'tsv';
@@ -87,7 +89,7 @@ async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undef
 }
 
 /** The mark that some programs put before UTF-8. */
-export const utf8Mark = Buffer.from('\uFEFF');
+const utf8Mark = Buffer.from('\uFEFF');
 
 /** Bytes that identify the format of a file. */
 const headLength = 64;
@@ -137,4 +139,53 @@ export function readHead(head: Buffer, format: RowFormat): Buffer {
     throw new RowFileError(['The row file is JSON over several lines; write one object a line, such as with jq -c.']);
   }
   return head.indexOf(utf8Mark) === 0 ? head.subarray(utf8Mark.length) : head;
+}
+
+/** How a row file is written, for a table that a person opens beside it. */
+export interface TableForm {
+  readonly delimiter: Delimiter;
+  /** Whether a first line such as `sep=;` says so. */
+  readonly isDeclared: boolean;
+  readonly lineEnd: '\n' | '\r\n';
+}
+
+/** The longest beginning that is kept, in bytes, where the first lines do not end before it. */
+const maxHeadBytes = 65_536;
+
+/** Notes the form of a row file while its rows are read: what comes by a pipe cannot be read twice. */
+export class TableFormReader {
+  /** The same file, to be read in its place. */
+  readonly file: RowFile;
+  readonly #said: Delimiter | undefined;
+  #head: Buffer = Buffer.alloc(0);
+
+  /** @param said - the delimiter that the caller gives; without it the file says it. */
+  constructor(file: RowFile, said?: Delimiter) {
+    this.file = { ...file, chunks: this.#noted(file.chunks) };
+    this.#said = said;
+  }
+
+  /** The form, as far as it was read: of a file that could not be, that of its format. */
+  get form(): TableForm {
+    const { format } = this.file;
+    const byFormat = delimiterByFormat[format === 'jsonl' ? 'csv' : format];
+    if (format === 'jsonl') return { delimiter: byFormat, isDeclared: false, lineEnd: '\n' };
+    const table = this.#head.subarray(this.#head.indexOf(utf8Mark) === 0 ? utf8Mark.length : 0);
+    const declared = declaredDelimiter(table);
+    const [line = ''] = table.toString('utf8').split('\n', 1);
+    return {
+      delimiter: this.#said ?? declared?.delimiter ?? otherDelimiter(line, byFormat) ?? byFormat,
+      isDeclared: declared !== undefined,
+      lineEnd: line.endsWith('\r') ? '\r\n' : '\n',
+    };
+  }
+
+  async *#noted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of chunks) {
+      if (this.#head.length < maxHeadBytes && !this.#head.includes('\n')) {
+        this.#head = Buffer.concat([this.#head, chunk.subarray(0, maxHeadBytes)]);
+      }
+      yield chunk;
+    }
+  }
 }

@@ -79,7 +79,7 @@ export class RowKeys {
       return { place: earlier.place, originalKey: originalKey === null ? null : (earlier.text ?? folded) };
     }
     // A text that is its own folded form need not be kept: a later row of the same form has it.
-    const row = { place, ...(originalKey !== null && originalKey !== folded && { text: originalKey }) };
+    const row = { place, text: originalKey === null || originalKey === folded ? undefined : originalKey };
     for (const name of names) this.#rows.set(name, row);
     return undefined;
   }

@@ -63,15 +63,19 @@ export function parseRowTemplate(json: string): RowTemplate {
   const problems = [...Object.keys(template).flatMap(fieldProblem), ...reader.problems];
   if (problems.length > 0) throw new RowFileError(problems);
   const { key, webAppId, inputs, ...fields } = template;
-  const columns = [...reader.columns];
+  // A key that is one placeholder is that of a column.
+  const [only, ...others] = typeof key === 'string' ? parseTemplate(key) : [];
   return {
-    columns,
+    columns: [...reader.columns],
     numberColumns: reader.numberColumns,
     inputColumns: columnsOfEach(inputs),
     fieldColumns: columnsOfEach({ webAppId, ...fields }),
     hasApp: webAppId !== undefined,
     hasKey: key !== undefined,
-    keyColumn: wholeColumn(key),
+    keyColumn:
+      only !== undefined && others.length === 0 && 'placeholder' in only
+        ? toPlaceholder(only.placeholder).column
+        : undefined,
     fill,
   };
 }
@@ -86,13 +90,6 @@ function columnsOfEach(made: unknown): ReadonlyMap<string, readonly string[]> {
       return [name, [...reader.columns]];
     }),
   );
-}
-
-/** The column of a text that is one placeholder. */
-function wholeColumn(text: unknown): string | undefined {
-  const [only, ...others] = typeof text === 'string' ? parseTemplate(text) : [];
-  if (only === undefined || others.length > 0 || !('placeholder' in only)) return undefined;
-  return toPlaceholder(only.placeholder).column;
 }
 
 function toPlaceholder(name: string): Placeholder {
@@ -164,12 +161,8 @@ function fillWhole(
   if (!isNumber || typeof value !== 'string') return value;
   const number = readCellNumber(value.trim(), notation);
   if (number !== undefined) return number;
-  problems.addField(
-    'VALUE',
-    column,
-    value,
-    `expected ${expectedNumber(notation)}; text is {${column}} in the template`,
-  );
+  const expected = `expected ${expectedNumber(notation)}; text is {${column}} in the template`;
+  problems.addField('VALUE', column, value, expected);
   return undefined;
 }
 

@@ -38,12 +38,7 @@ async function* writeLines(
 }
 
 /** A copy, because a program may fill the same object for its next row. What JSON does not hold stands in it as it is. */
-interface CopiedRow {
-  readonly copy: unknown;
-  readonly isJson: boolean;
-}
-
-function copyRow(row: unknown): CopiedRow {
+function copyRow(row: unknown): { readonly copy: unknown; readonly isJson: boolean } {
   try {
     const copier = new RowCopier();
     const copy = copier.row(row);

@@ -2,9 +2,6 @@ import type { Delimiter } from './cells';
 import { formatRowPlace } from '../domain/batch/row-place';
 import { RowFileError, type RowProblems } from './row-problem';
 
-/** Why a record of a row file could not be read. */
-export type RecordFault = 'TOO_LARGE' | 'NOT_UTF8' | 'QUOTE_NOT_CLOSED';
-
 /** A record: the text of one row, however many lines it has, without its line end. */
 export type RawRecord =
   | {
@@ -18,7 +15,7 @@ export type RawRecord =
       /** Of its first line, from 1. */
       readonly line: number;
       readonly number: number;
-      readonly fault: RecordFault;
+      readonly fault: 'TOO_LARGE' | 'NOT_UTF8' | 'QUOTE_NOT_CLOSED';
       readonly bytes: number;
       /** On which a quote opens that is never closed; else that of its first line. */
       readonly faultLine: number;
@@ -135,11 +132,8 @@ class RecordSplitter {
     if (place === 'quoted') return { ...extent, fault: 'QUOTE_NOT_CLOSED', faultLine: this.#quoteLine };
     if (bytes > this.#maxBytes) return { ...extent, fault: 'TOO_LARGE' };
     try {
-      return {
-        line,
-        number,
-        text: this.#decoder.decode(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole),
-      };
+      const text = this.#decoder.decode(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole);
+      return { line, number, text };
     } catch {
       return { ...extent, fault: 'NOT_UTF8' };
     }

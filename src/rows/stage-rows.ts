@@ -26,7 +26,10 @@ export interface RowStaging {
  * what {@link RowStaging.keepInput} throws.
  */
 export async function stageInputs(staging: Pick<RowStaging, 'keepInput'>, tasks: readonly Inputs[]): Promise<Inputs[]> {
-  const queue = new Set(tasks.flatMap((inputs) => Object.values(inputs).flatMap(listLocalFile)));
+  const files = tasks.flatMap((inputs) =>
+    Object.values(inputs).flatMap((value) => (typeof value === 'object' ? [value.file] : [])),
+  );
+  const queue = new Set(files.filter((file) => !isUri(file)));
   const uris = new Map<string, string>();
   const stageNext = async (): Promise<void> => {
     for (const file of queue) {
@@ -46,10 +49,6 @@ export async function stageInputs(staging: Pick<RowStaging, 'keepInput'>, tasks:
     });
     return Object.fromEntries(staged);
   });
-}
-
-function listLocalFile(value: InputValue): string[] {
-  return typeof value === 'object' && !isUri(value.file) ? [value.file] : [];
 }
 
 /**
@@ -96,11 +95,9 @@ async function writeStaged(
   return await writer.finish();
 }
 
-const hashLength = 12;
-
 /** What the name of a file of prepared rows has of its content. */
 export async function hashContent(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
-  return hash.digest('hex').slice(0, hashLength);
+  return hash.digest('hex').slice(0, 12);
 }

@@ -115,21 +115,16 @@ function unknownColumn(name: string, meant: string | undefined, options: RowOpti
   return `The column ${showValue(name)} is not known; expected ${expected}. ${ignore}`;
 }
 
-/** The first line of a table: its text, its cells, and what kept them from being read. */
-export interface HeaderLine {
-  readonly record: RawRecord;
-  readonly cells: readonly string[] | undefined;
-  readonly problems: readonly RowProblem[];
-}
-
 /**
- * The names of a table's columns. Unnamed columns at the end, as spreadsheets leave them behind, are ignored.
+ * The names of a table's columns, by its first line and what kept its cells from being read. Unnamed columns at the end, as spreadsheets leave them behind, are ignored.
  *
  * @throws RowFileError when there seems to be another delimiter: as one column, a header such as `key;1:A.b` is an
  * input key, and every row would be paid for.
  */
 export function readHeader(
-  { record, cells, problems }: HeaderLine,
+  record: RawRecord,
+  cells: readonly string[] | undefined,
+  problems: readonly RowProblem[],
   delimiter: Delimiter,
   options: RowOptions,
 ): readonly string[] {
@@ -144,11 +139,8 @@ export function readHeader(
   }
   const other = text === undefined ? undefined : otherDelimiter(text, delimiter);
   if (other !== undefined) {
-    const option = optionFor(
-      'delimiter',
-      other === '\t' && options.optionNames === 'commandLine' ? 'tab' : other,
-      options,
-    );
+    const said = other === '\t' && options.optionNames === 'commandLine' ? 'tab' : other;
+    const option = optionFor('delimiter', said, options);
     throw new RowFileError([
       `The header is one column, ${showValue(text)}, and its cells seem to have another delimiter. Say so ${option}.`,
     ]);

@@ -42,7 +42,6 @@ class TerminalDisplay implements BatchDisplay {
   show(batch: ShownBatch): void {
     const { progress } = batch;
     const uploads = uploadLine(batch);
-    const problem = problemLine(batch) ?? lastFailureLine(progress);
     const first: readonly ShownLine[] = [
       (nowMs) => barLine(progress, elapsedMs(progress, nowMs)),
       () => countsLine(progress),
@@ -52,6 +51,7 @@ class TerminalDisplay implements BatchDisplay {
       ...this.#wrapped(progress.state === 'BudgetReached' ? undefined : budgetLine(progress)),
       ...(uploads === undefined ? [] : [() => uploads]),
     ];
+    const problem = problemLine(batch) ?? lastFailureLine(progress);
     this.#known = [...first, ...last];
     this.#lines.show([...first, (nowMs) => paceLine(progress, nowMs), ...last, ...this.#wrapped(problem)]);
   }
@@ -61,7 +61,7 @@ class TerminalDisplay implements BatchDisplay {
     this.#lines.show([...this.#known, ...this.#wrapped(message)]);
   }
 
-  /** What is wrong says what to do at its end, and a budget why no row starts: they are not cut at the terminal's width. */
+  /** Not cut at the terminal's width: what is wrong says what to do at its end. */
   #wrapped(message: string | undefined): readonly ShownLine[] {
     if (message === undefined) return [];
     return wrap(message, this.#lines.width, maxWrappedLines).map((text) => () => text);
@@ -101,7 +101,14 @@ class LineDisplay implements BatchDisplay {
       this.#lastState = progress.state;
       this.#lastCounts = counts;
       this.#lastLineAtMs = nowMs;
-      this.#write(progressLine(batch, elapsedMs(progress, nowMs), nowMs));
+      const parts = [
+        `${formatClock(elapsedMs(progress, nowMs))}  ${countsLine(progress)}`,
+        `${formatRows(progress)} (${Math.floor(endedShare(progress) * 100)} %)`,
+        paceLine(progress, nowMs),
+        budgetLine(progress),
+        uploadLine(batch),
+      ];
+      this.#write(parts.filter((part) => part !== undefined).join(' · '));
     }
     const problem = problemLine(batch);
     if (problem === undefined) this.#lastProblem = undefined;
@@ -165,17 +172,12 @@ const minEndedRows = 5;
 /** One row in ten that goes on makes no pace for the others. */
 const nearlyAll = 0.9;
 
-/** How many of the rows that run are held up or wait for a person. */
-function stuckRows({ running, rowStates }: BatchProgress): number {
-  const parked = statesThatWait.reduce((sum, state) => sum + (rowStates?.counts[state] ?? 0), 0);
-  return Math.min(running, parked + (rowStates?.heldUp?.rows ?? 0));
-}
-
 /** `12.3 rows a minute, about 1:05 left (until 14:32)`; no end while no row starts or ends, or nearly none can go on. */
 export function paceLine(progress: BatchProgress, nowMs: number): string {
-  const { perMinute, state, running } = progress;
+  const { perMinute, state, running, rowStates } = progress;
   if (state === 'BudgetReached' && running === 0) return 'no row starts until the budget is raised';
-  const stuck = stuckRows(progress);
+  const waiting = statesThatWait.reduce((sum, one) => sum + (rowStates?.counts[one] ?? 0), 0);
+  const stuck = Math.min(running, waiting + (rowStates?.heldUp?.rows ?? 0));
   if (stuck > 0 && stuck >= nearlyAll * running)
     return `${formatCount(stuck)} of ${formatCountOf(running, 'row')} that run are held up or wait for a person, so no end can be estimated`;
   const stalledMs = stalledForMs(progress, nowMs);
@@ -287,19 +289,6 @@ export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string
  */
 export function budgetLine({ budget, running }: BatchProgress): string | undefined {
   return budget == null ? undefined : `budget: ${formatBudget(budget, running)}`;
-}
-
-/** All of it in one line, for a log. */
-function progressLine(batch: ShownBatch, elapsedMs: number, nowMs: number): string {
-  const { progress } = batch;
-  const more = [budgetLine(progress), uploadLine(batch)].filter((part) => part !== undefined);
-  const percent = `${Math.floor(endedShare(progress) * 100)} %`;
-  return [
-    `${formatClock(elapsedMs)}  ${countsLine(progress)}`,
-    `${formatRows(progress)} (${percent})`,
-    paceLine(progress, nowMs),
-    ...more,
-  ].join(' · ');
 }
 
 function formatRows(progress: BatchProgress): string {

@@ -10,7 +10,7 @@ import { wallClock } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { wholeNumber } from '../shared-options';
 import { formatClock, tableLines } from '../terminal';
-import { endingWord } from './batch-ending';
+import { endingWord } from './batch-report';
 
 interface ListOptions {
   readonly running?: true;
@@ -47,7 +47,7 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
         const withCounts = async (batch: ListedBatch): Promise<ShownBatch> => {
           return { ...batch, ...(await readCounts(longhaul.batch(batch.batchId), batch)) };
         };
-        const listed = Readable.from(longhaul.listBatches({ ...(running && { running }), limit: count }));
+        const listed = Readable.from(longhaul.listBatches({ running, limit: count }));
         const shown = listed.map(withCounts, { concurrency: asksAtOnce });
         const batches = (await shown.toArray()) as readonly ShownBatch[];
         if (json) printJson(context, { batches });
@@ -57,8 +57,7 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
 }
 
 /**
- * Of its result, or of a worker, as `batch status` has it; one that is stuck, was terminated, has no worker, or is encrypted with a key that is not
- * here does not fail the list.
+ * Of its result, or of a worker, as `batch status` has it. A batch that cannot be read does not fail the list.
  *
  * @internal exported for tests
  */
@@ -90,20 +89,12 @@ function toStates(progress: BatchProgress | null): RowStates | null {
 
 /** @internal exported for tests */
 export function listText(batches: readonly ShownBatch[], nowMs: number): string {
+  // prettier-ignore
   const header = [
-    'STATE',
-    'STARTED (UTC)',
-    'AGE',
-    'TOOK',
-    'ROWS',
-    'SUCCEEDED',
-    'FAILED',
-    'CANCELED',
-    'RUNNING',
-    'NOT STARTED',
-    'BATCH',
+    'STATE', 'STARTED (UTC)', 'AGE', 'TOOK', 'ROWS', 'SUCCEEDED', 'FAILED', 'CANCELED', 'RUNNING', 'NOT STARTED', 'BATCH',
   ];
-  const rows = batches.map(({ batchId, counts, startedAt, endedAt, ...batch }) => {
+  const rows = batches.map((batch) => {
+    const { batchId, counts, startedAt, endedAt } = batch;
     const startedMs = Date.parse(startedAt);
     // A run that was refused has started no row.
     const unknown = batch.state === 'Refused' ? '-' : '?';
@@ -113,34 +104,32 @@ export function listText(batches: readonly ShownBatch[], nowMs: number): string 
       wallClock(startedAt),
       formatClock(nowMs - startedMs),
       formatClock((endedAt === null ? nowMs : Date.parse(endedAt)) - startedMs),
-      ...[counts?.rows, counts?.success, counts?.failed, counts?.canceled, counts?.running].map(shown),
+      shown(counts?.rows),
+      shown(counts?.success),
+      shown(counts?.failed),
+      shown(counts?.canceled),
+      shown(counts?.running),
       shown(counts?.notStarted),
       batchId,
     ].map(printableLine);
   });
-  const problems = batches.flatMap(({ workflowId, batchId, stuck, state }) => [
-    ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}`]),
-    ...(state === 'Refused'
-      ? [
-          `The last run of ${workflowId} was refused before it started a row: longhaul batch status ${batchId} says why.`,
-        ]
-      : []),
-  ]);
-  const isUnanswered = batches.some(
-    ({ counts, state, stuck }) => counts === null && state !== 'Refused' && stuck === null,
-  );
+  const problems: string[] = [];
+  let isUnanswered = false;
+  for (const { workflowId, batchId, counts, stuck, state } of batches) {
+    if (stuck !== null) problems.push(`${workflowId} is stuck. ${stuck.message}`);
+    if (state === 'Refused') {
+      const where = `longhaul batch status ${batchId} says why`;
+      problems.push(`The last run of ${workflowId} was refused before it started a row: ${where}.`);
+    }
+    isUnanswered ||= counts === null && state !== 'Refused' && stuck === null;
+  }
   if (isUnanswered)
     problems.push('?: no worker answered, or the result cannot be read; longhaul batch status ID says more.');
   return `${[...tableLines([header, ...rows]), ...problems].join('\n')}\n`;
 }
 
 /** The state of a workflow that was cut off or is stuck is the last that it reported. */
-function stateText({
-  state,
-  execution,
-  stuck,
-  ending,
-}: Pick<ShownBatch, 'state' | 'execution' | 'stuck' | 'ending'>): string {
+function stateText({ state, execution, stuck, ending }: ShownBatch): string {
   const known = state ?? execution.toLowerCase();
   if (stuck !== null) return `${known} (stuck)`;
   if (state === 'Refused') return state;

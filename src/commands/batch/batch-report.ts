@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
@@ -14,9 +15,7 @@ import {
 } from '../../contract/failure-types';
 import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatRowCount } from './batch-display';
-import { endingWords } from './batch-ending';
 import { type CommandContext, pageFile, printJson } from '../command-context';
-import type { WrittenPage } from '../../results/batch-page';
 
 const keyWidth = 24;
 const typeWidth = 18;
@@ -28,6 +27,25 @@ const indent = '      ';
 const maxMessageLines = 4;
 /** As wide as `  results  `. */
 const label = '           ';
+
+/** The words for the end of a batch that every command uses. */
+export const endingWords: Readonly<Record<BatchResult['ending'], string>> = {
+  completed: 'Completed',
+  drained: 'Drained',
+  stopped: 'Stopped',
+};
+
+/**
+ * The word for a batch that is over, whatever its workflow last reported; undefined for one that was cut off, or is not over.
+ */
+export function endingWord(
+  execution: WorkflowExecutionStatusName,
+  ending: BatchResult['ending'] = 'completed',
+): string | undefined {
+  if (execution === 'COMPLETED') return endingWords[ending];
+  if (execution === 'CANCELLED') return endingWords.stopped;
+  return execution === 'FAILED' ? 'Failed' : undefined;
+}
 
 type Figure = readonly [name: string, count: number, more: string];
 
@@ -70,9 +88,10 @@ function figures(result: BatchResult): string[] {
   const { failedOutputs = 0, costs, onRecord } = result;
   const isRunAgain = onRecord !== undefined && onRecord.success + onRecord.failed + onRecord.canceled > 0;
   const overAllRuns = isRunAgain ? ', over all runs' : '';
+  const byType = mostFrequent(result.failures).map(([type, count]) => `${formatCount(count)} ${type}`);
   const always: readonly Figure[] = [
     ['succeeded', success, `${formatCountOf(outputs, 'output')}, ${formatBytes(outputBytes)}`],
-    ['failed', failed, failuresByType(result)],
+    ['failed', failed, byType.join(', ')],
   ];
   const mayBe: readonly Figure[] = [
     ...onRecordFigures(onRecord, costs),
@@ -98,19 +117,17 @@ function onRecordFigures(onRecord: BatchResult['onRecord'], costs: BatchResult['
   // Of one that was stopped, what its record told stands in its costs.
   const none = { success: 0, failed: 0, canceled: 0, gone: costs?.goneRows?.rows ?? 0 };
   const { success, failed, canceled, gone } = onRecord ?? none;
-  return [
+  const list: Figure[] = [
     ['on record', success + failed + canceled, 'ended in an earlier run, and not run again'],
     ['not in file', gone, 'on record, and not among these rows'],
-    ...goneCosts(costs?.goneRows),
   ];
-}
-
-/** Nothing where they cost nothing that is known. */
-function goneCosts(gone: NonNullable<BatchResult['costs']>['goneRows']): Figure[] {
-  if (gone === undefined || gone.sums.length === 0) return [];
-  const unknown = gone.unknownRows === 0 ? '' : `; ${formatCount(gone.unknownRows)} unknown`;
-  const sums = gone.sums.map(formatMoney).join(' and ');
-  return [['their cost', gone.rows, `${rowsWord(gone.rows)}: ${sums}, not in "cost" or budget${unknown}`]];
+  if (costs?.goneRows !== undefined && costs.goneRows.sums.length > 0) {
+    const { rows, sums, unknownRows } = costs.goneRows;
+    const unknown = unknownRows === 0 ? '' : `; ${formatCount(unknownRows)} unknown`;
+    const words = `${rowsWord(rows)}: ${sums.map(formatMoney).join(' and ')}, not in "cost" or budget${unknown}`;
+    list.push(['their cost', rows, words]);
+  }
+  return list;
 }
 
 /** The rows whose cost is known or not; nothing where no price is known at all. */
@@ -127,12 +144,6 @@ function costFigures(costs: BatchResult['costs']): Figure[] {
 
 function rowsWord(count: number): string {
   return count === 1 ? 'row' : 'rows';
-}
-
-/** By type, most frequent first. */
-function failuresByType({ failures }: BatchResult): string {
-  const types = mostFrequent(failures);
-  return types.map(([type, count]) => `${formatCount(count)} ${type}`).join(', ');
 }
 
 function slowestTable({ slowest }: BatchResult): string[] {
@@ -197,7 +208,6 @@ function whatNext(result: BatchResult, columns: number): string[] {
   ];
 }
 
-/** To run them again changes nothing: the key stands for what was run before. */
 function changedWords(rows: number): string {
   const which = `${formatRowCount(rows)} not started and not paid: ${rows === 1 ? 'its key stands' : 'their keys stand'} for other content`;
   return `${which}; give ${rows === 1 ? 'it another key' : 'them other keys'}, or run the file with --allow-changed, which pays ${rows === 1 ? 'it' : 'them'} anew`;
@@ -227,16 +237,11 @@ function rowLine(key: string, line: number | string, rest: string): string {
   return `  ${fit(key, keyWidth).padEnd(keyWidth)} ${String(line).padStart(7)}  ${rest}`;
 }
 
-interface PageOptions {
-  readonly html: string;
-  readonly json: boolean;
-}
-
 /** `longhaul batch report ID --html FILE`: the page of a batch, from what the archive has of it. */
 export async function writeReportPage(
   context: CommandContext,
   batchId: string,
-  { html, json }: PageOptions,
+  { html, json }: { readonly html: string; readonly json: boolean },
 ): Promise<void> {
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
@@ -248,11 +253,11 @@ export async function writeReportPage(
       ...(await pageFile(context, html)),
     }),
   );
-  if (json) printJson(context, page);
-  else context.stdout.write(pageText(page));
-}
-
-function pageText({ path: file, bytes, rows, withoutLink }: WrittenPage): string {
+  if (json) {
+    printJson(context, page);
+    return;
+  }
+  const { path: file, bytes, rows, withoutLink } = page;
   const lines = [`${file}  (${formatRowCount(rows)}, ${formatBytes(bytes)})`];
   if (withoutLink > 0) {
     lines.push(
@@ -260,7 +265,7 @@ function pageText({ path: file, bytes, rows, withoutLink }: WrittenPage): string
       '  report.html beside results.csv leads to all.',
     );
   }
-  return `${lines.map(printableLine).join('\n')}\n`;
+  context.stdout.write(`${lines.map(printableLine).join('\n')}\n`);
 }
 
 /** `longhaul batch report ID --csv FILE`: the table of all rows, with the columns of the row file. */

@@ -61,14 +61,7 @@ async function fetchResults(context: CommandContext, id: string, options: Result
     const destination = new Destination(path.resolve(context.cwd, output));
     const progress = openRowProgress(context.display);
     const fetched = await untilInterrupted(context, (signal) =>
-      fetchBatch(archive, results, {
-        destination,
-        partial,
-        gone,
-        signal,
-        onProgress: progress.show,
-        keys,
-      }),
+      fetchBatch(archive, results, { destination, partial, gone, signal, onProgress: progress.show, keys }),
     ).finally(progress.stop);
     if (fetched === undefined) {
       context.stderr.write('Interrupted. The same command goes on: complete files are kept.\n');
@@ -122,23 +115,21 @@ function resultsText(folder: string, fetched: FetchedBatch): string {
   const { without, notStarted, failed, failures, goneRows, unknownKeys, alikeKeys } = fetched;
   const ended = without - notStarted;
   const more = failed - failures.length;
-  const lines = [
-    `${countLine(fetched)}: ${folder}`,
-    ...(ended > 0
-      ? [`  ${formatRowCount(ended)} did not succeed, so there is nothing to fetch of ${ended === 1 ? 'it' : 'them'}`]
-      : []),
-    ...(notStarted > 0 ? [`  ${formatRowCount(notStarted)} ${notStarted === 1 ? 'was' : 'were'} not started`] : []),
-    ...(goneRows > 0
-      ? [
-          `  ${formatRowCount(goneRows)} on record ${goneRows === 1 ? 'is' : 'are'} not among those of the last run: --gone fetches them, too`,
-        ]
-      : []),
-    ...unknownKeys.map((key) => {
-      const alike = Object.hasOwn(alikeKeys, key) ? `; did you mean ${showValue(alikeKeys[key])}?` : '';
-      return `  no row on record has the key ${showValue(key)}${alike}`;
-    }),
-    ...failures.map((row) => fit(`  ${formatRowPlace(row)}, ${row.key}: ${row.message}`, Infinity)),
-    ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
-  ];
+  const lines = [`${countLine(fetched)}: ${folder}`];
+  if (ended > 0) {
+    const whom = ended === 1 ? 'it' : 'them';
+    lines.push(`  ${formatRowCount(ended)} did not succeed, so there is nothing to fetch of ${whom}`);
+  }
+  if (notStarted > 0) lines.push(`  ${formatRowCount(notStarted)} ${notStarted === 1 ? 'was' : 'were'} not started`);
+  if (goneRows > 0) {
+    const which = `${formatRowCount(goneRows)} on record ${goneRows === 1 ? 'is' : 'are'}`;
+    lines.push(`  ${which} not among those of the last run: --gone fetches them, too`);
+  }
+  for (const key of unknownKeys) {
+    const alike = Object.hasOwn(alikeKeys, key) ? `; did you mean ${showValue(alikeKeys[key])}?` : '';
+    lines.push(`  no row on record has the key ${showValue(key)}${alike}`);
+  }
+  for (const row of failures) lines.push(fit(`  ${formatRowPlace(row)}, ${row.key}: ${row.message}`, Infinity));
+  if (more > 0) lines.push(`  and ${formatCount(more)} more`);
   return `${lines.map(printableLine).join('\n')}\n`;
 }

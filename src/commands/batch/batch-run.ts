@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
 import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
@@ -16,7 +15,6 @@ import {
 import { exitCodes } from '../exit-code';
 import { warnOfMissingWorkers } from '../worker-warning';
 import { taskQueueOption, wholeNumber } from '../shared-options';
-import { reportStart, startOrFollow } from './batch-start';
 import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
 import {
   addRowFileOptions,
@@ -27,7 +25,14 @@ import {
   type RowFileToRead,
 } from './row-file-options';
 import { estimateFrom, type FileEstimate, formatEstimate, readKnownFigures, toEstimate } from './file-estimate';
-import { createEventEmitter, followBatchToTheEnd, tellDetached, type EmitEvent } from './follow-batch';
+import {
+  createEventEmitter,
+  followBatchToTheEnd,
+  reportStart,
+  startOrFollow,
+  tellDetached,
+  type EmitEvent,
+} from './follow-batch';
 import { findPlaceProblem, prepareForWorkers } from '../staging';
 import { RecordLookup } from './record-lookup';
 import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './row-problems';
@@ -147,17 +152,16 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     const { started: batch, isInterrupted } = await untilStarted(context, () => startOrFollow(longhaul, input, emit));
     reportStart(context, batch, input, emit);
     const onResult = async (result: BatchResult): Promise<void> => {
-      const read = async (): Promise<RowFileToRead> => {
-        const again = await readRowFileOptions(file, options, context.cwd);
-        return { ...again, options: { ...again.options, batchId: id } };
-      };
+      const read = (): Promise<RowFileToRead> => readRowFileOptions(file, options, context.cwd, id);
       const lookup = await RecordLookup.open(context, settings.input);
       const estimate = await estimateRest(read, result, { concurrency, lookup, ran: check.keys });
       emit('estimate', estimate);
       if (!isJson) context.stdout.write(`\nThe rest of the file: ${restWords(estimate)}\n`);
     };
-    if (options.detach === true) await leaveDetached(context, batch, options);
-    else if (isInterrupted) tellDetached(context, batch, emit);
+    if (options.detach === true) {
+      if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
+      await warnOfMissingWorkers(context, [options.taskQueue]);
+    } else if (isInterrupted) tellDetached(context, batch, emit);
     else
       await followBatchToTheEnd(context, batch, { emit, isJson, onResult: first === undefined ? undefined : onResult });
   });
@@ -171,28 +175,16 @@ async function warnOfPlace(context: CommandContext, rowFile: string, emit: EmitE
   context.stderr.write(`warning: a run would refuse this: ${message}\n`);
 }
 
-async function leaveDetached(
-  context: CommandContext,
-  { workflowId }: BatchHandle,
-  { json, taskQueue }: Pick<BatchRunOptions, 'json' | 'taskQueue'>,
-): Promise<void> {
-  if (json !== true) context.stdout.write(`${workflowId}\n`);
-  await warnOfMissingWorkers(context, [taskQueue]);
-}
-
-interface RestOptions {
-  readonly concurrency: number;
-  readonly lookup: RecordLookup;
-  /** The keys of the rows that have just run. */
-  readonly ran: ReadonlySet<string>;
-}
-
-/** Estimates the rows of the file that are still to be paid, by those of the batch. The file may be gone by now. */
+/**
+ * Estimates the rows of the file that are still to be paid, by those of the batch; `ran` are the keys of the rows that have
+ * just run. The file may be gone by now.
+ */
 async function estimateRest(
   read: () => Promise<RowFileToRead>,
   { apps = [] }: BatchResult,
-  { concurrency, lookup, ran }: RestOptions,
+  rest: { readonly concurrency: number; readonly lookup: RecordLookup; readonly ran: ReadonlySet<string> },
 ): Promise<FileEstimate> {
+  const { concurrency, lookup, ran } = rest;
   const rowsByApp = new Map<number, number>();
   try {
     for await (const { row } of readBatchRows(await read())) {
@@ -221,9 +213,9 @@ async function openRows(
   const inputs = [rowFile, options.template ?? rowFile].map((one) => path.resolve(cwd, one));
   const problems = options.problems === undefined ? null : path.resolve(cwd, options.problems);
   if (problems !== null) await clearProblemsFile(problems, inputs);
-  const { file, options: rowOptions } = await readRowFileOptions(rowFile, options, cwd);
+  const { file, options: rowOptions } = await readRowFileOptions(rowFile, options, cwd, batchId);
   const reader = new TableFormReader(file, rowOptions.delimiter);
-  const toRead = { file: reader.file, options: { ...rowOptions, batchId } };
+  const toRead = { file: reader.file, options: rowOptions };
   await checkRowOptions(toRead, options);
   return { toRead, problems: problems === null ? null : { file: problems, form: () => reader.form } };
 }

@@ -45,11 +45,11 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
   const input = {
     id: options.id === undefined ? idOfFile(file) : checkedBatchId(options.id),
     source: file,
-    concurrency: checkedConcurrency(options.concurrency),
+    concurrency: checkedNumber('--concurrency', options.concurrency, isConcurrency, maxConcurrency),
     archive,
     names,
     watch,
-    attempts: checkedAttempts(options.attempts),
+    attempts: checkedNumber('--attempts', options.attempts, isAttempts, maxAttempts),
     budget,
     webhook,
     retryFailed,
@@ -64,19 +64,16 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
   return { input, outputs: `${plan.defaults.archive}/${names ?? defaultNames}` };
 }
 
-function checkedAttempts(text: string | undefined): number | undefined {
+function checkedNumber(
+  option: string,
+  text: string | undefined,
+  isValid: (value: number) => boolean,
+  max: number,
+): number | undefined {
   if (text === undefined) return undefined;
-  const attempts = wholeNumber(text);
-  if (isAttempts(attempts)) return attempts;
-  const problem = `--attempts is ${JSON.stringify(text)}; give a whole number from 1 to ${maxAttempts}.`;
-  throw new InputInvalidError([problem], 'batch');
-}
-
-function checkedConcurrency(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const rows = wholeNumber(text);
-  if (isConcurrency(rows)) return rows;
-  const problem = `--concurrency is ${JSON.stringify(text)}; give a whole number from 1 to ${maxConcurrency}.`;
+  const number = wholeNumber(text);
+  if (isValid(number)) return number;
+  const problem = `${option} is ${JSON.stringify(text)}; give a whole number from 1 to ${max}.`;
   throw new InputInvalidError([problem], 'batch');
 }
 

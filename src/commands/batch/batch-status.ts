@@ -17,19 +17,7 @@ import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
 import { barLine, countsLine, heldUpText, paceLine, findProblem, formatUploads, statesLine } from './batch-display';
-import { endingWord } from './batch-ending';
-import { batchExitCode, writeReportPage, writeReportTable } from './batch-report';
-
-interface StatusOptions {
-  readonly follow?: true;
-  readonly json?: boolean;
-}
-
-interface ReportOptions {
-  readonly html?: string;
-  readonly csv?: string;
-  readonly json?: boolean;
-}
+import { batchExitCode, endingWord, writeReportPage, writeReportTable } from './batch-report';
 
 /** `longhaul batch status ID`: how far a batch is; `--follow` stays until it ends. */
 export function addBatchStatusCommand(program: Command, context: CommandContext): void {
@@ -41,7 +29,7 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
     .option('--follow', 'stay until it ends and print the table, as "batch run" does')
     .option('--json', 'print one JSON object, or one a line with --follow')
     .addHelpText('after', '\nExample:\n  $ longhaul batch status photos --follow\n')
-    .action(async (id: string, { follow, json = false }: StatusOptions) => {
+    .action(async (id: string, { follow, json = false }: { follow?: true; json?: boolean }) => {
       await withLonghaul(context, {}, async (longhaul) => {
         const batch = longhaul.batch(id);
         if (follow === true) {
@@ -49,19 +37,17 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
           return;
         }
         const view = await batch.status();
+        const { stuck, execution, needPerson } = view;
         if (json) printJson(context, view);
         else {
-          const ending = view.execution === 'COMPLETED' ? await endingOf(batch) : undefined;
+          const ending = execution === 'COMPLETED' ? await endingOf(batch) : undefined;
           context.stdout.write(`${batchStatusText(view, Date.now(), ending)}\n`);
         }
-        if (isLeftToPerson(view)) context.exitWith(exitCodes.needsPerson);
+        // Of one that was cut off, nothing starts the rows any more.
+        const isCutOff = execution === 'TERMINATED' || execution === 'TIMED_OUT';
+        if (stuck !== null || isCutOff || needPerson > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
-}
-
-/** Whether it is stuck, was cut off, so that nothing starts its rows any more, or has rows that wait for a decision. */
-function isLeftToPerson({ stuck, execution, needPerson }: BatchView): boolean {
-  return stuck !== null || execution === 'TERMINATED' || execution === 'TIMED_OUT' || needPerson > 0;
 }
 
 /** Undefined where the result cannot be read here. */
@@ -85,16 +71,16 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
     .option('--csv <file>', 'instead fetch results.csv, from the archive alone')
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul batch report photos --html photos.html\n')
-    .action(async (id: string, { json, html, csv }: ReportOptions) => {
+    .action(async (id: string, { json = false, html, csv }: { html?: string; csv?: string; json?: boolean }) => {
       if (html !== undefined && csv !== undefined) {
         throw new InputInvalidError(['--html and --csv exclude each other; give one at a time.'], 'batch');
       }
       if (csv !== undefined) {
-        await writeReportTable(context, id, { csv, json: json ?? false });
+        await writeReportTable(context, id, { csv, json });
         return;
       }
       if (html !== undefined) {
-        await writeReportPage(context, id, { html, json: json ?? false });
+        await writeReportPage(context, id, { html, json });
         return;
       }
       await withLonghaul(context, {}, async (longhaul) => {
@@ -105,7 +91,7 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
           throw new DecisionRefusedError(view.workflowId, words);
         }
         const result = await batch.result();
-        if (json === true) printJson(context, result);
+        if (json) printJson(context, result);
         else printReport(context, { result, view });
         context.exitWith(batchExitCode(result));
       });

@@ -155,7 +155,14 @@ function addBatchStopCommand(program: Command, context: CommandContext): void {
         const batch = longhaul.batch(id);
         const undecided = await countUndecided(longhaul, batch);
         await batch.stop();
-        context.stderr.write(`Asked ${batch.workflowId} to stop.\n${undecidedText(undecided)}`);
+        context.stderr.write(`Asked ${batch.workflowId} to stop.\n`);
+        if (undecided > 0) {
+          const many = `${formatCount(undecided)}${undecided === mostUndecided ? ' or more' : ''} rows end`;
+          context.stderr.write(
+            `${undecided === 1 ? '1 row ends' : many} undecided, as StopUnconfirmed: whether the service created the task is not known, and one that exists runs on and is paid.\n` +
+              'Once the batch has ended, "longhaul reconcile" lists them, with the commands that settle them.\n',
+          );
+        }
         const emit = createEventEmitter(context.stdout, json);
         emit('asked', { workflowId: batch.workflowId, verb: 'stop' });
         if (detach !== true) await followBatchToTheEnd(context, batch, { emit, isJson: json });
@@ -176,13 +183,6 @@ async function countUndecided(longhaul: Longhaul, { id }: BatchHandle): Promise<
     if (!(error instanceof LonghaulError)) throw error;
   }
   return ids.length;
-}
-
-/** `longhaul stop` of such a row asks for the decision first. */
-function undecidedText(rows: number): string {
-  if (rows === 0) return '';
-  const which = rows === 1 ? '1 row ends' : `${formatCount(rows)}${rows === mostUndecided ? ' or more' : ''} rows end`;
-  return `${which} undecided, as StopUnconfirmed: whether the service created the task is not known, and one that exists runs on and is paid.\nOnce the batch has ended, "longhaul reconcile" lists them, with the commands that settle them.\n`;
 }
 
 async function askBatch(

@@ -26,7 +26,7 @@ export async function readKnownFigures(
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
   // The AWS SDK takes half a second to load, and nothing else of this command needs it.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
-  const { readFigures } = await import('../../results/recorded-rows.js');
+  const { readFigures } = await import('../../results/archive-reader.js');
   const late = new AbortController();
   try {
     const reading = readFigures(openArchive(place), apps, late.signal);
@@ -62,11 +62,6 @@ export function toEstimate(
   return { unknown: `no earlier row of ${formatApps(estimate.unknownApps)} is known` };
 }
 
-function formatRange({ median, p90 }: { readonly median: number; readonly p90: number }): string {
-  const [from, to] = [formatClock(median), formatClock(p90)];
-  return from === to ? from : `${from} to ${to}`;
-}
-
 /** For people, such as `20.00 EUR by the median row, 25.00 EUR by the 90th percentile; …`. */
 export function formatEstimate(estimate: FileEstimate): string {
   if ('unknown' in estimate) return `nothing is known: ${estimate.unknown}`;
@@ -93,7 +88,8 @@ export function formatFixedCosts(costs: readonly Money[], rows: number, estimate
 }
 
 function formatTime(ms: { readonly median: number; readonly p90: number }, concurrency: number): string {
-  return `at least ${formatRange(ms)}, if the service runs ${formatRowCount(concurrency)} at a time`;
+  const [from, to] = [formatClock(ms.median), formatClock(ms.p90)];
+  return `at least ${from === to ? from : `${from} to ${to}`}, if the service runs ${formatRowCount(concurrency)} at a time`;
 }
 
 function formatApps(apps: readonly number[]): string {

@@ -1,13 +1,69 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import type { BatchView } from '../../client/batch/batch-view';
-import { NoWorkerError, WorkflowStuckError } from '../../client/errors';
+import type { BatchSetting } from '../../client/batch/start-batch';
+import { InputChangedError, InputInvalidError, NoWorkerError, WorkflowStuckError } from '../../client/errors';
 import { TemporalBusyError, TemporalUnreachableError } from '../../client/connection-errors';
+import type { BatchInput } from '../../contract/batch/batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import type { CommandContext, Output } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { type BatchDisplay, openBatchDisplay } from './batch-display';
 import { batchReport, batchExitCode } from './batch-report';
+
+/** The part of a handle that is used here. */
+type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url'>;
+
+/**
+ * Starts the batch, or attaches to it.
+ *
+ * Throws {@link InputInvalidError} when the batch that runs has other rows: its result would be taken for that of these.
+ */
+export async function startOrFollow<Handle>(
+  longhaul: {
+    readonly startBatch: (input: BatchInput) => Promise<Handle>;
+    readonly batch: (id: string) => Pick<BatchHandle, 'workflowId' | 'url'>;
+  },
+  input: BatchInput,
+  emit: EmitEvent,
+): Promise<Handle> {
+  try {
+    return await longhaul.startBatch(input);
+  } catch (error) {
+    if (!(error instanceof InputChangedError)) throw error;
+    const { workflowId, url } = longhaul.batch(input.id);
+    emit('attached', { workflowId, url, hasTheseRows: false });
+    const how = `(--id gives it an id; to wait: longhaul batch status ${input.id} --follow)`;
+    throw new InputInvalidError([`${error.message} ${how}`], 'batch');
+  }
+}
+
+/** Prints whether the batch was started or attached to. */
+export function reportStart(
+  { stderr }: CommandContext,
+  batch: StartedHandle,
+  input: BatchInput,
+  emit: EmitEvent,
+): void {
+  const { workflowId, started, url } = batch;
+  const { origin = 'started', withoutEffect = [] } = started ?? {};
+  emit(origin, { workflowId, url, hasTheseRows: true, withoutEffect });
+  stderr.write(`${origin === 'started' ? 'Started' : 'Following, for it runs already:'} ${workflowId}\n`);
+  if (url !== null) stderr.write(`  ${url}\n`);
+  const options = withoutEffect.map((name) => withRemedy(name, input));
+  if (options.length > 0) stderr.write(`  Without effect on a batch that runs: ${options.join(', ')}.\n`);
+}
+
+/** An option that a batch takes only when it starts, with what to do instead. */
+function withRemedy(name: BatchSetting, { id, concurrency, budget }: BatchInput): string {
+  const changes: Partial<Record<BatchSetting, string>> = {
+    retryFailed: `longhaul batch retry ${id}`,
+    concurrency: `longhaul batch set-concurrency ${id} ${concurrency ?? ''}`,
+    budget: `longhaul batch set-budget ${id} ${budget ?? ''}`,
+  };
+  const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return `--${option} (${changes[name] ?? 'run it again when it is over'})`;
+}
 
 /** A batch that is over. */
 export interface EndedBatch {
@@ -85,20 +141,20 @@ function isPassing(error: unknown): error is Error {
   return types.some((type) => error instanceof type);
 }
 
-/** How a batch is followed. */
-export interface FollowOptions {
-  readonly emit: EmitEvent;
-  readonly isJson: boolean;
-  /** Is called with its result: after the table, and before the last event. */
-  readonly onResult?: (result: BatchResult) => Promise<void>;
-}
-
-/** Follows a batch to its end, prints the table, and sets the exit code; says how to go on when Ctrl-C ended that. */
+/**
+ * Follows a batch to its end, prints the table, and sets the exit code; says how to go on when Ctrl-C ended that. `onResult`
+ * is called after the table, and before the last event.
+ */
 export async function followBatchToTheEnd(
   context: CommandContext,
   batch: BatchHandle,
-  { emit, isJson, onResult }: FollowOptions,
+  how: {
+    readonly emit: EmitEvent;
+    readonly isJson: boolean;
+    readonly onResult?: (result: BatchResult) => Promise<void>;
+  },
 ): Promise<void> {
+  const { emit, isJson, onResult } = how;
   const ended = await followBatch(context, batch, emit);
   if (ended === undefined) {
     tellDetached(context, batch, emit);
@@ -116,8 +172,7 @@ export async function followBatchToTheEnd(
 export function printReport(context: CommandContext, { result, view }: EndedBatch): void {
   const { startedAt, endedAt } = view;
   const elapsedMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
-  const { columns } = context.stdout;
-  context.stdout.write(`${batchReport(result, elapsedMs, columns)}\n`);
+  context.stdout.write(`${batchReport(result, elapsedMs, context.stdout.columns)}\n`);
   context.exitWith(batchExitCode(result));
 }
 
@@ -127,18 +182,14 @@ export function tellDetached(
   batch: Pick<BatchHandle, 'id' | 'workflowId'>,
   emit: EmitEvent,
 ): void {
-  context.stderr.write(detachedText(batch));
-  emit('detached', { workflowId: batch.workflowId });
+  const { id, workflowId } = batch;
+  context.stderr.write(
+    `Detached: the batch ${workflowId} goes on without this command.\n` +
+      `  follow it: longhaul batch status ${id} --follow\n` +
+      `  stop it:   longhaul batch stop ${id}\n`,
+  );
+  emit('detached', { workflowId });
   context.exitWith(exitCodes.detached);
-}
-
-function detachedText({ id, workflowId }: Pick<BatchHandle, 'id' | 'workflowId'>): string {
-  return [
-    `Detached: the batch ${workflowId} goes on without this command.`,
-    `  follow it: longhaul batch status ${id} --follow`,
-    `  stop it:   longhaul batch stop ${id}`,
-    '',
-  ].join('\n');
 }
 
 /** Emits an event of `--json`: one JSON object a line. */

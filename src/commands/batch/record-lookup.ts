@@ -170,7 +170,7 @@ async function readKnown(context: CommandContext, batchId: string, signal: Abort
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here' };
   // The AWS SDK takes half a second to load.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
-  const { readCosts, readRecordedRows } = await import('../../results/recorded-rows.js');
+  const { readCosts, readRecordedRows } = await import('../../results/archive-reader.js');
   try {
     const rows = await readRecordedRows(openArchive(place), batchId, signal);
     // No batch has started a row before its record was laid out.
@@ -203,7 +203,14 @@ async function readRunning(
         signal.throwIfAborted();
         if (workflowId.startsWith(prefix)) running.add(workflowId.slice(prefix.length));
       }
-      return await longhaul.batch(batchId).isOver().catch(overIfUnknown);
+      return await longhaul
+        .batch(batchId)
+        .isOver()
+        .catch((error: unknown) => {
+          // A batch that was never started does not run.
+          if (error instanceof UnknownTaskError) return true;
+          throw error;
+        });
     });
     const whileItRuns = `the batch runs, so rows that have just ended may be called new here, and a run with other rows is refused until it is over: longhaul batch status ${batchId}`;
     return { running, missing: isOver ? null : whileItRuns };
@@ -211,12 +218,6 @@ async function readRunning(
     if (!(error instanceof LonghaulError || error instanceof ConfigError)) throw error;
     return { running, missing: `rows that run are not known: ${error.message.split(/: |\. |\n/, 1)[0]}` };
   }
-}
-
-/** A batch that was never started does not run. */
-function overIfUnknown(error: unknown): true {
-  if (error instanceof UnknownTaskError) return true;
-  throw error;
 }
 
 /** For people, a line each. */

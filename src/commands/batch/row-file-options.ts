@@ -19,7 +19,6 @@ import {
   type RowFormat,
   type RowOptions,
   type RowOutcome,
-  type RowProblem,
   type RowTemplate,
   inspectInputFile,
   numberRemedy,
@@ -109,65 +108,50 @@ export async function readRowFileOptions(
   rowFile: string,
   options: RowFileOptions,
   cwd: string,
+  batchId: string,
 ): Promise<RowFileToRead> {
-  const { app, account, template, keyColumn, textColumn, ignoreColumn, empty, format, delimiter, names } = options;
-  const { decimal } = options;
-  const optionNames = 'commandLine';
+  const { app, account, onUncertain, refuseTuning, template, delimiter, names } = options;
   const forms = readForms(options.as ?? []);
   const constants = readInputs({ input: options.input ?? [], string: options.string ?? [] }, cwd);
-  return {
-    file: rowFileAt(path.resolve(cwd, rowFile), format),
-    options: {
-      optionNames,
-      common: {
-        ...(app !== undefined && { webAppId: readApp(app) }),
-        ...(account !== undefined && { account }),
-      },
-      fixed: fixedFields(options),
-      constants: inForms(constants, forms),
-      forms,
-      ...(template !== undefined && { template: await readTemplate(path.resolve(cwd, template)) }),
-      ...(keyColumn !== undefined && { keyColumn }),
-      ...(textColumn !== undefined && { textColumns: textColumn }),
-      ...(ignoreColumn !== undefined && { ignoreColumns: ignoreColumn }),
-      ...(empty !== undefined && { emptyCells: empty }),
-      ...(delimiter !== undefined && { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
-      ...(decimal !== undefined && { decimal }),
-      ...(names !== undefined && { keepColumns: readNameColumns(names) }),
-    },
-  };
-}
-
-function fixedFields({ account, onUncertain, refuseTuning }: RowFileOptions): Record<string, FixedField> {
-  return {
-    ...(account !== undefined && { account: { value: account, option: '--account' } }),
-    ...(onUncertain !== undefined && { onUncertain: { value: onUncertain, option: '--on-uncertain' } }),
-    ...(refuseTuning && { tuning: { value: undefined, option: '--refuse-tuning' } }),
-  };
-}
-
-function inForms(
-  constants: Readonly<Record<string, InputValue>>,
-  forms: ReturnType<typeof readForms>,
-): Record<string, InputValue> {
   const formed = Object.entries(constants).map(([key, value]): [string, InputValue] => {
     const form = forms[key];
     return [key, typeof value === 'object' && form !== undefined ? { ...value, as: form } : value];
   });
-  return Object.fromEntries(formed);
+  const fixed: Record<string, FixedField> = {};
+  if (account !== undefined) fixed['account'] = { value: account, option: '--account' };
+  if (onUncertain !== undefined) fixed['onUncertain'] = { value: onUncertain, option: '--on-uncertain' };
+  if (refuseTuning) fixed['tuning'] = { value: undefined, option: '--refuse-tuning' };
+  return {
+    file: rowFileAt(path.resolve(cwd, rowFile), options.format),
+    options: {
+      optionNames: 'commandLine',
+      batchId,
+      // Without fields that are undefined: it is merged with what a row says.
+      common: {
+        ...(app !== undefined && { webAppId: readApp(app) }),
+        ...(account !== undefined && { account }),
+      },
+      fixed,
+      constants: Object.fromEntries(formed),
+      forms,
+      template: template === undefined ? undefined : await readTemplate(path.resolve(cwd, template)),
+      keyColumn: options.keyColumn,
+      textColumns: options.textColumn,
+      ignoreColumns: options.ignoreColumn,
+      emptyCells: options.empty,
+      delimiter: delimiter === 'tab' ? '\t' : delimiter,
+      decimal: options.decimal,
+      keepColumns: names === undefined ? undefined : readNameColumns(names),
+    },
+  };
 }
 
 async function readTemplate(file: string): Promise<RowTemplate> {
-  return parseRowTemplate(await readTemplateText(file));
-}
-
-async function readTemplateText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const problem = `--template is ${JSON.stringify(file)}, which cannot be read (${errorCode(error)}); give a readable file.`;
     throw new InputInvalidError([problem], 'batch');
-  }
+  });
+  return parseRowTemplate(text);
 }
 
 function readNameColumns(names: string): readonly string[] {
@@ -184,19 +168,13 @@ function readNameColumns(names: string): readonly string[] {
  */
 export async function checkRowOptions(toRead: RowFileToRead, options: RowFileOptions): Promise<void> {
   const { common, constants } = toRead.options;
+  const { empty } = options;
   const { problems = [] } = parseTaskInput({ webAppId: 1, ...common, inputs: constants });
-  const all = [
-    ...optionsForTables(toRead, options),
-    ...numberProblems(options),
-    ...problems,
-    ...(await fileProblems(toRead, options)),
-  ];
+  const all = [...numberProblems(options), ...problems, ...(await fileProblems(toRead, options))];
+  if (toRead.file.format === 'jsonl' && empty !== undefined) {
+    all.unshift(`--empty is ${showValue(empty)}; JSONL has no cells that could be empty: leave it out.`);
+  }
   if (all.length > 0) throw new InputInvalidError(all, 'batch');
-}
-
-function optionsForTables({ file }: RowFileToRead, { empty }: RowFileOptions): string[] {
-  if (file.format !== 'jsonl' || empty === undefined) return [];
-  return [`--empty is ${showValue(empty)}; JSONL has no cells that could be empty: leave it out.`];
 }
 
 /** Numbers that are not written as JSON writes them would be sent as text in every row. */
@@ -232,7 +210,7 @@ export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGen
   for await (const outcome of readRows(file, options)) {
     const { row, problems, refused: rest } = outcome;
     if (row === undefined) {
-      const isMissing = problems.some(isWithoutApp);
+      const isMissing = problems.some(({ field, value }) => field === appColumn && value === 'missing');
       isAppMissing ||= isMissing;
       isAppKnown ||= rest != null && !isMissing;
     } else {
@@ -247,10 +225,6 @@ export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGen
     const problems = [...unused].map(([key, form]) => `--as "${key}=${form}": no row has a file as "${key}".`);
     throw refused(...problems);
   }
-}
-
-function isWithoutApp({ field, value }: RowProblem): boolean {
-  return field === appColumn && value === 'missing';
 }
 
 function refused(...problems: string[]): InputInvalidError {

@@ -165,12 +165,6 @@ function unwritable(file: string, error: unknown): InputInvalidError {
   return new InputInvalidError([problem], 'batch');
 }
 
-/** A text as it stands in its cell; other values, and what is shortened, as they are shown. */
-function plainValue(shown: string): string {
-  const text = parseJson(shown);
-  return typeof text === 'string' ? text : shown;
-}
-
 const bufferLength = 65_536;
 
 /** Problems as lines of CSV. Problems are reported one by one and not awaited, so they are written at once. */
@@ -189,14 +183,10 @@ class ProblemLines {
   add(problem: RowProblem): void {
     const { sheetRow, line, key, rowBegins, field, value } = problem;
     const begins = rowBegins === undefined ? '' : ` The row begins with ${rowBegins}.`;
-    this.#add([
-      sheetRow,
-      line,
-      key,
-      field,
-      value === null ? null : plainValue(value),
-      `${rowProblemAdvice(problem)}${begins}`,
-    ]);
+    // A text as it stands in its cell; other values, and what is shortened, as they are shown.
+    const text = value === null ? null : parseJson(value);
+    const plain = typeof text === 'string' ? text : value;
+    this.#add([sheetRow, line, key, field, plain, `${rowProblemAdvice(problem)}${begins}`]);
   }
 
   /** A problem of no row. */

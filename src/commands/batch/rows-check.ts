@@ -14,7 +14,7 @@ import { dailyBudgetProblem } from '../../domain/day-operations';
 import type { Money, Prices } from '../../domain/money';
 import { safeText } from '../../domain/text';
 import { isUri } from '../../domain/uri';
-import { inspectInputFile, type PreparedRow, type RowProblem, type RowSinks, type RowsReport } from '../../rows';
+import { inspectInputFile, type PreparedRow, type RowSinks, type RowsReport } from '../../rows';
 import { fit } from '../terminal';
 import type { BatchSettings } from './batch-settings';
 import type { FileEstimate } from './file-estimate';
@@ -75,7 +75,8 @@ export class RowsCheck {
         countApp(this.rowsByApp, row);
       },
       onProblem: (problem) => {
-        emit('problem', problemFacts(problem));
+        const { key = null, code, field, value, message } = problem;
+        emit('problem', { ...pickPlace(problem), key, code, field, value, message });
         this.#problems.add(problem);
       },
     };
@@ -116,7 +117,10 @@ export class RowsCheck {
     budget: Money | null,
     isRefused: boolean,
   ): Pick<CheckedRows, 'budget' | 'spent' | 'fixedCosts' | 'rowsWithinBudget' | 'unpricedRows'> {
-    const unpricedRows = isRefused ? null : unpricedOf(this.#pricesToPay?.result());
+    const toPay = isRefused ? undefined : this.#pricesToPay?.result();
+    // Where no price is known at all, there is nothing to say of single rows.
+    const isPriced = toPay !== undefined && Object.keys(toPay.currencies).length > 0;
+    const unpricedRows = isPriced && toPay.unpriced > 0 ? toPay : null;
     const fixedCosts = isRefused ? null : (this.#pricesToPay?.fixedCosts ?? null);
     const spending = this.#lookup?.spending ?? null;
     const prices = this.#prices?.result();
@@ -131,12 +135,6 @@ export class RowsCheck {
 /** Whether the file was read to its end. Of one that was not it is not known which rows it no longer has. */
 export function isWhole(first: number | undefined, { goodRows }: RowsReport): boolean {
   return first === undefined || goodRows < first;
-}
-
-/** Where prices of other rows are known, that of these is rather forgotten. */
-function unpricedOf(prices: BatchPrices | undefined): BatchPrices | null {
-  if (prices === undefined || prices.unpriced === 0) return null;
-  return Object.keys(prices.currencies).length === 0 ? null : prices;
 }
 
 const noPrices: BatchPrices = { unpriced: 0, firstUnpriced: null, currencies: {} };
@@ -177,13 +175,8 @@ export interface CheckedRows {
 }
 
 /** Counts a row for its app. */
-export function countApp(rowsByApp: Map<number, number>, { input: { webAppId } }: Pick<PreparedRow, 'input'>): void {
+export function countApp(rowsByApp: Map<number, number>, { input: { webAppId } }: PreparedRow): void {
   rowsByApp.set(webAppId, (rowsByApp.get(webAppId) ?? 0) + 1);
-}
-
-/** A problem as a program gets it. */
-function problemFacts({ key, code, field, value, message, ...place }: RowProblem): object {
-  return { ...pickPlace(place), key: key ?? null, code, field, value, message };
 }
 
 /** An input of a row, as it is sent. */

@@ -16,7 +16,7 @@ export function rowsReportText(checked: CheckedRows): string {
   const { rows, goodRows, badRows, derivedKeys, files } = report;
   const counts = `${formatCount(rows)}: ${formatCount(goodRows)} good, ${formatCount(badRows)} bad`;
   const isCut = first !== null && goodRows >= first;
-  const facts: readonly (readonly [string, string])[] = [
+  const facts: (readonly [string, string])[] = [
     ['batch', batchWorkflowId(batchId)],
     ['outputs', `${outputs}, in the archive`],
     ['rows', isCut ? `${counts}; --first ${first} read no further` : counts],
@@ -30,14 +30,15 @@ export function rowsReportText(checked: CheckedRows): string {
     ),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
     ...[...estimateFacts(checked), ...unpricedFacts(checked)].map((words) => ['estimate', words] as const),
-    ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
-    ...(checked.isRefused ? [['refused', refusedWords] as const] : []),
   ];
+  if (badRows > 0) {
+    const byCode = Object.entries(report.problemsByCode).map(([code, count]) => `${formatCount(count)} ${code}`);
+    facts.push(['problems', byCode.join(', ')]);
+  }
+  if (checked.isRefused) facts.push(['refused', 'the run starts nothing of this file (RowsChanged): see "on record"']);
   const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...checked.problemLines];
   return lines.map((line) => fit(line, Infinity)).join('\n');
 }
-
-const refusedWords = 'the run starts nothing of this file (RowsChanged): see "on record"';
 
 /** What this run will cost, as far as it is known which rows it starts; and whether a budget lasts. */
 function estimateFacts(checked: CheckedRows): string[] {
@@ -67,7 +68,8 @@ function unpricedFacts({ estimate, unpricedRows }: CheckedRows): string[] {
   ];
 }
 
-function rowsInBudget({ budget, rowsWithinBudget, rowsToRun, isRecordKnown, ...checked }: CheckedRows): string[] {
+function rowsInBudget(checked: CheckedRows): string[] {
+  const { budget, rowsWithinBudget, rowsToRun, isRecordKnown } = checked;
   if (budget === null || rowsWithinBudget === null || rowsWithinBudget >= rowsToRun) return [];
   const included = isRecordKnown ? '' : ', those on record included';
   return [
@@ -75,7 +77,7 @@ function rowsInBudget({ budget, rowsWithinBudget, rowsToRun, isRecordKnown, ...c
   ];
 }
 
-function spentWords({ spent }: Pick<CheckedRows, 'spent'>): string {
+function spentWords({ spent }: CheckedRows): string {
   return spent === null || spent.micros === 0 ? '' : `, of which ${formatMoney(spent)} is spent,`;
 }
 
@@ -89,12 +91,17 @@ export function rowsReportFacts(checked: CheckedRows): object {
   const { source, batchId, outputs, report, first, firstRow } = checked;
   const { estimate, onRecord, fixedCosts, rowsWithinBudget } = checked;
   const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
-  const counts = { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files };
   return {
     source,
     batchId,
     outputs,
-    ...counts,
+    rows,
+    goodRows,
+    badRows,
+    derivedKeys,
+    problemCount,
+    problemsByCode,
+    files,
     first,
     firstRow,
     ...(estimate && { estimate, rowsToRun: checked.rowsToRun }),
@@ -110,12 +117,6 @@ function formatUploads({ references, referencedBytes, distinct, distinctBytes }:
   return references === distinct
     ? files
     : `${files}; named ${formatCount(references)} times, ${formatBytes(referencedBytes)} in all`;
-}
-
-function formatProblemCounts({ problemsByCode }: RowsReport): string {
-  return Object.entries(problemsByCode)
-    .map(([code, count]) => `${formatCount(count)} ${code}`)
-    .join(', ');
 }
 
 /** A row, as it is sent, in lines; the first says which row it is. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { layoutText, recordText } from '../../../src/formats/batch-record';
-import { readRecordedRows } from '../../../src/results/recorded-rows';
+import { readRecordedRows } from '../../../src/results/archive-reader';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { preparedRows } from '../../support/prepared-rows-under-test';
 import { endedRow } from '../../support/record-under-test';

@@ -1,7 +1,6 @@
 import type { BatchHandle } from '../../../../src/client/batch/batch-handle';
 import { InputChangedError, NoWorkerError } from '../../../../src/client/errors';
-import { reportStart, startOrFollow } from '../../../../src/commands/batch/batch-start';
-import { createEventEmitter } from '../../../../src/commands/batch/follow-batch';
+import { createEventEmitter, reportStart, startOrFollow } from '../../../../src/commands/batch/follow-batch';
 import type { BatchInput } from '../../../../src/contract/batch/batch-input';
 import { FakeContext } from '../../../support/fake-context';
 
