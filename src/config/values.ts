@@ -68,7 +68,7 @@ export interface BucketArchiveConfig {
 export type ArchiveConfig = FolderArchiveConfig | BucketArchiveConfig;
 
 /** Bucket and prefix in `s3://bucket/prefix`; undefined when it is none. */
-export function readS3Uri(uri: string): Pick<BucketArchiveConfig, 'bucket' | 'prefix'> | undefined {
+function readS3Uri(uri: string): Pick<BucketArchiveConfig, 'bucket' | 'prefix'> | undefined {
   const place = parseS3Uri(uri.replace(/\/$/, ''));
   return place === undefined || /[?#]/.test(place.key) ? undefined : { bucket: place.bucket, prefix: place.key };
 }

@@ -1,7 +1,7 @@
 import { redact } from './redact';
 
 /** Control, formatting and line characters. The two joiners stay: words and emoji are made of them. */
-export const activeCharacter = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const activeCharacter = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const activeCharacters = new RegExp(activeCharacter, 'gu');
 
 /**

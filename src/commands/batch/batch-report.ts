@@ -29,7 +29,7 @@ const maxMessageLines = 4;
 const label = '           ';
 
 /** The words for the end of a batch that every command uses. */
-export const endingWords: Readonly<Record<BatchResult['ending'], string>> = {
+const endingWords: Readonly<Record<BatchResult['ending'], string>> = {
   completed: 'Completed',
   drained: 'Drained',
   stopped: 'Stopped',

@@ -232,9 +232,7 @@ describe('a sweep', () => {
 
   it('is refused before it begins when its input is none, whichever client starts it', async () => {
     await expect(longhaul.sweeps.run({ windowDays: 0 })).rejects.toThrow(InputInvalidError);
-    expect((await command('run', '--unfollowed', 'kill')).stderr.text).toMatch(
-      /unfollowed is "kill"; give one of/,
-    );
+    expect((await command('run', '--unfollowed', 'kill')).stderr.text).toMatch(/unfollowed is "kill"; give one of/);
     expect((await command('install', '--every', '1s')).stderr.text).toMatch(/--every is "1s"; give 5m to 30d/);
     const workflowId = `rubbish-${randomUUID()}`;
     const args = [{ windowDays: -1, policy: 'all' }];
