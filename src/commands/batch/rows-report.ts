@@ -81,7 +81,6 @@ function spentWords({ spent }: CheckedRows): string {
   return spent === null || spent.micros === 0 ? '' : `, of which ${formatMoney(spent)} is spent,`;
 }
 
-/** Which rows were estimated. */
 function which(isRecordKnown: boolean): string {
   return isRecordKnown ? '' : '; if all of them run: rows on record are not paid again';
 }
