@@ -125,7 +125,9 @@ export class KnownTasks {
       const unsaved = [...creators].filter(([create]) => !isWhole(archives.get(create)));
       // Who adopted a task archived that of one of the creates.
       const [other] = unsaved.slice(isWhole(archives.get(null)) ? 1 : 0);
-      if (isIdOfSeveral(task) && archives.size > 0 && other !== undefined) {
+      // Where records and manifests name more than one create, the service gave the id again.
+      const creates = new Set([...creators.keys(), ...archives.keys()].filter((create) => create !== null));
+      if (creates.size > 1 && archives.size > 0 && other !== undefined) {
         const [create, workflowId] = other;
         const isOfOther =
           follower?.workflowId !== workflowId && [...creators.values()].includes(follower?.workflowId ?? '');
@@ -201,11 +203,6 @@ export class KnownTasks {
 /** Whether there is a manifest, and all that it names. */
 function isWhole(archived: ArchiveFacts | undefined): boolean {
   return archived?.problems.length === 0;
-}
-
-/** Whether records and manifests name more than one create: the service gave the id again. */
-function isIdOfSeveral({ creators, archives }: Gathered): boolean {
-  return new Set([...creators.keys(), ...archives.keys()].filter((create) => create !== null)).size > 1;
 }
 
 function getOpenStatus(run: Pick<ListedTask, 'isOver' | 'status'> | undefined): string | null {

@@ -57,7 +57,7 @@ async function handle(
     const isToStop = kind === 'running' && unfollowed === 'stop';
     const why = await reasonAgainst(longhaul, finding, isToStop);
     if (why !== undefined) return leftAsItIs(finding, why);
-    return await adopt(longhaul, { finding, remedy, isToStop }, signal);
+    return await adopt(longhaul, finding, remedy, isToStop, signal);
   } catch (error) {
     signal.throwIfAborted();
     return leftAsItIs(finding, safeText(errorMessage(error), [], maxProblemLength));
@@ -87,15 +87,11 @@ async function reasonAgainst(
 
 async function adopt(
   longhaul: Longhaul,
-  what: {
-    readonly finding: Finding;
-    readonly remedy: Extract<Remedy, { readonly do: 'adopt' }>;
-    readonly isToStop: boolean;
-  },
+  finding: Finding,
+  { requestId, account, folder }: Extract<Remedy, { readonly do: 'adopt' }>,
+  isToStop: boolean,
   signal: AbortSignal,
 ): Promise<SweptFinding> {
-  const { finding, remedy, isToStop } = what;
-  const { requestId, account, folder } = remedy;
   const task = await longhaul.adopt(requestId, {
     ...(account !== null && { account }),
     ...(folder !== '' && { archive: folder }),

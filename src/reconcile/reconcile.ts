@@ -216,12 +216,8 @@ export interface Settlement {
   readonly force?: boolean;
 }
 
-/**
- * What the service says of a request id.
- *
- * @param account - of the create, by its record; null in one of an earlier version.
- */
-export type AskAboutTask = (requestId: string, account: string | null) => Promise<ServiceFacts>;
+/** What the service says of a request id; `account` is that of the create, by its record, null where it has none. */
+type AskAboutTask = (requestId: string, account: string | null) => Promise<ServiceFacts>;
 
 /**
  * Writes the answer into the create record: the request id, or, when nothing was created, its withdrawal, so that the
@@ -253,16 +249,12 @@ async function settleRecord(
     return undefined;
   }
   const facts = await ask(requestId, account);
+  if (facts.says === 'unknown') return `The service does not know the task ${requestId}; check the id, and --account.`;
+  if (facts.says === 'nothing') {
+    return `The service did not say whether it knows the task ${requestId} (${facts.words}); try again.`;
+  }
   const create = { workflowId, createNumber, requestId };
-  const problem =
-    problemWith(requestId, facts) ??
-    (force ? undefined : await problemWithCreate(archive, create, recorded, { facts, others }));
+  const problem = force ? undefined : await problemWithCreate(archive, create, recorded, { facts, others });
   if (problem === undefined) await record.addRequestId(requestId, known);
   return problem;
-}
-
-function problemWith(requestId: string, facts: ServiceFacts): string | undefined {
-  if (facts.says === 'unknown') return `The service does not know the task ${requestId}; check the id, and --account.`;
-  if (facts.says !== 'nothing') return undefined;
-  return `The service did not say whether it knows the task ${requestId} (${facts.words}); try again.`;
 }

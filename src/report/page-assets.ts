@@ -22,8 +22,7 @@ export async function openPageAssets(): Promise<PageAssets> {
 }
 
 async function readPageAssets(): Promise<PageAssets> {
-  const [script, style] = await Promise.all([readFile(`${built}.js`, 'utf8'), readFile(`${built}.css`, 'utf8')]);
-  return { script, style };
+  return { script: await readFile(`${built}.js`, 'utf8'), style: await readFile(`${built}.css`, 'utf8') };
 }
 
 /** Bundles the page's sources with the libraries that it uses and their licences. */

@@ -58,13 +58,12 @@ function sourceHash(text: string): string {
  * or turn the text around it.
  */
 function jsonText(value: unknown): string {
-  const json = JSON.stringify(value, (_name, one: unknown) => (typeof one === 'string' ? shownText(one) : one));
+  const json = JSON.stringify(value, (_name, one: unknown) => {
+    if (typeof one !== 'string') return one;
+    const parts = one.replaceAll(/\r\n?/g, '\n').split('\t');
+    return parts.map(printableText).join('\t');
+  });
   return json.replaceAll('<', String.raw`\u003c`);
-}
-
-function shownText(text: string): string {
-  const lines = text.replaceAll(/\r\n?/g, '\n').split('\t');
-  return lines.map(printableText).join('\t');
 }
 
 function escapeHtml(text: string): string {

@@ -69,15 +69,6 @@ export function toRecordedCreate(
   };
 }
 
-/** The rows of one page of a batch's record. Throws {@link ResultsError} for a damaged one. */
-function toRowRecords(archive: Archive, name: string, content: Buffer): readonly RowRecord[] {
-  try {
-    return parseRecordText(content.toString('utf8'));
-  } catch (error) {
-    throw new ResultsError('damaged', `The record ${archive.locate(name)} is damaged: ${errorMessage(error)}.`);
-  }
-}
-
 /** The layout of a batch's record; null when the archive has none. Throws ArchiveError, and {@link ResultsError}. */
 export async function readBatchLayout(archive: Archive, batchId: string): Promise<BatchLayout | null> {
   const name = `${batchFolder(batchId)}/batch.json`;
@@ -126,7 +117,12 @@ export async function* readBatchRecord(
   if (rows !== 'ofFile') names.push(`${folder}/orphaned.jsonl`);
   const readOne = async (name: string): Promise<readonly RowRecord[]> => {
     const content = await archive.read(name);
-    return content === undefined ? [] : toRowRecords(archive, name, content);
+    if (content === undefined) return [];
+    try {
+      return parseRecordText(content.toString('utf8'));
+    } catch (error) {
+      throw new ResultsError('damaged', `The record ${archive.locate(name)} is damaged: ${errorMessage(error)}.`);
+    }
   };
   const read = Readable.from(names).map(readOne, { concurrency: pagesAtOnce, signal });
   for await (const records of read as AsyncIterable<readonly RowRecord[]>) yield* records;

@@ -189,7 +189,7 @@ class KnownCosts {
   }
 
   addRow(batch: string, record: RowOfRecord): void {
-    const { key, requestId: own, createNumber: last, startedAt } = record;
+    const { key, requestId: own, createNumber: last, startedAt, status, failure, manifest } = record;
     const workflowId = `batch:${batch}:${key}`;
     if (last > 1) this.#lastNumbers.set(workflowId, Math.max(last, this.#lastNumbers.get(workflowId) ?? 0));
     for (const { createNumber, requestId: known, cost = null } of allCreates(record)) {
@@ -199,14 +199,11 @@ class KnownCosts {
       task.workflowId ??= workflowId;
       task.createNumber = Math.max(task.createNumber, createNumber);
       task.cost ??= cost;
-      if (createNumber === last) this.#addEnd(task, record);
+      if (createNumber !== last) continue;
+      if (status !== 'Failed' || failure?.type === failureTypes.TaskFailed) task.status ??= status;
+      else if (failure !== null && succeededAtTheService.includes(failure.type)) task.status ??= 'Success';
+      task.isArchived ||= manifest !== null;
     }
-  }
-
-  #addEnd(task: KnownTask, { status, failure, manifest }: RowOfRecord): void {
-    if (status !== 'Failed' || failure?.type === failureTypes.TaskFailed) task.status ??= status;
-    else if (failure !== null && succeededAtTheService.includes(failure.type)) task.status ??= 'Success';
-    task.isArchived ||= manifest !== null;
   }
 
   *tasks(): Generator<CostOfTask, void, undefined> {

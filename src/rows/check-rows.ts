@@ -103,7 +103,9 @@ async function findProblems(
     problems.add('DUPLICATE', duplicateProblem(key, keyField, earlier), at);
   }
   // A template may use one cell for several inputs.
-  for (const [file, inputs] of keysByFile(checked)) {
+  const keysByFile = new Map<string, string[]>();
+  for (const { key, file } of listInputFiles(checked)) keysByFile.set(file, [...(keysByFile.get(file) ?? []), key]);
+  for (const [file, inputs] of keysByFile) {
     const columns = inputs.map((input) => inputColumns?.get(input) ?? [input]);
     // What is wrong with its cell was said.
     if (file.trim() === '' || columns.flat().some((column) => problems.has(column))) continue;
@@ -111,7 +113,8 @@ async function findProblems(
     if (problem === undefined) continue;
     const [column] = columns.find(({ length }) => length === 1) ?? [];
     const name = column === undefined ? listKeys(inputs) : showValue(column);
-    const at = { field: column ?? inputs[0] ?? '', value: cellOf(checked, column) ?? file };
+    const cell = column === undefined ? undefined : checked.cells?.[checked.table?.columns.indexOf(column) ?? -1];
+    const at = { field: column ?? inputs[0] ?? '', value: cell ?? file };
     problems.add('FILE', `The file ${showValue(file)} of ${name} ${problem}.`, at);
   }
   const originalKey = key?.originalKey;
@@ -124,20 +127,10 @@ function listKeys([key = '', ...others]: readonly string[]): string {
   return `${showValue(key)}${more}`;
 }
 
-function cellOf({ table, cells }: RefusedRow, column: string | undefined): string | undefined {
-  return column === undefined ? undefined : cells?.[table?.columns.indexOf(column) ?? -1];
-}
-
 function listInputFiles({ inputs }: Pick<RefusedRow, 'inputs'>): { key: string; file: string }[] {
   return Object.entries(inputs).flatMap(([key, value]) =>
     isRecord(value) && typeof value['file'] === 'string' ? [{ key, file: value['file'] }] : [],
   );
-}
-
-function keysByFile(row: RefusedRow): ReadonlyMap<string, readonly string[]> {
-  const keys = new Map<string, string[]>();
-  for (const { key, file } of listInputFiles(row)) keys.set(file, [...(keys.get(file) ?? []), key]);
-  return keys;
 }
 
 function duplicateProblem({ originalKey }: RowKey, keyField: string, earlier: EarlierKey): string {

@@ -163,7 +163,9 @@ function ownInput(key: string, value: unknown, folder: string, options: RowOptio
     if (isExactNumber(value)) return isText ? String(value) : value;
     problems.addField('VALUE', key, value, 'a double does not hold such a number exactly: give it as text');
   }
-  if (typeof value === 'string' && !isText && looksLikeMarkedFile(value)) {
+  // `@photos/cat.jpg` is a file in cells alone; `@ada` is text.
+  const isMarked = typeof value === 'string' && value.startsWith('@');
+  if (isMarked && !isText && (looksLikeMediaFile(value) || isUri(value.slice(1)))) {
     const asText = `text that begins so is named ${optionFor('textColumns', key, options)}`;
     problems.addField('VALUE', key, value, `expected { "file": … } for a file; ${asText}`);
   }
@@ -172,11 +174,6 @@ function ownInput(key: string, value: unknown, folder: string, options: RowOptio
   const file =
     value['file'].trim() === '' || isUri(value['file']) ? value['file'] : path.resolve(folder, value['file']);
   return { ...(form !== undefined && { as: form }), ...value, file };
-}
-
-/** `@photos/cat.jpg` is a file in cells alone. `@ada` is text. */
-function looksLikeMarkedFile(text: string): boolean {
-  return text.startsWith('@') && (looksLikeMediaFile(text) || isUri(text.slice(1)));
 }
 
 /** Whether a text ends in the extension of a picture, a video or a sound. */

@@ -57,10 +57,11 @@ class RowCopier {
   row(given: unknown): unknown {
     const row = hasToJson(given) ? given.toJSON() : given;
     if (!isFields(row)) return row;
-    return this.#fields(
-      Object.entries(row).filter(([name, value]) => value !== undefined || isNeeded(name)),
-      [row],
-    );
+    // A key or an input that is undefined stays: without it the row would be another one, paid for once more.
+    const isNeeded = (name: string): boolean =>
+      name === 'key' || name === 'inputs' || parseInputKey(name) !== undefined;
+    const fields = Object.entries(row).filter(([name, value]) => value !== undefined || isNeeded(name));
+    return this.#fields(fields, [row]);
   }
 
   #fields(fields: readonly (readonly [string, unknown])[], above: readonly object[]): object {
@@ -78,11 +79,6 @@ class RowCopier {
     this.isJson = false;
     return value;
   }
-}
-
-/** One that is undefined is no other row: the task would be paid without it, or once more under a key that is derived. */
-function isNeeded(name: string): boolean {
-  return name === 'key' || name === 'inputs' || parseInputKey(name) !== undefined;
 }
 
 function hasToJson(value: unknown): value is { toJSON(): unknown } {

@@ -168,7 +168,6 @@ export function countsLine({ state, running, waiting, failed, canceled }: BatchP
 
 /** By fewer rows, the end that is expected changes with each of them. */
 const minEndedRows = 5;
-
 /** One row in ten that goes on makes no pace for the others. */
 const nearlyAll = 0.9;
 

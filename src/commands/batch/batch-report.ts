@@ -182,19 +182,19 @@ function whatNext(result: BatchResult, columns: number): string[] {
   const otherTasks = failures[failureTypes.InputChanged] ?? 0;
   const others = failed - refused - uncertain - otherTasks + canceled + notStarted;
   const retry = `longhaul batch retry ${batchId}`;
-  const again = [
-    ...(notStarted > 0
-      ? [
-          `${formatRowCount(notStarted)} not started and not paid so far: retry starts and pays ${notStarted === 1 ? 'it' : 'them'}`,
-        ]
-      : []),
-    ...(failed - uncertain - otherTasks - countOf(failures, unpaidRefusals) + canceled > 0
-      ? ['as they are; rows that the service ran are paid anew']
-      : []),
-    ...(countOf(failures, mayNeedOtherInput) > 0
-      ? ['corrected rows: the command of the run with --allow-changed, without --retry-failed; they are paid anew']
-      : []),
-  ];
+  const again: string[] = [];
+  if (notStarted > 0) {
+    const them = notStarted === 1 ? 'it' : 'them';
+    again.push(`${formatRowCount(notStarted)} not started and not paid so far: retry starts and pays ${them}`);
+  }
+  if (failed - uncertain - otherTasks - countOf(failures, unpaidRefusals) + canceled > 0) {
+    again.push('as they are; rows that the service ran are paid anew');
+  }
+  if (countOf(failures, mayNeedOtherInput) > 0) {
+    again.push(
+      'corrected rows: the command of the run with --allow-changed, without --retry-failed; they are paid anew',
+    );
+  }
   const correct = [
     `${formatRowCount(refused)} refused and not paid: correct the file, then the command of the run, without --retry-failed, which pays failed rows anew`,
     `where the cause was not in the row, such as a photo or an app that was corrected: ${retry} --unpaid, which runs no other failed row`,

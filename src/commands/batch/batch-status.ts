@@ -192,12 +192,10 @@ function progressFacts(
   ];
 }
 
-/** How old the counts are: they change only when a row starts or ends. */
 function countedAt({ lastMovedAt }: BatchProgress, nowMs: number): string {
   return lastMovedAt == null ? '' : `; as of ${formatClock(Math.max(0, nowMs - Date.parse(lastMovedAt)))} ago`;
 }
 
-/** With the next attempt, rows count as running again that had ended. */
 function attemptText({ attempt, state }: BatchProgress): string | null {
   if (attempt === undefined || attempt.of === 1) return null;
   const again = attempt.number > 1 && state !== 'Ended' ? '; rows that failed run again, and count as running' : '';

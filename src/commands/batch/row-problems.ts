@@ -49,17 +49,14 @@ export class ProblemGroups {
   lines(): readonly string[] {
     const shown = [...this.#groups.values()].flatMap(toLines).sort((one, other) => one.line - other.line);
     const lines = shown.slice(0, maxLines);
+    const texts = lines.map(({ text }) => printableLine(`  ${text}`));
     const more = this.#count - lines.reduce((sum, { count }) => sum + count, 0);
-    const isGrouped = lines.some(({ count }) => count > 1);
-    return [
-      ...lines.map(({ text }) => printableLine(`  ${text}`)),
-      ...(more > 0
-        ? [`  and ${formatCount(more)} more problems; --json prints all, --problems FILE keeps them as CSV`]
-        : []),
-      ...(more === 0 && isGrouped
-        ? ['  each row by itself: --problems FILE keeps them as CSV, --json prints all']
-        : []),
-    ];
+    if (more > 0) {
+      texts.push(`  and ${formatCount(more)} more problems; --json prints all, --problems FILE keeps them as CSV`);
+    } else if (lines.some(({ count }) => count > 1)) {
+      texts.push('  each row by itself: --problems FILE keeps them as CSV, --json prints all');
+    }
+    return texts;
   }
 }
 

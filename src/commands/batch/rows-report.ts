@@ -42,12 +42,15 @@ export function rowsReportText(checked: CheckedRows): string {
 
 /** What this run will cost, as far as it is known which rows it starts; and whether a budget lasts. */
 function estimateFacts(checked: CheckedRows): string[] {
-  const { estimate, budget, fixedCosts, rowsToRun, isRecordKnown } = checked;
+  const { estimate, budget, fixedCosts, rowsToRun, rowsWithinBudget, isRecordKnown } = checked;
   if (estimate === null) return [];
   if (rowsToRun === 0) return ['nothing: the run starts no row of these'];
   // With a fixed price, what earlier rows cost says nothing more.
   if (fixedCosts !== null) {
-    return [`${formatFixedCosts(fixedCosts, rowsToRun, estimate)}${which(isRecordKnown)}`, ...rowsInBudget(checked)];
+    const words = `${formatFixedCosts(fixedCosts, rowsToRun, estimate)}${which(isRecordKnown)}`;
+    if (budget === null || rowsWithinBudget === null || rowsWithinBudget >= rowsToRun) return [words];
+    const started = `${formatRowCount(rowsWithinBudget)} start${isRecordKnown ? '' : ', those on record included'}`;
+    return [words, `the budget of ${formatMoney(budget)}${spentWords(checked)} lets ${started}`];
   }
   if ('unknown' in estimate) return [formatEstimate(estimate)];
   const words = `${formatEstimate(estimate)}${which(isRecordKnown)}`;
@@ -68,20 +71,10 @@ function unpricedFacts({ estimate, unpricedRows }: CheckedRows): string[] {
   ];
 }
 
-function rowsInBudget(checked: CheckedRows): string[] {
-  const { budget, rowsWithinBudget, rowsToRun, isRecordKnown } = checked;
-  if (budget === null || rowsWithinBudget === null || rowsWithinBudget >= rowsToRun) return [];
-  const included = isRecordKnown ? '' : ', those on record included';
-  return [
-    `the budget of ${formatMoney(budget)}${spentWords(checked)} lets ${formatRowCount(rowsWithinBudget)} start${included}`,
-  ];
-}
-
 function spentWords({ spent }: CheckedRows): string {
   return spent === null || spent.micros === 0 ? '' : `, of which ${formatMoney(spent)} is spent,`;
 }
 
-/** Which rows were estimated. */
 function which(isRecordKnown: boolean): string {
   return isRecordKnown ? '' : '; if all of them run: rows on record are not paid again';
 }
