@@ -132,7 +132,7 @@ describe('a batch of twenty photos', () => {
     const refused = await batches.run(file, ...options);
 
     expect(refused).toMatchObject({ exitCode: 2 });
-    expect(refused.stderr).toMatch(/RowsChanged.*row 7 \(the-best; on record: row-5\).*--allow-changed/s);
+    expect(refused.stderr).toMatch(/RowsChanged.*row 7: "the-best".*"row-5".*--allow-new/s);
     expect(batches.spent()).toEqual(before);
   });
 
@@ -146,7 +146,7 @@ describe('a batch of twenty photos', () => {
 
     expect(refused).toMatchObject({ exitCode: 2 });
     expect(refused.stderr).toMatch(
-      /RowsChanged.*1 row differs.*row 4 \(row-2: .*"2:ImageScale\.width" was \d+ and is 500\).*--allow-changed/s,
+      /RowsChanged.*1 row .*row 4: "row-2" .*"2:ImageScale\.width" was \d+ and is 500\).*--allow-changed/s,
     );
     expect(batches.spent()).toEqual(before);
 
