@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { ReplyInvalidError, TaskFailedError } from '../../src/client/errors';
 import type { ListedTask } from '../../src/client/task/list-tasks';
@@ -13,7 +11,6 @@ import { eventually } from '../support/eventually';
 import { FakeContext } from '../support/fake-context';
 import type { ForeignPlan } from '../support/foreign-workflows';
 import { jsonPayload, RawMessages, undecodablePayloads } from '../support/raw-messages';
-import { temporaryFolder } from '../support/temporary-folder';
 
 /* What Temporal keeps of workflows that another program started, ran and ended under Longhaul's names and ids. */
 
@@ -74,19 +71,6 @@ describe('a workflow of another program', () => {
       await foreign(plan, batchWorkflowId(id));
       await expect(environment.longhaul.batch(id).result()).rejects.toThrow(ReplyInvalidError);
     }
-  });
-
-  it('has a page all the same, when its result cannot be read', async () => {
-    const folder = temporaryFolder();
-    const file = join(folder.path, 'task.html');
-    const context = new FakeContext({ TEMPORAL_ADDRESS: environment.address, LONGHAUL_ARCHIVE: folder.path });
-    const workflowId = await foreign({ result: 7 }, task());
-    await expect(environment.longhaul.task(workflowId).result()).rejects.toThrow(ReplyInvalidError);
-    await runCommandLine(['status', workflowId, '--html', file], context);
-
-    expect([context.exitCode, context.stderr.text]).toEqual([0, '']);
-    expect(readFileSync(file, 'utf8')).toMatch(/"state":"Failed".*cannot be read/);
-    folder.remove();
   });
 
   it('is no sweep whose result counts, when it ends as one', async () => {
