@@ -103,7 +103,7 @@ describe('a task of workers that encrypt', () => {
       async (_start, taskQueue) => {
         const client = encryptingClient();
         const workflowId = `task:${randomUUID()}`;
-        const input = { ...small, inputs: { '1:LoadImage.image': { file: 'a.png' } }, deadlines: { total: 500 } };
+        const input = { ...small, inputs: { '1:LoadImage.image': { file: 'a.png' } }, deadlines: { total: 5_000 } };
         const task = await client.workflow.start('task', { taskQueue, workflowId, args: [input] });
         expect((await failureOf(task)).message).toBe('storeInput did not succeed in time: the storage is down');
         const { events } = await environment.client.workflow.getHandle(workflowId).fetchHistory();
