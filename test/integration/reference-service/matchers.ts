@@ -1,4 +1,5 @@
 /** Asymmetric matchers that are typed `unknown`, as the wire is. */
+export const aNumber: unknown = expect.any(Number);
 export const aText: unknown = expect.any(String);
 /** `YYYY-MM-DD HH:MM:SS`. */
 export const aTimestamp: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);

@@ -142,7 +142,7 @@ export class PlainClient {
 }
 
 /** An S3 client with a token's credentials, virtual-hosted as the object storage wants it. */
-export function storageClient(token: UploadToken): S3Client {
+export function storageClient(token: UploadToken, change: { secret?: string; securityToken?: string } = {}): S3Client {
   // Node does not resolve names under localhost by itself on every system.
   const httpAgent = new Agent({
     lookup: (_host, options, callback) => {
@@ -159,8 +159,8 @@ export function storageClient(token: UploadToken): S3Client {
     requestHandler: new NodeHttpHandler({ httpAgent }),
     credentials: {
       accessKeyId: token.file.access_key_id,
-      secretAccessKey: token.file.access_key_secret,
-      sessionToken: token.file.security_token,
+      secretAccessKey: change.secret ?? token.file.access_key_secret,
+      sessionToken: change.securityToken ?? token.file.security_token,
     },
   });
 }
