@@ -29,11 +29,11 @@ export type Duration = string | number;
 
 export const deadlinesSchema = v.object({
   /** From accepted to running. */
-  queue: v.optional(deadline, '24h'),
+  queue: v.exactOptional(deadline, '24h'),
   /** From running to the end. */
-  run: v.optional(deadline, '12h'),
+  run: v.exactOptional(deadline, '12h'),
   /** From the start of the workflow. */
-  total: v.optional(deadline, '48h'),
+  total: v.exactOptional(deadline, '48h'),
 });
 /** How long a task may take before it is stopped, such as `{ run: "6h", total: "12h" }`. Defaults: 24 h, 12 h, 48 h. */
 export type Deadlines = v.InferInput<typeof deadlinesSchema>;
@@ -62,28 +62,28 @@ const pollBounds = v.pipe(
 );
 export const tuningSchema = v.object({
   /** The service recommends 1 to 3 s (specification, section 8). */
-  poll: v.optional(pollBounds, recommendedPollBounds),
+  poll: v.exactOptional(pollBounds, recommendedPollBounds),
   /** First wait after a create that was not sent or was refused for now; doubles up to `createRetryMaxMs`. */
-  createRetryMs: v.optional(setting, 2_000),
-  createRetryMaxMs: v.optional(setting, 60_000),
+  createRetryMs: v.exactOptional(setting, 2_000),
+  createRetryMaxMs: v.exactOptional(setting, 60_000),
   /** How long the createTask activity may take, its HTTP timeout included. */
-  createTimeoutMs: v.optional(setting, 45_000),
+  createTimeoutMs: v.exactOptional(setting, 45_000),
   /** How long "no such task" counts as "not visible yet" after the create. */
-  notVisibleGraceMs: v.optional(setting, 60_000),
+  notVisibleGraceMs: v.exactOptional(setting, 60_000),
   /** How long after the death of a worker that watched the task another one takes over. */
-  watchHeartbeatMs: v.optional(setting, 30_000),
+  watchHeartbeatMs: v.exactOptional(setting, 30_000),
   /** How long a stop may stay unconfirmed. */
-  stopGraceMs: v.optional(setting, 600_000),
+  stopGraceMs: v.exactOptional(setting, 600_000),
   /** How long archiving is retried before the task is parked as `ArchiveIncomplete`. */
-  archiveGraceMs: v.optional(setting, 24 * 3_600_000),
+  archiveGraceMs: v.exactOptional(setting, 24 * 3_600_000),
   /** First pause of a parked archive before it tries again by itself; each is twice the one before, up to six hours. */
-  archivePauseMs: v.optional(setting, 60_000),
+  archivePauseMs: v.exactOptional(setting, 60_000),
   /** After how long the watch by activity tells the workflow a state, for its page and for lists. @default 60000 */
-  watchTellMs: v.optional(setting, 60_000),
+  watchTellMs: v.exactOptional(setting, 60_000),
   /** Longest pause between two attempts of an activity. */
-  retryMaxMs: v.optional(setting, 60_000),
+  retryMaxMs: v.exactOptional(setting, 60_000),
   /** A run with so many events, 120 at most, continues as new at the next quiet moment. */
-  continueAsNewAfterEvents: v.optional(setting, longHistoryEvents),
+  continueAsNewAfterEvents: v.exactOptional(setting, longHistoryEvents),
 });
 /** Every duration of the workflow that is not a deadline; for tests and special cases. */
 export type TaskTuning = Readonly<v.InferOutput<typeof tuningSchema>>;

@@ -102,11 +102,12 @@ function unintendedTexts(given: readonly string[]): string[] {
 function startInput(app: string, options: RunOptions, cwd: string): Extract<StartTaskInput, NewTaskInput> {
   const { key, account, archive, watch, onUncertain, suppressPreviewOutput, webhook } = options;
   const { deadlineQueue: queue, deadlineRun: run, deadlineTotal: total } = options;
-  const hasDeadlines = queue !== undefined || run !== undefined || total !== undefined;
+  // A deadline that is there must be one.
+  const deadlines = Object.entries({ queue, run, total }).filter(([, value]) => value !== undefined);
   const input = {
     webAppId: readApp(app),
     inputs: readInputs(options, cwd),
-    deadlines: hasDeadlines ? { queue, run, total } : undefined,
+    deadlines: deadlines.length === 0 ? undefined : Object.fromEntries(deadlines),
     account,
     archive,
     watch,
