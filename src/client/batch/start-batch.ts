@@ -183,6 +183,8 @@ export const defaultNames = '{requestId}/{index}{ext}';
  *
  * @param running - what it was started with; null when that cannot be read.
  * @param progress - what changes while it runs; undefined when no worker answers.
+ *
+ * @internal
  */
 export function settingsWithoutEffect(
   given: BatchInput,
