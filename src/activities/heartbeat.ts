@@ -77,9 +77,9 @@ async function counted<T>(context: Context, lost: number, progress: () => object
     context.heartbeat(record(open));
   };
   if (context.info.attempt > 1) {
-    const { client, info } = context;
+    const { info } = context;
     const details = record(open);
-    const beat = (): Promise<unknown> => client.activity.heartbeat(info.taskToken, details);
+    const beat = async (): Promise<unknown> => context.client.activity.heartbeat(info.taskToken, details);
     // Waits until Temporal has it: an attempt that ends its worker at once would not be counted.
     try {
       await client.withDeadline(workerClock() + confirmWithinMs, beat);
