@@ -77,12 +77,12 @@ async function counted<T>(context: Context, lost: number, progress: () => object
     context.heartbeat(record(open));
   };
   if (context.info.attempt > 1) {
-    const { info } = context;
-    const details = record(open);
-    const beat = async (): Promise<unknown> => context.client.activity.heartbeat(info.taskToken, details);
     // Waits until Temporal has it: an attempt that ends its worker at once would not be counted.
     try {
-      await client.withDeadline(workerClock() + confirmWithinMs, beat);
+      const { client, info } = context;
+      await client.withDeadline(workerClock() + confirmWithinMs, () =>
+        client.activity.heartbeat(info.taskToken, record(open)),
+      );
     } catch {
       // A worker without a connection is found out by the missing heartbeats, as ever.
     }
