@@ -8,6 +8,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { Agent, request } from 'undici';
 import { watchTask } from '../src/activities/watch-task';
 import type { WatchTaskInput } from '../src/contract/activities';
+import { unseenTask } from '../src/domain/task-state';
 import { ServiceClient } from '../src/service';
 import { PollLimiter } from '../src/service/account-gate';
 import { supervise } from '../tools/supervise';
@@ -97,18 +98,7 @@ function inputOf(index: number, everyMs: number): WatchTaskInput {
   return {
     account: 'default',
     requestId: `request-${index}`,
-    known: {
-      serviceStatus: null,
-      serviceStatusSinceMs: 0,
-      queuePosition: null,
-      runningSinceMs: null,
-      notFoundSinceMs: null,
-      polls: 0,
-      failedPolls: 0,
-      failedInARow: 0,
-      unknownInARow: 0,
-      problem: null,
-    },
+    known: unseenTask(0),
     poll: { minMs: everyMs, maxMs: everyMs },
     notVisibleGraceMs: hourMs,
     deadlinesMs: { queue: hourMs, run: hourMs, total: hourMs },

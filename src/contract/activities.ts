@@ -69,10 +69,8 @@ export interface CreateTaskInput {
   readonly account: string;
   /** Which create of this workflow id this is; names the create record. */
   readonly createNumber: number;
-  /** Of what the create sends; made in the workflow of the input itself. Absent in a task that an earlier version began. */
+  /** Of what the create sends; made in the workflow of the input itself. */
   readonly createDigest?: string;
-  /** What a record that an earlier version wrote is compared with. */
-  readonly inputDigest?: string;
   /** Nothing is sent: the create whose worker was lost is found out about. */
   readonly lost?: LostCreate;
   /** Refused, before anything is sent, where the worker does not allow it. */

@@ -5,7 +5,7 @@ import { nearestName, unknownNameProblems } from '../domain/nearest-name';
 import { showValue, textRemedy } from '../domain/text';
 import { hasPassword, signatureParameterOf } from '../domain/uri';
 import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
-import { check, type Parsed, pick } from './schema';
+import { check, type Parsed, pick, unknownFieldProblems } from './schema';
 import {
   adoptedTaskSchema,
   adoptSchema,
@@ -32,9 +32,6 @@ const adoptedTask = v.object({
   inputs: v.unknown(),
   ...adoptedTaskSchema.entries,
 });
-
-/** What holds when `tuning` does not say otherwise. @internal */
-export const defaultTuning = v.parse(tuningSchema, {});
 
 const names = Object.keys(adoptedTask.entries);
 /** What only Longhaul itself sets. */
@@ -99,9 +96,7 @@ function unknownProblems(input: Readonly<Record<string, unknown>>, further: read
     ...unknownNameProblems('field', given, [...further, ...known]),
     ...nested.flatMap(([name, schema]) => {
       const value = input[name];
-      return isFields(value)
-        ? unknownNameProblems('field', Object.keys(value), Object.keys(schema.entries), `${name}.`)
-        : [];
+      return isFields(value) ? unknownFieldProblems(schema, value, `${name}.`) : [];
     }),
   ];
 }
@@ -122,7 +117,7 @@ function readInputs(inputs: unknown) {
       problems.push(...secretLinkProblems(where, String(one)));
     } else if (isRecord(one) && 'file' in one) {
       const { output, problems: wrong } = check(fileSchema, one, [where]);
-      const unknown = unknownNameProblems('field', Object.keys(one), Object.keys(fileSchema.entries));
+      const unknown = unknownFieldProblems(fileSchema, one);
       problems.push(...unknown.map((problem) => `${where}: ${problem}`), ...wrong);
       if (output === undefined) continue;
       files.push({ key, ...output });

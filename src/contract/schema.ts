@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isFields } from '../domain/json';
+import { unknownNameProblems } from '../domain/nearest-name';
 import { showValue } from '../domain/text';
 
 /*
@@ -40,7 +41,7 @@ export function fields<Entries extends v.ObjectEntries>(
   return v.pipe(v.custom<v.InferInput<typeof schema>>(isFields, remedy), schema);
 }
 
-/** Both what a check of an input answers: what it means, or every problem, each with the field, its value and the remedy. */
+/** What a check of an input returns: its plan, or every problem with the field, its value and the remedy. */
 export type Parsed<Plan> =
   { readonly plan: Plan; readonly problems?: never } | { readonly plan?: never; readonly problems: readonly string[] };
 
@@ -59,6 +60,15 @@ export function check<Schema extends v.GenericSchema>(
     return `${formatPath(keys)} is ${showValue(given)}; give ${issue.message}.`;
   });
   return { problems };
+}
+
+/** The fields that the schema does not have. `where` stands before their names, such as `tuning.`. */
+export function unknownFieldProblems(
+  { entries }: { readonly entries: v.ObjectEntries },
+  value: object,
+  where = '',
+): readonly string[] {
+  return unknownNameProblems('field', Object.keys(value), Object.keys(entries), where);
 }
 
 /** Such as `deadlines.run` and `inputs["1:LoadImage.image"].file`. */

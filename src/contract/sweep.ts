@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import type { FindingKind, SafeReason } from '../domain/reconcile';
 import { isRecord } from '../domain/json';
-import { unknownNameProblems } from '../domain/nearest-name';
 import { firstProblems, unusableInput } from './input-bounds';
-import { check, flag, oneOf, pick, wholeNumber } from './schema';
+import { check, flag, oneOf, pick, unknownFieldProblems, wholeNumber } from './schema';
 import { workflowTaskQueue } from './task-queues';
 
 /*
@@ -73,7 +72,7 @@ export function parseSweepInput(input: unknown = {}): {
   const unusable = unusableInput(input, `{ ${names.join(', ')} }`);
   const given = unusable === undefined && isRecord(input) ? input : {};
   const { output, problems } = check(inputSchema, pick(given, names));
-  const found = [...unknownNameProblems('field', Object.keys(given), names), ...problems];
+  const found = [...unknownFieldProblems(inputSchema, given), ...problems];
   return {
     plan: output ?? { ...v.getDefaults(inputSchema), ...given },
     problems: firstProblems(unusable === undefined ? found : [unusable, ...found]),

@@ -23,7 +23,7 @@ export const taskCommands = {
   reconcile: 'longhaul reconcile',
 };
 
-/** Whether a workflow ended without its own doing, so that nothing follows its task. */
+/** Whether a workflow ended without its own doing, so that nothing follows what it had started. */
 export function isCutOff(execution: string): boolean {
   return execution === 'TERMINATED' || execution === 'TIMED_OUT';
 }

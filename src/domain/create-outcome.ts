@@ -176,7 +176,7 @@ function toRejected({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { c
   const { code } = signs;
   const meaning = refusalMeaning(httpStatus, code, codes);
   const isRedirect = httpStatus >= 300 && httpStatus < 400;
-  const unsaid = isRedirect
+  const withoutMessage = isRedirect
     ? `the service answered with a redirect (HTTP ${httpStatus}), which a create never follows`
     : `the service answered HTTP ${httpStatus} without a message`;
   // Without a code of the service it is the word of what stands where the service should be: no such address or proxy.
@@ -186,7 +186,7 @@ function toRejected({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { c
     retryable: isForNow(meaning) || (httpStatus === 503 && meaning === 'SERVICE_UNAVAILABLE'),
     httpStatus,
     code,
-    message: signs.message ?? unsaid,
+    message: signs.message ?? withoutMessage,
     meaning,
     scope: isOfWay ? 'way' : refusalScopes[meaning],
     retryAfterMs,

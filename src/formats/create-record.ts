@@ -24,11 +24,8 @@ const createRecordSchema = z.object({
   maker: z.string(),
   /** Whether the service was asked to call back. */
   callbackAsked: z.boolean(),
-  /** Of what was sent. Absent in a record that an earlier version wrote. */
+  /** Of what was sent. */
   createDigest: z.string().optional(),
-  /** Of the whole input; what is compared where there is no `createDigest`. */
-  inputDigest: z.string().optional(),
-  /** These two are absent in records of earlier versions. */
   account: z.string().optional(),
   webAppId: z.number().int().optional(),
   requestId: z.string().nullable(),
@@ -40,7 +37,7 @@ const createRecordSchema = z.object({
 export type CreateRecord = Readonly<z.infer<typeof createRecordSchema>>;
 
 const { shape } = createRecordSchema;
-/** A field that is damaged, or that an earlier version did not write, takes none of the others with it. */
+/** A field that is damaged takes none of the others with it. */
 const fields = z.object({
   workflowId: shape.workflowId.optional().catch(undefined),
   createNumber: shape.createNumber.optional().catch(undefined),
@@ -48,7 +45,6 @@ const fields = z.object({
   maker: shape.maker.optional().catch(undefined),
   callbackAsked: shape.callbackAsked.optional().catch(undefined),
   createDigest: shape.createDigest.catch(undefined),
-  inputDigest: shape.inputDigest.catch(undefined),
   account: shape.account.catch(undefined),
   webAppId: shape.webAppId.catch(undefined),
   end: shape.end.catch(undefined),

@@ -5,6 +5,7 @@ import { isRequestId } from '../domain/create-outcome';
 import type { AppFigures } from '../domain/estimate';
 import type { Money } from '../domain/money';
 import { errorMessage, showValue } from '../domain/text';
+import { safeDecode } from '../domain/uri';
 import { appSamplesName, maxAppSamplesBytes, parseFigures } from '../formats/app-samples';
 import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';
 import { type CreateEnd, parseCreateRecord } from '../formats/create-record';
@@ -23,20 +24,12 @@ export type ArchivedFile =
 /** `undefined` for any other file, such as an output. */
 export function archivedFile(name: string): ArchivedFile | undefined {
   const [, workflow, number] = /^\.creates\/([^/]+)\/(\d+)\.json$/.exec(name) ?? [];
-  if (workflow !== undefined) return { kind: 'create', workflowId: decoded(workflow), createNumber: Number(number) };
+  if (workflow !== undefined) return { kind: 'create', workflowId: safeDecode(workflow), createNumber: Number(number) };
   const [, batchId] = /^batches\/([^/]+)\/results\/[^/]+\/(?:\d+|orphaned)\.jsonl$/.exec(name) ?? [];
   if (batchId !== undefined) return { kind: 'rows', batchId };
   const [, folder, prefix] = /^((?:.*\/)?)([^/]*)manifest\.json$/.exec(name) ?? [];
   if (folder === undefined) return undefined;
-  return { kind: 'manifest', folder, folderName: decoded(folder.split('/').at(-2) ?? ''), isPlain: prefix === '' };
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+  return { kind: 'manifest', folder, folderName: safeDecode(folder.split('/').at(-2) ?? ''), isPlain: prefix === '' };
 }
 
 /** A create record as an archive has it. One that is incomplete says only that a create may have been sent. */

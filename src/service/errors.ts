@@ -189,9 +189,11 @@ export function toApiError(
   const { code: serviceCode } = refusal;
   const known = serviceCode === undefined ? undefined : codes[serviceCode];
   const isRedirect = httpStatus >= 300 && httpStatus < 400;
-  const unsaid = isRedirect ? 'a redirect, which is not followed: correct the address of the service' : 'no message';
+  const withoutMessage = isRedirect
+    ? 'a redirect, which is not followed: correct the address of the service'
+    : 'no message';
   let meaning = refusalMeaning(httpStatus, serviceCode, codes, endpoint.isAboutTask);
-  let words = safeText(refusal.message ?? '') || unsaid;
+  let words = safeText(refusal.message ?? '') || withoutMessage;
   if (httpStatus === 403 && !refusesKey && known === undefined) {
     meaning = 'API_ERROR';
     words = 'a gateway in front of it refused this request, not the API key';

@@ -5,7 +5,7 @@ type HistoryLength = Pick<WorkflowInfo, 'historyLength' | 'continueAsNewSuggeste
 /** Every workflow has global variables of its own, while they share this module. */
 const holder: typeof globalThis & { longhaulHistory?: HistoryLength } = globalThis;
 
-/** By the last workflow task with events: a refused update leaves none, and a replay meets no condition there. */
+/** As of the last workflow task that left events. A refused update leaves none, so a replay has no such task. */
 export function isHistoryLong(maxEvents: number): boolean {
   const { historyLength, continueAsNewSuggested } = holder.longhaulHistory ?? workflowInfo();
   return continueAsNewSuggested || historyLength >= maxEvents;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
@@ -7,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import { type BatchPlan, parseBatchInput } from '../../contract/batch/parse-batch-input';
-import { type BatchProgress, progressQuery } from '../../contract/batch/batch-messages';
+import { progressQuery } from '../../contract/batch/batch-messages';
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { workflowTaskTimeout } from '../../domain/workflow-tasks';
@@ -17,6 +16,7 @@ import { parseTraceparent, type TraceContext } from '../../domain/trace-context'
 import { queryWorkflow } from '../base-handle';
 import { startingWithin } from '../client-traces';
 import { InputChangedError, InputInvalidError } from '../errors';
+import { type BatchSetting, settingsWithoutEffect } from './batch-settings';
 import { isBatchProgress } from '../replies';
 import { traceOptionProblems, type TraceOptions } from '../start-check';
 import type { TaskOrigin } from '../task/start-task';
@@ -167,56 +167,5 @@ function startOptions(
     // What can be changed while it runs is on its page: Temporal keeps a summary as it was first.
     staticSummary: `Batch ${id}, ${formatCountOf(rows.rows, 'row')}${skipped}`,
     staticDetails: source === null ? undefined : `**Row file** ${markdownText(source, maxShownSourceLength)}`,
-  };
-}
-
-/** An option of a batch that it takes when it starts. */
-export type BatchSetting = Exclude<keyof BatchInput, 'id' | 'rows' | 'source' | 'badRows'>;
-
-type Settings = Readonly<Partial<Record<BatchSetting, unknown>>>;
-
-/** How archived files are named where a batch does not say. */
-export const defaultNames = '{requestId}/{index}{ext}';
-
-/**
- * The options that are given and that the batch which runs has otherwise, or not surely. Pure.
- *
- * @param running - what it was started with; null when that cannot be read.
- * @param progress - what changes while it runs; undefined when no worker answers.
- *
- * @internal
- */
-export function settingsWithoutEffect(
-  given: BatchInput,
-  running: BatchInput | null,
-  progress: Pick<BatchProgress, 'concurrency' | 'budget'> | undefined,
-): readonly BatchSetting[] {
-  const wanted = settingsOf(given);
-  const has: Settings = {
-    ...(running !== null && settingsOf(running)),
-    ...(progress !== undefined && changed(progress)),
-  };
-  const names = Object.keys(wanted) as BatchSetting[];
-  return names.filter((name) => given[name] !== undefined && !isDeepStrictEqual(has[name], wanted[name]));
-}
-
-function changed({ concurrency, budget }: Pick<BatchProgress, 'concurrency' | 'budget'>): Settings {
-  return budget === undefined ? { concurrency } : { concurrency, budget: budget?.budget ?? null };
-}
-
-/** With every default, so that the same settings are equal however they were given. */
-function settingsOf(input: BatchInput): Settings {
-  const { plan } = parseBatchInput(input);
-  if (plan === undefined) return {};
-  const { choice, defaults, concurrency, budget, attempts, webhook, tuning } = plan;
-  return {
-    ...choice,
-    ...defaults,
-    names: defaults.names ?? defaultNames,
-    concurrency,
-    budget,
-    attempts,
-    webhook,
-    tuning,
   };
 }

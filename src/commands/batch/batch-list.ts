@@ -4,6 +4,7 @@ import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError, LonghaulError } from '../../client/errors';
 import type { ListedBatch } from '../../client/batch/list-batches';
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
+import { isCutOff } from '../../contract/task-advice';
 import { ConfigError } from '../../config/environment';
 import { formatCount, printableLine } from '../../domain/text';
 import { wallClock } from '../../domain/time';
@@ -134,8 +135,4 @@ function stateText({ state, execution, stuck, ending }: ShownBatch): string {
   if (stuck !== null) return `${known} (stuck)`;
   if (state === 'Refused') return state;
   return endingWord(execution, ending) ?? (isCutOff(execution) ? `${known} (${execution.toLowerCase()})` : known);
-}
-
-function isCutOff(execution: ListedBatch['execution']): boolean {
-  return execution === 'TERMINATED' || execution === 'TIMED_OUT';
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Argument } from 'commander';
-import { defaultNames } from '../../client/batch/start-batch';
+import { defaultNames } from '../../client/batch/batch-settings';
 import { InputInvalidError } from '../../client/errors';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import { isAttempts, isConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';

@@ -4,6 +4,7 @@ import type { BatchView } from '../../client/batch/batch-view';
 import { DecisionRefusedError, InputInvalidError, LonghaulError, noWorkerRemedy } from '../../client/errors';
 import { overloadWords } from '../../client/workflow-info';
 import { mayExistUnfollowed } from '../../contract/failure-types';
+import { isCutOff } from '../../contract/task-advice';
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
 import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
@@ -44,8 +45,7 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
           context.stdout.write(`${batchStatusText(view, Date.now(), ending)}\n`);
         }
         // Of one that was cut off, nothing starts the rows any more.
-        const isCutOff = execution === 'TERMINATED' || execution === 'TIMED_OUT';
-        if (stuck !== null || isCutOff || needPerson > 0) context.exitWith(exitCodes.needsPerson);
+        if (stuck !== null || isCutOff(execution) || needPerson > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
 }
@@ -134,7 +134,7 @@ function noteText({ isOverloaded, progress, stuck, isOver, taskQueue }: BatchVie
 
 /** What is left to do for a batch that is over and has no table that says so, or left tasks that nothing follows. */
 function nextText({ workflowId, batchId, execution, progress }: BatchView): string | null {
-  if (execution === 'TERMINATED' || execution === 'TIMED_OUT') {
+  if (isCutOff(execution)) {
     const goOn = `longhaul batch retry ${batchId} takes it up again: it follows rows that run, starts the others, and creates those that failed anew`;
     return `rows that ran go on, and are paid: ${goOn}. To end them instead: longhaul list --batch ${batchId}, then longhaul stop ${workflowId}:KEY of each`;
   }

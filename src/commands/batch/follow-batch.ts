@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import type { BatchView } from '../../client/batch/batch-view';
-import type { BatchSetting } from '../../client/batch/start-batch';
+import type { BatchSetting } from '../../client/batch/batch-settings';
 import { InputChangedError, InputInvalidError, NoWorkerError, WorkflowStuckError } from '../../client/errors';
 import { TemporalBusyError, TemporalUnreachableError } from '../../client/connection-errors';
 import type { BatchInput } from '../../contract/batch/batch-input';

@@ -1,7 +1,7 @@
 import type { Longhaul } from '../../client/longhaul';
 import type { TaskView } from '../../client/task/task-view';
 import { parseTaskInput } from '../../contract/parse-task-input';
-import { afterAdoption, taskCommands } from '../../contract/task-advice';
+import { afterAdoption, isCutOff, taskCommands } from '../../contract/task-advice';
 import { errorMessage } from '../../domain/text';
 import type { Archive } from '../../storage/archive/archive';
 import type { CommandContext } from '../command-context';
@@ -24,8 +24,7 @@ export async function withSettlement(
   view: TaskView,
 ): Promise<SettledView> {
   const known = { view, isSettled: view.adoptedBy !== null };
-  const isCutOff = view.execution === 'TERMINATED' || view.execution === 'TIMED_OUT';
-  if (!isCutOff || known.isSettled || (context.env['LONGHAUL_ARCHIVE'] ?? '') === '') return known;
+  if (!isCutOff(view.execution) || known.isSettled || (context.env['LONGHAUL_ARCHIVE'] ?? '') === '') return known;
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
   try {

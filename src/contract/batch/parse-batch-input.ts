@@ -1,10 +1,9 @@
 import type * as v from 'valibot';
 import { isFields, isRecord } from '../../domain/json';
-import { unknownNameProblems } from '../../domain/nearest-name';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
 import { defaultRowFolder, longFolderProblem, reservedFolderProblem } from '../archive-folder';
 import { firstProblems, unusableInput } from '../input-bounds';
-import { check, type Parsed, pick } from '../schema';
+import { check, type Parsed, pick, unknownFieldProblems } from '../schema';
 import { batchInputSchema, batchTuningSchema, isNames } from './batch-input';
 
 /** A batch's input, checked, with every default filled in. */
@@ -23,13 +22,8 @@ export function parseBatchInput(input: unknown): Parsed<BatchPlan> {
   const { output, problems } = check(batchInputSchema, pick(input, names));
   const plan = output && toPlan(output);
   const found = [
-    ...unknownNameProblems('field', Object.keys(input), names),
-    ...unknownNameProblems(
-      'field',
-      Object.keys(isFields(tuning) ? tuning : {}),
-      Object.keys(batchTuningSchema.entries),
-      'tuning.',
-    ),
+    ...unknownFieldProblems(batchInputSchema, input),
+    ...unknownFieldProblems(batchTuningSchema, isFields(tuning) ? tuning : {}, 'tuning.'),
     ...problems,
     ...(isNames(input['names']) ? (parseOutputNameTemplate(input['names']).problems ?? []) : []),
   ];

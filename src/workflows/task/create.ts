@@ -85,12 +85,11 @@ type Attempted = CreateTaskResult & {
 
 /** Until there is an outcome, a stop came first, or messages have made the history long. */
 async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Attempted> {
-  const { plan, state, createDigest, inputDigest, choices } = run;
+  const { plan, state, createDigest, choices } = run;
   const input: CreateTaskInput = {
     account: plan.account,
     createNumber: state.createNumber,
     createDigest,
-    inputDigest,
     webAppId: plan.webAppId ?? 0,
     inputs,
     choices,

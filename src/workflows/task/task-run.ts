@@ -4,7 +4,7 @@ import { taskPlaceProblems } from '../../contract/archive-folder';
 import type { RowUploads } from '../../contract/batch/batch-rows';
 import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
-import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
+import { createDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import type { CostTimes, TaskResult, Timestamps } from '../../contract/task-result';
 import type { Money } from '../../domain/money';
 import { afterReading, type StopRequest } from '../../domain/stop-request';
@@ -109,7 +109,6 @@ export interface TaskRun {
   readonly plan: TaskPlan;
   /** Of what its create sends: what a create record is compared with. Undefined for an adopted task. */
   readonly createDigest: string | undefined;
-  readonly inputDigest: string | undefined;
   /** What the input chose and a worker may refuse. */
   readonly choices: TaskChoices | undefined;
   readonly state: TaskState;
@@ -130,7 +129,7 @@ export interface TaskRun {
 export function openRun(argument: unknown): TaskRun {
   const start = readStartArgument(argument);
   const { plan, problems: inputProblems = [] } = parseTaskInput(start.input);
-  const { workflowId, memo, continuedFromExecutionRunId } = workflowInfo();
+  const { workflowId, continuedFromExecutionRunId } = workflowInfo();
   const problems = [...start.problems, ...inputProblems];
   // A task that was paid goes on where it is: it has continued as new.
   const isFirst = continuedFromExecutionRunId === undefined || isRetriedRun();
@@ -142,8 +141,12 @@ export function openRun(argument: unknown): TaskRun {
     ]);
     throw taskFailure('InputInvalid', problems.join('\n'), { problems });
   }
-  const input = start.input as TaskInput;
-  const state: TaskState = { ...newState(plan), ...start.continueAsNewState };
+  const newTask = newState(plan, { startedAtMs: Date.now(), requestedAtMs: workflowInfo().startTime.getTime() });
+  return newRun(workflowId, start.input as TaskInput, plan, { ...newTask, ...start.continueAsNewState });
+}
+
+/** A run that has done nothing so far. @internal exported for tests */
+export function newRun(workflowId: string, input: TaskInput, plan: TaskPlan, state: TaskState): TaskRun {
   // Decisions are awaited before the first message is handled: one that came while a previous run handed over is for this one.
   const whileIncomplete = state.incomplete === undefined ? [] : incompleteDecisions;
   return {
@@ -151,8 +154,6 @@ export function openRun(argument: unknown): TaskRun {
     input,
     plan,
     createDigest: 'adopt' in input ? undefined : createDigest(input),
-    // Of a row it is that of the row alone, without what its batch adds, and only the memo has it.
-    inputDigest: plan.batch === null ? inputDigest(input) : textIn(memo, 'inputDigest'),
     choices: taskChoices(input),
     state,
     canEndAsCanceled: !state.isCancellationRequested,
@@ -166,17 +167,14 @@ export function openRun(argument: unknown): TaskRun {
   };
 }
 
-function textIn(memo: Readonly<Record<string, unknown>> | undefined, name: string): string | undefined {
-  const value = memo?.[name];
-  return typeof value === 'string' ? value : undefined;
-}
-
-function newState(plan: TaskPlan): TaskState {
-  const nowMs = Date.now();
-  const requestedAtMs = workflowInfo().startTime.getTime();
+/** The state of a task that a worker has just taken up. @internal exported for tests */
+export function newState(
+  plan: TaskPlan,
+  { startedAtMs, requestedAtMs }: Pick<TaskState, 'startedAtMs' | 'requestedAtMs'>,
+): TaskState {
   return {
-    ...unseenTask(nowMs),
-    startedAtMs: nowMs,
+    ...unseenTask(startedAtMs),
+    startedAtMs,
     requestedAtMs,
     status: 'PreparingInputs',
     sinceMs: requestedAtMs,
@@ -187,7 +185,7 @@ function newState(plan: TaskPlan): TaskState {
     createRequests: 0,
     inputs: [],
     parkedMs: 0,
-    acceptedAtMs: plan.adoptRequestId === null ? null : nowMs,
+    acceptedAtMs: plan.adoptRequestId === null ? null : startedAtMs,
     cost: null,
     stopRequests: [],
     breachedDeadline: null,

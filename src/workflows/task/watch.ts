@@ -85,20 +85,23 @@ function showWatching(run: TaskRun): void {
 
 /** The watch by durable timers: a pause that a message ends, then one poll, as a local activity. */
 function watchByTimer(run: TaskRun): NextObservation {
-  let isFirst = run.state.polls === 0 && run.plan.adoptRequestId === null;
-  let isBegun = false;
+  let pause = beforeFirstPoll;
   return async () => {
-    if (isFirst) {
-      // Before the first query: a local activity holds back what the workflow shows until it has ended, and a person who
-      // terminates the workflow meanwhile needs the request id. The task queues now (section 3).
-      show(run, 'Queuing', 'a free place at the service', 'the service prepares it');
-      const within = { ms: run.plan.tuning.poll.minMs, summary: 'before the first poll' };
-      await waitBounded(run, () => run.state.isWokenUp, within);
-    } else if (isBegun) await beforeNextPoll(run);
-    isFirst = false;
-    isBegun = true;
+    await pause(run);
+    pause = beforeNextPoll;
     return await pollNow(run);
   };
+}
+
+/**
+ * A moment after the create: a local activity holds back what the workflow shows until it has ended, and a person who
+ * terminates the workflow meanwhile needs the request id. The task queues now (section 3).
+ */
+async function beforeFirstPoll(run: TaskRun): Promise<void> {
+  const { state, plan } = run;
+  if (state.polls > 0 || plan.adoptRequestId !== null) return;
+  show(run, 'Queuing', 'a free place at the service', 'the service prepares it');
+  await waitBounded(run, () => state.isWokenUp, { ms: plan.tuning.poll.minMs, summary: 'before the first poll' });
 }
 
 /** A pause of 1 to 3 s, or none after a wake-up. */

@@ -1,6 +1,7 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { type WatchDependencies, watchTask } from '../../../src/activities/watch-task';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../../../src/contract/activities';
+import { unseenTask } from '../../../src/domain/task-state';
 import { ServiceTimeoutError } from '../../../src/service';
 import { PollHeldBackError } from '../../../src/service/account-gate';
 import { eventually } from '../../support/eventually';
@@ -13,18 +14,7 @@ const startedAtMs = Date.now();
 const input: WatchTaskInput = {
   account: 'default',
   requestId: 'request-1',
-  known: {
-    serviceStatus: null,
-    serviceStatusSinceMs: 0,
-    queuePosition: null,
-    runningSinceMs: null,
-    notFoundSinceMs: null,
-    polls: 0,
-    failedPolls: 0,
-    failedInARow: 0,
-    unknownInARow: 0,
-    problem: null,
-  },
+  known: unseenTask(0),
   poll: { minMs: 1, maxMs: 2 },
   notVisibleGraceMs: hourMs,
   deadlinesMs: { queue: hourMs, run: hourMs, total: hourMs },

@@ -1,4 +1,4 @@
-import { settingsWithoutEffect } from '../../../src/client/batch/start-batch';
+import { settingsWithoutEffect } from '../../../src/client/batch/batch-settings';
 import type { BatchInput } from '../../../src/contract/batch/batch-input';
 
 const batch: BatchInput = { id: 'photos', rows: { location: '/rows', digest: 'ab', rows: 3, pages: 1 } };

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
+import * as v from 'valibot';
 import { parseTaskInput } from '../../../src/contract/parse-task-input';
-import { defaultTuning } from '../../../src/contract/parse-task-input';
+import { tuningSchema } from '../../../src/contract/task-input';
+
+const defaultTuning = v.parse(tuningSchema, {});
 
 const good = { webAppId: 7, inputs: { '1:LoadImage.image': { file: 'photo.jpg' }, '2:ImageScale.width': 512 } };
 const key = '1:LoadImage.image';

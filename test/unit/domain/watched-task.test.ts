@@ -1,17 +1,6 @@
-import { afterPoll, isLost, type Observation, type WatchedTask } from '../../../src/domain/task-state';
+import { afterPoll, isLost, type Observation, unseenTask, type WatchedTask } from '../../../src/domain/task-state';
 
-const unknown: WatchedTask = {
-  serviceStatus: null,
-  serviceStatusSinceMs: 0,
-  queuePosition: null,
-  runningSinceMs: null,
-  notFoundSinceMs: null,
-  polls: 0,
-  failedPolls: 0,
-  failedInARow: 0,
-  unknownInARow: 0,
-  problem: null,
-};
+const unknown = unseenTask(0);
 
 /** What is known after these polls, one a second from second 1 on. */
 function after(...polls: Observation[]): WatchedTask {
