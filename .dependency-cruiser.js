@@ -10,31 +10,33 @@ const forbid = (name, comment, from, to) => ({ name, severity: 'error', comment,
 /** `from` may import itself and what `allowed` names, and of the outside world only what `dependencyTypesNot` names. */
 const only = (name, comment, from, allowed, outside = []) =>
   forbid(name, comment, { path: from }, { pathNot: [from, ...allowed], dependencyTypesNot: outside });
-const partsOfWorker = folder('activities|client|config|contract|domain|reconcile|service|storage|telemetry|traces');
+const partsOfWorker = folder('activities|archive|client|config|contract|core|money|reconcile|servers|service|storage');
+const traces = ['^src/client/traces/', '^src/worker/worker-traces\\.ts$'];
 const libraries = ['npm', 'npm-dev', 'npm-peer', 'npm-optional', 'core'];
 
 /** What src imports to build it, or where there is no build; the build inlines the other two. */
-const builtModules = '^src/(report/page-assets|storage/s3/aws-sdk|traces/opentelemetry-sdk)\\.ts$';
+const builtModules = '^src/(archive/report/page-assets|storage/s3/aws-sdk|client/traces/opentelemetry-sdk)\\.ts$';
 
 module.exports = {
   forbidden: [
     forbid('no-cycles', 'A cycle has no layer and no order of initialization', {}, { circular: true }),
     forbid('no-unresolved', 'It would fail when it is loaded', {}, { couldNotResolve: true }),
 
-    only('domain-imports-nothing', 'Pure and deterministic', folder('domain'), []),
-    only('contract-imports-only-domain-and-message-definitions', 'It outlives every process', folder('contract'), [
-      folder('domain|formats'),
+    only('core-imports-nothing', 'Pure and deterministic', folder('core'), []),
+    only('money-imports-only-core', 'Pure and deterministic', folder('money'), [folder('core')]),
+    only('contract-imports-only-pure-code-and-message-definitions', 'It outlives every process', folder('contract'), [
+      folder('core|money|archive'),
       temporal('common'),
       'node_modules/(@noble/hashes|valibot)/',
     ]),
     forbid(
-      'contract-imports-formats-as-types',
+      'contract-imports-the-archive-as-types',
       'Workflows load the contract; the files of the archive are read outside of them',
       { path: folder('contract') },
-      { path: folder('formats'), dependencyTypesNot: ['type-only'] },
+      { path: folder('archive'), dependencyTypesNot: ['type-only'] },
     ),
     only('workflows-import-only-pure-code', 'Everything here is replayed', folder('workflows'), [
-      folder('domain|contract'),
+      folder('core|money|contract'),
       temporal('workflow|common'),
       'node_modules/valibot/',
       '^src/activities/index\\.ts$',
@@ -52,43 +54,36 @@ module.exports = {
       { path: folder('workflows'), dependencyTypesNot: ['type-only'] },
     ),
 
-    only(
-      'formats-import-only-domain-and-contract',
-      'The form of the archive’s files, whoever reads or writes them',
-      folder('formats'),
-      [folder('domain|contract')],
-      libraries,
-    ),
     forbid(
-      'formats-and-rows-know-no-temporal',
+      'archive-and-rows-know-no-temporal',
       'A file of the archive can be read, and a row file checked, where there is no Temporal',
-      { path: folder('formats|rows') },
+      { path: folder('archive|rows') },
       { path: 'node_modules/@temporalio/', reachable: true },
     ),
     only(
-      'report-imports-only-domain-contract-and-formats',
+      'report-imports-no-storage',
       'A page is made of what the archive’s files say, wherever they come from',
-      folder('report'),
-      [folder('domain|contract|formats')],
+      '^src/archive/report/',
+      [folder('core|money|contract'), '^src/archive/[^/]+$'],
       libraries,
     ),
     forbid(
       'report-page-imports-of-src-only-what-a-browser-runs',
       'It is bundled for a browser: money is pure, the form of the data is types',
       { path: '^report-page/' },
-      { path: '^src/', pathNot: ['^src/domain/money\\.ts$', '^src/report/report-data\\.ts$'] },
+      { path: '^src/', pathNot: ['^src/money/money\\.ts$', '^src/archive/report/report-data\\.ts$'] },
     ),
     forbid(
-      'service-storage-and-results-know-no-temporal',
+      'service-and-storage-know-no-temporal',
       'A client of the service needs no Temporal, and an archive outlives it',
-      { path: folder('service|storage|results') },
+      { path: folder('service|storage') },
       { path: 'node_modules/@temporalio/' },
     ),
     only(
-      'service-imports-only-domain-and-storage',
+      'service-imports-only-core-and-storage',
       'A client of one service; storage is where it uploads to',
       folder('service'),
-      [folder('domain|storage')],
+      [folder('core|storage')],
       libraries,
     ),
     forbid(
@@ -107,19 +102,19 @@ module.exports = {
       { path: '^src/', pathNot: ['^src/storage/connections\\.ts$', '^src/service/exchange\\.ts$'] },
       { path: 'node_modules/undici/', dependencyTypesNot: ['type-only'] },
     ),
-    only('storage-imports-only-domain', 'Bytes, from and to', folder('storage'), [folder('domain')], libraries),
+    only('storage-imports-only-core', 'Bytes, from and to', folder('storage'), [folder('core')], libraries),
     only(
-      'rows-import-only-domain-and-contract',
+      'rows-import-only-core-and-contract',
       'From a row file to inputs of tasks: of use to the command line, a backend and an activity',
       folder('rows'),
-      [folder('domain|contract')],
+      [folder('core|money|contract')],
       libraries,
     ),
     only(
       'activities-import-only-what-they-act-on',
       'What they need is given to them by the composition root',
       folder('activities'),
-      [folder('domain|contract|formats|report|rows|service|storage|telemetry')],
+      [folder('archive|contract|core|money|rows|service|storage')],
       libraries,
     ),
     forbid(
@@ -132,7 +127,7 @@ module.exports = {
       'client-imports-no-worker-side',
       'A backend that starts tasks loads neither the service client nor the storage',
       folder('client'),
-      [folder('domain|contract|formats|config|codec'), '^src/traces/client-interceptor\\.ts$'],
+      [folder('archive|config|contract|core|money')],
       libraries,
     ),
     forbid(
@@ -145,92 +140,65 @@ module.exports = {
       },
     ),
     only(
-      'callbacks-import-only-what-a-receiver-needs',
+      'servers-import-only-what-they-need',
       'A receiver faces the internet: it has no key of the service, and no way to the archive',
-      folder('callbacks'),
-      [folder('domain|contract|config|http|telemetry')],
+      folder('servers'),
+      [folder('config|contract|core'), '^src/client/codec/payload-cipher\\.ts$'],
       libraries,
     ),
     forbid(
-      'callbacks-know-of-temporal-only-the-client',
+      'servers-know-of-temporal-only-the-client',
       'A receiver signals, and runs nothing',
-      { path: folder('callbacks') },
+      { path: folder('servers') },
       { path: temporal('workflow|worker|activity|testing') },
     ),
     forbid(
       'receiver-reaches-no-worker-side',
       'Nor by a detour: what it does not load, nobody can reach through it',
-      { path: ['^src/receiver\\.ts$', folder('callbacks')] },
+      { path: ['^src/receiver\\.ts$', folder('servers')] },
       { path: [folder('workflows|activities|service|storage'), temporal('worker'), '/@aws-sdk/'], reachable: true },
     ),
     only(
       'codec-imports-only-what-a-payload-needs',
       'A backend’s client loads it, and a server that has nothing but keys',
-      folder('codec'),
-      [folder('domain|contract|config|http')],
+      '^src/client/codec/',
+      [folder('config|contract|core')],
       libraries,
     ),
     forbid(
       'codec-knows-of-temporal-only-payloads',
       'Clients and workers take their data converter from it, and not the other way round',
-      { path: folder('codec') },
+      { path: '^src/client/codec/' },
       { path: temporal('workflow|worker|client|activity|testing') },
-    ),
-    only(
-      'http-imports-only-config',
-      'What the receiver and the codec server share: requests, and who may send them',
-      folder('http'),
-      [folder('config')],
-      libraries,
     ),
     only(
       'reconcile-imports-only-whom-it-asks',
       'It compares what others know; of what a worker does it settles create records',
       folder('reconcile'),
-      [folder('domain|contract|formats|client|results|service|storage'), '^src/activities/create-record\\.ts$'],
+      [folder('archive|client|contract|core|money|service|storage'), '^src/activities/create-record\\.ts$'],
       libraries,
     ),
     only(
-      'results-import-only-what-an-archive-holds',
+      'archive-imports-only-what-an-archive-holds',
       'What an archive has of tasks and batches, read from the archive alone: no Temporal and no service',
-      folder('results'),
-      [folder('domain|contract|formats|report|storage')],
+      folder('archive'),
+      [folder('contract|core|money|storage')],
       libraries,
-    ),
-    only(
-      'telemetry-imports-only-config-and-contract',
-      'Every part may log, so it depends on none; the contract has the names of metrics',
-      folder('telemetry'),
-      [folder('domain|config|contract')],
-      libraries,
-    ),
-    only(
-      'traces-import-only-what-they-follow',
-      'They observe calls of others; of service and activities they know types',
-      folder('traces'),
-      [folder('domain|contract|config|service|activities')],
-      libraries,
-    ),
-    forbid(
-      'traces-import-service-and-activities-as-types',
-      'They would be loaded with the traces of a client',
-      { path: folder('traces') },
-      { path: folder('service|activities'), dependencyTypesNot: ['type-only'] },
     ),
     forbid(
       'only-traces-know-opentelemetry',
       'Without traces nothing of it is loaded: the modules there are loaded on demand',
-      { path: '^src/', pathNot: folder('traces') },
+      { path: '^src/', pathNot: traces },
       { path: 'node_modules/@opentelemetry/' },
     ),
     forbid(
       'traces-are-loaded-on-demand',
       'By import(), and only where traces are on',
-      { path: '^src/', pathNot: folder('traces') },
-      { path: folder('traces'), dependencyTypesNot: ['type-only', 'dynamic-import'] },
+      { path: '^src/', pathNot: traces },
+      { path: traces, dependencyTypesNot: ['type-only', 'dynamic-import'] },
     ),
     only('worker-imports-no-command', 'The entry composes it', folder('worker'), [partsOfWorker], libraries),
-    only('config-imports-only-domain', 'It reads the environment', folder('config'), [folder('domain')], libraries),
+    only('config-imports-only-core', 'It reads the environment', folder('config'), [folder('core|money')], libraries),
     forbid(
       'only-config-reads-the-environment',
       'eslint sees to process.env itself, this to the modules that hand it out',
@@ -245,13 +213,10 @@ module.exports = {
       { path: entries },
     ),
     only(
-      'commands-import-no-workflow-activity-or-callback',
+      'commands-import-no-workflow-or-activity',
       'What a person asks for is done by the library, or by the worker or receiver that is run',
       folder('commands'),
-      [
-        folder('client|codec|config|contract|domain|http|reconcile|results|rows|service|storage|telemetry|traces'),
-        entries,
-      ],
+      [folder('archive|client|config|contract|core|money|reconcile|rows|servers|service|storage|worker'), entries],
       libraries,
     ),
     forbid(

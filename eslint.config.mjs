@@ -90,7 +90,7 @@ export default defineConfig(
   },
   {
     // Workflow code runs in Temporal's sandbox: no I/O, no clock of its own.
-    files: ['src/workflows/**/*.ts', 'src/domain/**/*.ts'],
+    files: ['src/workflows/**/*.ts', '{src/core,src/money}/**/*.ts'],
     rules: {
       '@typescript-eslint/require-await': 'off',
       'no-restricted-imports': ['error', { paths: nodeBuiltins }],
@@ -113,7 +113,7 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', doubleAssertion, privateKeyword, ...environment, ...moduleState] },
   },
   {
-    files: ['src/domain/**/*.ts'],
+    files: ['{src/core,src/money}/**/*.ts'],
     rules: {
       'no-restricted-syntax': ['error', doubleAssertion, privateKeyword, ...environment, ...moduleState, ...impurity],
     },

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { errorMessage } from '../src/domain/text';
+import { errorMessage } from '../src/core/text';
 import { longhaulCommand } from '../tools/source-command';
 import { supervise, type SupervisedProcess } from '../tools/supervise';
 import { type BenchStack, withBenchStack } from './bench-stack';

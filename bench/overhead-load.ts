@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from '@temporalio/client';
-import { loadLonghaulDataConverter } from '../src/codec/data-converter';
+import { loadLonghaulDataConverter } from '../src/client/codec/data-converter';
 import { taskSearchAttributes } from '../src/contract/search-attributes';
 import { supervise, type SupervisedProcess } from '../tools/supervise';
 import { type BenchStack, whenStarted, withBenchStack } from './bench-stack';

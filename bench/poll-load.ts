@@ -8,7 +8,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { Agent, request } from 'undici';
 import { watchTask } from '../src/activities/watch-task';
 import type { WatchTaskInput } from '../src/contract/activities';
-import { unseenTask } from '../src/domain/task-state';
+import { unseenTask } from '../src/core/task-state';
 import { ServiceClient } from '../src/service';
 import { PollLimiter } from '../src/service/account-gate';
 import { supervise } from '../tools/supervise';

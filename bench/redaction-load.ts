@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { knownSecrets } from '../src/domain/redact';
+import { knownSecrets } from '../src/core/redact';
 import { ServiceClient } from '../src/service';
 import { endpoints } from '../src/service/endpoints';
 import { openEnvelope, parseData } from '../src/service/envelope';
-import { defaultEnvelopeCodes, defaultSuccessCodes } from '../src/domain/service-dialect';
+import { defaultEnvelopeCodes, defaultSuccessCodes } from '../src/core/service-dialect';
 import { taskDetailSchema } from '../src/service/task-detail';
 import { taskOutputsSchema } from '../src/service/task-outputs';
 import { profileTasks } from './task-profile';

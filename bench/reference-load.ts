@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { errorMessage } from '../src/domain/text';
+import { errorMessage } from '../src/core/text';
 import { supervise, type SupervisedProcess } from '../tools/supervise';
 import { Load, type LoadResult } from './load-service';
 import { mebibytes, processUse } from './process-use';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { transformSync } from '@swc/core';
 import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { loadLonghaulDataConverter } from '../src/codec/data-converter';
+import { loadLonghaulDataConverter } from '../src/client/codec/data-converter';
 import { batchWorkflowId, rowWorkflowId } from '../src/contract/workflow-ids';
 import { taskSearchAttributes } from '../src/contract/search-attributes';
 import { workflowTaskQueue } from '../src/contract/task-queues';

@@ -14,7 +14,7 @@ const atOnce = 20;
 
 /** Which files of Longhaul a share counts. A call counts with all that it calls, but for other files of Longhaul. */
 const parts: Readonly<Record<string, readonly string[]>> = {
-  'redaction of texts': ['domain/redact', 'domain/text', 'domain/uri', 'telemetry/logger'],
+  'redaction of texts': ['core/redact', 'core/text', 'core/uri', 'worker/logger'],
   'reading replies with bounds, JSON and schemas included': [
     ...['service/envelope', 'service/wire-values', 'service/task-detail', 'service/task-outputs'],
     ...['service/input-resource', 'service/upload-token'],

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { WatchWay } from '../src/contract/task-input';
-import { errorMessage } from '../src/domain/text';
+import { errorMessage } from '../src/core/text';
 import { withBenchStack } from './bench-stack';
 import { Latencies } from './latencies';
 import { mebibytes, ProcessMeter } from './process-use';

@@ -1,4 +1,4 @@
-import type { ReportCost, ReportFacts, ReportFile, ReportRow } from '../src/report/report-data';
+import type { ReportCost, ReportFacts, ReportFile, ReportRow } from '../src/archive/report/report-data';
 
 export type State = ReportRow['state'];
 export type Kind = 'picture' | 'video' | 'audio' | 'file';

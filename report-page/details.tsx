@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ReportCommand, ReportFacts, ReportFile, ReportRow } from '../src/report/report-data';
+import type { ReportCommand, ReportFacts, ReportFile, ReportRow } from '../src/archive/report/report-data';
 import { durationMs, kindOf, savedAs } from './data';
 import { formatBytes, formatCost, formatDuration, formatTime } from './format';
 import { StateMark } from './grid';

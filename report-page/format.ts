@@ -1,5 +1,5 @@
-import { formatMoney } from '../src/domain/money';
-import type { ReportCost } from '../src/report/report-data';
+import { formatMoney } from '../src/money/money';
+import type { ReportCost } from '../src/archive/report/report-data';
 
 const counts = new Intl.NumberFormat('en');
 

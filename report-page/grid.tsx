@@ -1,7 +1,7 @@
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import type { ReportFile, ReportRow } from '../src/report/report-data';
+import type { ReportFile, ReportRow } from '../src/archive/report/report-data';
 import { durationMs, kindOf, savedAs, stateNames } from './data';
 import { formatBytes, formatCost, formatDuration } from './format';
 

@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import './page.css';
 import { type JSX, render } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { ReportFacts, ReportRow } from '../src/report/report-data';
+import type { ReportFacts, ReportRow } from '../src/archive/report/report-data';
 import {
   type FailureGroup,
   groupFailures,

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ReportFacts } from '../src/report/report-data';
+import type { ReportFacts } from '../src/archive/report/report-data';
 import { formatCost, formatCount } from './format';
 
 /** What a page says that was made before a run of its batch had ended. */

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import type { ReportRow } from '../src/report/report-data';
+import type { ReportRow } from '../src/archive/report/report-data';
 import { durationMs, percentile } from './data';
 import { formatCost, formatCount, formatDuration } from './format';
 

@@ -10,8 +10,8 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { checkOptions, InputInvalidError } from './client/errors';
-import { abortSignal, type OptionRules } from './domain/option-rules';
-import { isUri } from './domain/uri';
+import { abortSignal, type OptionRules } from './core/option-rules';
+import { isUri } from './core/uri';
 import type {
   InputStaging,
   OutputArchive,
@@ -21,8 +21,8 @@ import type {
 } from './client/task/task-files';
 import { readAwsSettings } from './config/aws-settings';
 import { type FilePlace, loadArchiveOf, loadStagingOf } from './config/client-config';
-import { type ArchivedTask, findArchivedTask, namesOfPath, usualManifestNames } from './results/archived-task';
-import { ResultsError } from './results/errors';
+import { type ArchivedTask, findArchivedTask, namesOfPath, usualManifestNames } from './archive/archived-task';
+import { ResultsError } from './archive/errors';
 import type { RowStaging } from './rows';
 import type { Archive } from './storage/archive/archive';
 import { openArchive as openArchiveAt } from './storage/archive/open-archive';
@@ -43,7 +43,7 @@ export type {
   TaskOutput,
 } from './client/task/task-files';
 export { ConfigError } from './config/environment';
-export { ResultsError } from './results/errors';
+export { ResultsError } from './archive/errors';
 export { ArchiveError, StagingError } from './storage/errors';
 
 /** A staging place, of contents and of the rows of batches; `close` it when no start uses it any longer. */

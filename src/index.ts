@@ -3,7 +3,7 @@
  * what it is within a major version; everything else is internal.
  */
 
-export { loadLonghaulDataConverter } from './codec/data-converter';
+export { loadLonghaulDataConverter } from './client/codec/data-converter';
 export { loadLonghaulInterceptors } from './client/client-traces';
 export { Longhaul } from './client/longhaul';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
@@ -75,10 +75,10 @@ export type {
   UncertainPolicy,
 } from './contract/task-input';
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
-export { longhaulStatuses } from './domain/task-state';
-export type { LonghaulStatus, ServiceStatus } from './domain/task-state';
-export type { DayView } from './domain/day-operations';
-export type { Money } from './domain/money';
+export { longhaulStatuses } from './core/task-state';
+export type { LonghaulStatus, ServiceStatus } from './core/task-state';
+export type { DayView } from './money/day-operations';
+export type { Money } from './money/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';
 export type { BatchInput, BatchTuning, RowsReference } from './contract/batch/batch-input';

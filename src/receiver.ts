@@ -1,13 +1,13 @@
 import { Client, type Connection } from '@temporalio/client';
 import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { clientDataConverter } from './codec/data-converter';
-import { startCallbackServer } from './callbacks/callback-server';
-import { createSignalWorkflow } from './callbacks/callback-handler';
+import { clientDataConverter } from './client/codec/data-converter';
+import { startCallbackServer } from './servers/callback-server';
+import { createSignalWorkflow } from './servers/callback-handler';
 import { loadClientTraces } from './client/client-traces';
 import type { ReceiverConfig } from './config/callback-config';
-import { createTokenCheck } from './http/incoming-request';
-import { Readiness } from './telemetry/readiness';
+import { createTokenCheck } from './servers/incoming-request';
+import { Readiness } from './servers/readiness';
 
 /** What a receiver is made of; the connection stays the caller's. */
 export interface StartReceiverOptions {

@@ -4,10 +4,10 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker } from '@temporalio/worker';
 import { listWorkflows } from './client/list-workflows';
 import type { WorkflowInfo } from './client/workflow-info';
-import { workerDataConverter } from './codec/data-converter';
+import { workerDataConverter } from './client/codec/data-converter';
 import type { CodecKeys } from './config/codec-keys';
 import { ConfigError } from './config/config-error';
-import { safeText } from './domain/text';
+import { safeText } from './core/text';
 import { openWorkflowBundle } from './workflow-sources';
 
 /** Which executions are replayed. */

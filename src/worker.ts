@@ -4,22 +4,22 @@ import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@tem
 import type { Logger } from 'pino';
 import { viewLimits } from './activities/accounts';
 import { markProcessFailing } from './activities/heartbeat';
-import { clientDataConverter, workerDataConverter } from './codec/data-converter';
+import { clientDataConverter, workerDataConverter } from './client/codec/data-converter';
 import { SearchAttributesMissingError } from './client/connection-errors';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { WorkerSlots } from './config/values';
 import type { WorkerConfig } from './config/worker-config';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
-import { type HealthServer, startHealthServer } from './telemetry/health-server';
-import type { Readiness } from './telemetry/readiness';
+import { type HealthServer, startHealthServer } from './servers/health-server';
+import type { Readiness } from './servers/readiness';
 import { type AllActivities, allActivities, closeDependencies, openDependencies } from './worker/activities';
 import { shareLimits, workerIdentity } from './worker/limits';
 import { ArchiveIdentity } from './storage/archive/archive-identity';
 import { identifyArchive, logStart } from './worker/start-log';
 import { slowReplaySinks, startGauges, watchReadiness } from './worker/telemetry';
-import type { OpenTraces } from './traces/open-traces';
-import type { WorkerTraces } from './traces/worker-traces';
+import type { OpenTraces } from './client/traces/open-traces';
+import type { WorkerTraces } from './worker/worker-traces';
 import { encodeFailures, openWorkflowBundle, sampleTraces, type WorkflowBundle } from './workflow-sources';
 
 /** What a worker is made of; the connection stays the caller's. */
@@ -145,7 +145,7 @@ function statesOf({ workers, hasStarted, hasFailed }: ProcessState): string[] {
 
 /** Loaded on demand: without traces nothing of OpenTelemetry is. */
 async function loadWorkerTraces(traces: OpenTraces): Promise<WorkerTraces> {
-  const { openWorkerTraces } = await import('./traces/worker-traces.js');
+  const { openWorkerTraces } = await import('./worker/worker-traces.js');
   return openWorkerTraces(traces);
 }
 

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { z } from 'zod';
-import { errorMessage } from '../src/domain/text';
-import { buildPageAssets } from '../src/report/page-assets';
+import { errorMessage } from '../src/core/text';
+import { buildPageAssets } from '../src/archive/report/page-assets';
 import { bundleFiles, tracedWorkflowSources, workflowSources } from '../src/workflow-sources';
 import { buildClientPackage } from './client-package';
 import { bundleModules, installedPackages, licencesOf } from './inlined-libraries';
@@ -17,7 +17,7 @@ import { publicDeclarations, publicEntries } from './public-declarations';
 const root = join(__dirname, '..');
 const lib = join(root, 'lib');
 /** Modules that are nothing but parts of libraries, which are inlined there. */
-const libraryModules = ['storage/s3/aws-sdk', 'traces/opentelemetry-sdk'];
+const libraryModules = ['storage/s3/aws-sdk', 'client/traces/opentelemetry-sdk'];
 const inlined = [
   '@aws-sdk/client-s3',
   '@aws-sdk/core',

@@ -32,13 +32,13 @@ export async function buildClientPackage(root: string, declarations: string): Pr
   const inlined = Object.keys(manifest.devDependencies);
   const reached = await bundleModules({
     root,
-    // Temporal's SDK loads the failure converter by its path, which `codec/data-converter` takes to be beside it.
+    // Temporal's SDK loads the failure converter by its path, which `client/codec/data-converter` takes to be beside it.
     entries: {
       index: 'src/index',
       files: 'src/files',
       'row-files': 'src/row-files',
       'service/index': 'src/service/index',
-      'failure-converter': 'src/codec/failure-converter',
+      'failure-converter': 'src/client/codec/failure-converter',
       'config-error': 'src/config/config-error',
     },
     // `index` and `files` throw it.

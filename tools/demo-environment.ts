@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { StorageServer } from '../reference-service/storage/storage-server';
-import { errorCode } from '../src/domain/text';
+import { errorCode } from '../src/core/text';
 import { longhaulCommand } from './source-command';
 
 /** Names the variables of a demo in a shell that has them. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { errorMessage } from '../src/domain/text';
+import { errorMessage } from '../src/core/text';
 import { drills } from './demo-drill';
 
 /** What `npm run demo --` is followed by. */

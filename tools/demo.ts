@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ReferenceService } from '../reference-service/start-reference-service';
 import { Longhaul } from '../src/client/longhaul';
 import type { TaskResult } from '../src/contract/task-result';
-import { errorMessage } from '../src/domain/text';
+import { errorMessage } from '../src/core/text';
 import { beginDrill, type Drill, drillEnd, drills } from './demo-drill';
 import { stageIn, withoutOtherDemo, writeEnvironment } from './demo-environment';
 import { type DemoOptions, readDemoOptions, usage } from './demo-options';

@@ -1,5 +1,5 @@
 // Command line: makes sure of every tool that the tests and the demo need, and prints where each is.
-import { errorMessage } from '../src/domain/text';
+import { errorMessage } from '../src/core/text';
 import { findS3 } from './find-s3';
 import { findTemporalProgram } from './find-temporal';
 import type { ToolLocation } from './tool-location';

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
-import { errorCode } from '../src/domain/text';
+import { errorCode } from '../src/core/text';
 import type { Progress } from './progress';
 
 const retryMs = 500;

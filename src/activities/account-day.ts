@@ -7,9 +7,9 @@ import {
   type DayView,
   endOfDayMs,
   type ExpectedCost,
-} from '../domain/day-operations';
-import { formatMoney, type Money } from '../domain/money';
-import { formatDuration } from '../domain/time';
+} from '../money/day-operations';
+import { formatMoney, type Money } from '../money/money';
+import { formatDuration } from '../core/time';
 
 /** While a budget is used up it is asked again this often: it may have been raised. */
 const longestWaitMs = 5 * 60_000;

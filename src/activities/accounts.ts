@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
 import type { TaskChoices } from '../contract/task-input';
-import { showValue } from '../domain/text';
+import { showValue } from '../core/text';
 import type { ServiceClient } from '../service';
 import type { AccountGate, AccountGateView } from '../service/account-gate';
 

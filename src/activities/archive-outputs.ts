@@ -4,9 +4,9 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
-import { shortHash } from '../domain/archive-name';
-import { isTerminal, parseServiceStatus } from '../domain/task-state';
-import { manifestText, type PreviousManifest } from '../formats/manifest';
+import { shortHash } from '../archive/archive-name';
+import { isTerminal, parseServiceStatus } from '../core/task-state';
+import { manifestText, type PreviousManifest } from '../archive/manifest';
 import { NotFoundError, OutputGoneError, type TaskOutputs } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';

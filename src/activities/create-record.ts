@@ -3,16 +3,16 @@ import { posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
-import type { CreateOutcome } from '../domain/create-outcome';
-import { isCreatedBefore } from '../domain/adoption';
-import { isCreatedAbout } from '../domain/reconcile';
+import type { CreateOutcome } from '../core/create-outcome';
+import { isCreatedBefore } from '../core/adoption';
+import { isCreatedAbout } from '../core/reconcile';
 import { createName, createRecordName } from '../contract/workflow-ids';
 import {
   type CreateEnd,
   type CreateRecord,
   createRecordText as toText,
   parseCreateRecord as parse,
-} from '../formats/create-record';
+} from '../archive/create-record';
 import type { Archive } from '../storage/archive/archive';
 import { workerClock } from './clock';
 

@@ -3,9 +3,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput, CreateTaskInput } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { correlationHeader, createName, isLonghaulWorkflowId } from '../contract/workflow-ids';
-import type { CreateOutcome } from '../domain/create-outcome';
-import { errorMessage, showValue } from '../domain/text';
-import { isUri, withoutUrls } from '../domain/uri';
+import type { CreateOutcome } from '../core/create-outcome';
+import { errorMessage, showValue } from '../core/text';
+import { isUri, withoutUrls } from '../core/uri';
 import { looksLikeMediaFile } from '../rows';
 import {
   type CreateTaskAsyncOptions,

@@ -10,9 +10,9 @@ import {
   type ExpectedCost,
   isGranted,
   utcDay,
-} from '../domain/day-operations';
-import type { Money, Prices } from '../domain/money';
-import { errorMessage } from '../domain/text';
+} from '../money/day-operations';
+import type { Money, Prices } from '../money/money';
+import { errorMessage } from '../core/text';
 import { DayRequests, toRefusal } from './account-day';
 import { workerClock } from './clock';
 

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { TaskReference } from '../contract/activities';
 import type { ClosedRow, OpenRow, RowEnd, RowStart, RowStarted } from '../contract/batch/batch-rows';
-import type { UncertainCreate } from '../domain/adoption';
-import type { Prices } from '../domain/money';
+import type { UncertainCreate } from '../core/adoption';
+import type { Prices } from '../money/money';
 import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import type { ConnectionRule } from '../storage/connection-rule';

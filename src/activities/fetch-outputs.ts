@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { finished } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
 import type { ArchiveOutputsInput, TransferProgress } from '../contract/activities';
-import { addressHost } from '../domain/uri';
+import { addressHost } from '../core/uri';
 import type { OutputItem, TaskOutputs } from '../service';
 import type { ArchivedFile } from '../storage/archive/archive';
 import { type Download, download } from '../storage/download';

@@ -2,8 +2,8 @@ import { CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CreateHeartbeat } from '../contract/activities';
 import { failureTypes, workerStopping } from '../contract/failure-types';
-import { isRequestId } from '../domain/create-outcome';
-import { isRecord } from '../domain/json';
+import { isRequestId } from '../core/create-outcome';
+import { isRecord } from '../core/json';
 import { workerClock } from './clock';
 
 /** What a heartbeat says about the attempts so far. Further attempts on other workers read it. */

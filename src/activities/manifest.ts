@@ -1,9 +1,9 @@
 import type { ArchiveOutputsInput } from '../contract/activities';
 import type { Timestamps } from '../contract/task-result';
-import { parseJson } from '../domain/json';
-import { errorMessage, safeText } from '../domain/text';
-import { redactUrl, withoutUrls } from '../domain/uri';
-import { type PreviousManifest, type Manifest, manifestVersion, parseManifest } from '../formats/manifest';
+import { parseJson } from '../core/json';
+import { errorMessage, safeText } from '../core/text';
+import { redactUrl, withoutUrls } from '../core/uri';
+import { type PreviousManifest, type Manifest, manifestVersion, parseManifest } from '../archive/manifest';
 import type { OutputItem } from '../service';
 import type { Archive, ArchivedFile, Expectation } from '../storage/archive/archive';
 import type { Came } from '../storage/errors';

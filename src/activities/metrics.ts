@@ -1,6 +1,6 @@
 import { metricMeter } from '@temporalio/activity';
 import type { Activities, ArchiveOutputsInput, PollResult } from '../contract/activities';
-import { parseServiceStatus } from '../domain/task-state';
+import { parseServiceStatus } from '../core/task-state';
 import { count, metrics, record } from '../contract/metrics';
 import { temporalClock } from './clock';
 

@@ -1,4 +1,4 @@
-import { formatBytes } from '../domain/text';
+import { formatBytes } from '../core/text';
 import type { Archive, ArchivedFile } from '../storage/archive/archive';
 import { ArchiveError, DownloadError } from '../storage/errors';
 import type { MinimumRate } from '../storage/minimum-rate';

@@ -1,4 +1,4 @@
-import type { PreviousManifest } from '../formats/manifest';
+import type { PreviousManifest } from '../archive/manifest';
 import type { OutputItem } from '../service';
 import { identifyLink, type LinkIdentity, matchLinks, mayBeSame, parseLinkIdentity } from './link-identity';
 import type { Output } from './manifest';

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import { failureTypes } from '../contract/failure-types';
 import { count, metrics } from '../contract/metrics';
 import type { WebhookActivities, WebhookDelivery, WebhookInput } from '../contract/webhook';
-import { errorCode } from '../domain/text';
+import { errorCode } from '../core/text';
 import { parseRetryAfter } from '../service/exchange';
 import { openAgent } from '../storage/connections';
 import { temporalClock, workerClock } from './clock';

@@ -1,8 +1,8 @@
 import { log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput } from '../contract/activities';
-import { errorMessage } from '../domain/text';
-import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../formats/upload-record';
+import { errorMessage } from '../core/text';
+import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../archive/upload-record';
 import type { ServiceClient } from '../service';
 import { commitObject } from '../service/file-upload';
 import { isResourceOf, type UploadedObject } from '../service/input-resource';

@@ -1,6 +1,6 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { InspectInputsInput, InspectInputsResult, StoredInput, StoreInputInput } from '../contract/activities';
-import { isRecord } from '../domain/json';
+import { isRecord } from '../core/json';
 import type { UploadedObject } from '../service/input-resource';
 import { type UploadOptions, uploadWithFreshToken } from '../service/upload-credentials';
 import { UploadError } from '../storage/errors';

@@ -1,9 +1,9 @@
 import { log } from '@temporalio/activity';
 import type { CheckAdoptionInput, CheckAdoptionResult, TaskReference } from '../contract/activities';
-import { findRival, type UncertainCreate } from '../domain/adoption';
-import type { VerbAnswer } from '../domain/stop-request';
-import { errorMessage } from '../domain/text';
-import { withoutUrls } from '../domain/uri';
+import { findRival, type UncertainCreate } from '../core/adoption';
+import type { VerbAnswer } from '../core/stop-request';
+import { errorMessage } from '../core/text';
+import { withoutUrls } from '../core/uri';
 import { InvalidRequestError, NotFoundError, ServiceApiError, ServiceError, type TaskDetail } from '../service';
 import { accountKey, getService } from './accounts';
 import { findCreate } from './create-record';

@@ -2,9 +2,9 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import type { UnusableFile } from '../contract/activities';
 import { type FailureType, failureTypes, type waitsForTurn } from '../contract/failure-types';
-import type { CreateNotSent, CreateRejected } from '../domain/create-outcome';
-import { boundedText, safeText } from '../domain/text';
-import { withoutUrls } from '../domain/uri';
+import type { CreateNotSent, CreateRejected } from '../core/create-outcome';
+import { boundedText, safeText } from '../core/text';
+import { withoutUrls } from '../core/uri';
 import {
   RateLimitedError,
   ServiceApiError,

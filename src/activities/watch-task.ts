@@ -12,13 +12,13 @@ import {
   passedDeadline,
   getServiceStatus,
   type WatchedTask,
-} from '../domain/task-state';
-import { longestTimerMs } from '../domain/option-rules';
-import { nextPollDelayMs, toPollSituation } from '../domain/poll-cadence';
+} from '../core/task-state';
+import { longestTimerMs } from '../core/option-rules';
+import { nextPollDelayMs, toPollSituation } from '../core/poll-cadence';
 import type { ServiceClient, TaskDetail } from '../service';
 import { PollHeldBackError, type PollLimiter } from '../service/account-gate';
 import { stateByOutputs } from '../service/task-wait';
-import type { Prices } from '../domain/money';
+import type { Prices } from '../money/money';
 import type { AccountDependencies } from './accounts';
 import { temporalClock } from './clock';
 import type { ActivityTraces } from './dependencies';

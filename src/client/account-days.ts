@@ -8,10 +8,10 @@ import {
   type DayRequest,
   spendUpdate,
 } from '../contract/account-day';
-import { workflowTaskTimeout } from '../domain/workflow-tasks';
-import type { DayView } from '../domain/day-operations';
-import { isRecord } from '../domain/json';
-import { isMoney } from '../domain/money';
+import { workflowTaskTimeout } from '../core/workflow-tasks';
+import type { DayView } from '../money/day-operations';
+import { isRecord } from '../core/json';
+import { isMoney } from '../money/money';
 import { queryWorkflow } from './base-handle';
 import { NoWorkerError, TaskOverError, UnknownTaskError } from './errors';
 import { askTemporal, type TemporalAccess } from './temporal-access';

@@ -8,11 +8,11 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DecisionTaken } from '../contract/task-messages';
-import { isRecord } from '../domain/json';
+import { isRecord } from '../core/json';
 import { checkOptions, DecisionRefusedError, TaskOverError, WorkflowStuckError } from './errors';
 import { TemporalBusyError } from './connection-errors';
 import { isClosed } from './existing-run';
-import { abortSignal, type OptionRules } from '../domain/option-rules';
+import { abortSignal, type OptionRules } from '../core/option-rules';
 import { areWorkflowsServed } from './queue-pollers';
 import { abortable, askTemporal, isUndecodable, type TemporalAccess, workflowUrl } from './temporal-access';
 import { type DescribedWorkflow, describeWorkflow } from './workflow-info';

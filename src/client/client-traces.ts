@@ -2,8 +2,8 @@ import type { WorkflowClient, WorkflowClientInterceptor } from '@temporalio/clie
 import { loadClientConfig } from '../config/client-config';
 import { ConfigError } from '../config/environment';
 import { withTraceHeader } from '../contract/traces';
-import { isRecord } from '../domain/json';
-import type { TraceContext } from '../domain/trace-context';
+import { isRecord } from '../core/json';
+import type { TraceContext } from '../core/trace-context';
 
 /**
  * Interceptors of a client with traces; none without, and then nothing of OpenTelemetry is loaded. Throws `ConfigError`
@@ -12,7 +12,7 @@ import type { TraceContext } from '../domain/trace-context';
 export async function loadClientTraces(isTraced: boolean): Promise<WorkflowClientInterceptor[]> {
   if (!isTraced) return [];
   try {
-    const { clientTraceInterceptor } = await import('../traces/client-interceptor.js');
+    const { clientTraceInterceptor } = await import('./traces/client-interceptor.js');
     return [clientTraceInterceptor()];
   } catch (error) {
     if (!isRecord(error) || error['code'] !== 'MODULE_NOT_FOUND') throw error;

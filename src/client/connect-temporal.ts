@@ -6,7 +6,7 @@ import {
   makeGrpcRetryInterceptor,
 } from '@temporalio/client';
 import type { TemporalConnection } from '../config/temporal-connection';
-import { errorMessage } from '../domain/text';
+import { errorMessage } from '../core/text';
 import { type ConnectionSources, TemporalUnreachableError } from './connection-errors';
 import { LonghaulError } from './errors';
 import { isClosing, isTooLarge, toClientError } from './temporal-access';

@@ -1,4 +1,4 @@
-import { shellWord } from '../domain/text';
+import { shellWord } from '../core/text';
 import { LonghaulError } from './errors';
 
 /** Thrown when a request is larger than Temporal takes. Nothing was sent on. */

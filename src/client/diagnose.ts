@@ -4,8 +4,8 @@ import type { TemporalConnection } from '../config/temporal-connection';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import { searchAttributes } from '../contract/search-attributes';
 import { archiveOf } from '../contract/worker-identity';
-import { formatDuration } from '../domain/time';
-import { errorMessage } from '../domain/text';
+import { formatDuration } from '../core/time';
+import { errorMessage } from '../core/text';
 import { connectTemporal } from './connect-temporal';
 import { LonghaulError, taskQueueOption } from './errors';
 import {

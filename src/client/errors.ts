@@ -1,8 +1,8 @@
 import type { FailureType } from '../contract/failure-types';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
-import { optionProblems, type OptionRules } from '../domain/option-rules';
-import { boundedText, showValue } from '../domain/text';
+import { optionProblems, type OptionRules } from '../core/option-rules';
+import { boundedText, showValue } from '../core/text';
 import { type FailureDetails, isFailureDetails } from './replies';
 
 /** Base of the errors that Longhaul's client throws; anything else is a bug. */

@@ -5,7 +5,7 @@ import { resultIn, type TaskEnding } from '../contract/batch/batch-rows';
 import { searchAttributes } from '../contract/search-attributes';
 import type { AdoptedTaskInput, NewTaskInput, TaskInput } from '../contract/task-input';
 import { type CanceledMemo, readCanceledMemo, type TaskResult } from '../contract/task-result';
-import { isRecord } from '../domain/json';
+import { isRecord } from '../core/json';
 import { isTaskResult } from './replies';
 import { isUndecodable } from './temporal-access';
 import type { DescribedWorkflow } from './workflow-info';

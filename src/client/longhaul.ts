@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
-import { clientDataConverter } from '../codec/data-converter';
+import { clientDataConverter } from './codec/data-converter';
 import { loadClientTraces } from './client-traces';
 import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection, temporalAddress } from '../config/temporal-connection';
@@ -20,9 +20,9 @@ import { adoptTask, startTask } from './task/start-task';
 import type { BatchInput } from '../contract/batch/batch-input';
 import { batchIdRemedy, isBatchId } from '../contract/batch/batch-input';
 import { isTaskKey } from '../contract/workflow-ids';
-import { type DayView, endOfDayMs, utcDay } from '../domain/day-operations';
-import { isRecord } from '../domain/json';
-import { showValue } from '../domain/text';
+import { type DayView, endOfDayMs, utcDay } from '../money/day-operations';
+import { isRecord } from '../core/json';
+import { showValue } from '../core/text';
 import { TemporalAccountDays } from './account-days';
 import { BatchHandle } from './batch/batch-handle';
 import { connectTemporal } from './connect-temporal';
@@ -35,7 +35,7 @@ import { checkBatchStart, startBatch } from './batch/start-batch';
 import { Sweeps } from './sweeps';
 import { TaskHandle } from './task/task-handle';
 import { type ContentTaskInput, type InputStaging, type OutputArchive, stageContents } from './task/task-files';
-import { objectWith, optionProblems, type OptionRules, plainText } from '../domain/option-rules';
+import { objectWith, optionProblems, type OptionRules, plainText } from '../core/option-rules';
 import type { TemporalAccess } from './temporal-access';
 
 /** Options of every client. */

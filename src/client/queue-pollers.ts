@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
-import { formatDuration } from '../domain/time';
+import { formatDuration } from '../core/time';
 import { connectTemporal } from './connect-temporal';
 import type { PollerInfo } from './worker-versions';
 

@@ -7,13 +7,13 @@ import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/
 import { taskPlaceProblems } from '../contract/archive-folder';
 import { tagProblems } from '../contract/task-tags';
 import { adoptionKey, isTaskKey, taskKeyRemedy, taskWorkflowId, workflowIdOf } from '../contract/workflow-ids';
-import { isRequestId } from '../domain/create-outcome';
-import { isRecord } from '../domain/json';
-import { showValue } from '../domain/text';
-import { isUri } from '../domain/uri';
-import { parseTraceparent, type TraceContext } from '../domain/trace-context';
+import { isRequestId } from '../core/create-outcome';
+import { isRecord } from '../core/json';
+import { showValue } from '../core/text';
+import { isUri } from '../core/uri';
+import { parseTraceparent, type TraceContext } from '../core/trace-context';
 import { InputInvalidError } from './errors';
-import { abortSignal, checkedElsewhere, flag, optionProblems, type OptionRules } from '../domain/option-rules';
+import { abortSignal, checkedElsewhere, flag, optionProblems, type OptionRules } from '../core/option-rules';
 
 /** What `start` takes: a task's input, and the key that makes it this one task. */
 export type StartTaskInput = TaskInput & {

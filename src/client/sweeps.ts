@@ -15,10 +15,10 @@ import {
   type SweepPlan,
   type SweepResult,
 } from '../contract/sweep';
-import { workflowTaskTimeout } from '../domain/workflow-tasks';
-import { findingKinds } from '../domain/reconcile';
-import { isRecord } from '../domain/json';
-import { errorMessage, showValue } from '../domain/text';
+import { workflowTaskTimeout } from '../core/workflow-tasks';
+import { findingKinds } from '../core/reconcile';
+import { isRecord } from '../core/json';
+import { errorMessage, showValue } from '../core/text';
 import { InputInvalidError, ReplyInvalidError, SweepFailedError, UnknownTaskError } from './errors';
 import { abortable, askTemporal, type TemporalAccess, translating, workflowUrl } from './temporal-access';
 import { listWorkflows } from './list-workflows';

@@ -4,7 +4,7 @@ import type { BatchProgress, BatchResult } from '../contract/batch/batch-message
 import { failureTypes } from '../contract/failure-types';
 import { unfollowedTask } from '../contract/task-advice';
 import { readCanceledMemo, type TaskResult } from '../contract/task-result';
-import { redact, redactJson } from '../domain/redact';
+import { redact, redactJson } from '../core/redact';
 import { NoWorkerError, TaskFailedError, type UntypedEnding } from './errors';
 import type { WorkflowInfo } from './workflow-info';
 

@@ -11,8 +11,8 @@ import { ConfigError } from '../config/config-error';
 import { encryptedEncoding, encryptionMetadata } from '../contract/encryption';
 import { Undecodable } from '../contract/input-bounds';
 import { searchAttributes } from '../contract/search-attributes';
-import { isRecord, parseJson } from '../domain/json';
-import { shellWord, errorMessage } from '../domain/text';
+import { isRecord, parseJson } from '../core/json';
+import { shellWord, errorMessage } from '../core/text';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { defaultAccount } from '../domain/batch/batch-budget';
-import { type DayView, utcDay } from '../domain/day-operations';
-import { formatMoney } from '../domain/money';
-import { formatMoment } from '../domain/time';
+import { defaultAccount } from '../money/batch-budget';
+import { type DayView, utcDay } from '../money/day-operations';
+import { formatMoney } from '../money/money';
+import { formatMoment } from '../core/time';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 
 interface BudgetOptions {

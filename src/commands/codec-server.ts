@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { ListeningServer } from '../http/listening-server';
+import type { ListeningServer } from '../servers/listening-server';
 import { loadCodecServerConfig } from '../config/codec-server-config';
 import { ConfigError } from '../config/environment';
-import { errorCode } from '../domain/text';
-import type { CodecServerOptions } from '../codec/codec-server';
+import { errorCode } from '../core/text';
+import type { CodecServerOptions } from '../servers/codec-server';
 import { type CommandContext, guardProcess } from './command-context';
 
 const help = `
@@ -35,7 +35,7 @@ export function addCodecServerCommand(program: Command, context: CommandContext)
 async function runCodecServer(context: CommandContext): Promise<void> {
   const { config, warnings } = loadCodecServerConfig(context.env);
   // Loaded on demand: the other commands need neither server nor log.
-  const { createLogger } = await import('../telemetry/logger.js');
+  const { createLogger } = await import('../worker/logger.js');
 
   const logger = createLogger({ level: config.logLevel });
   for (const warning of warnings) logger.warn(warning);
@@ -60,7 +60,7 @@ async function runCodecServer(context: CommandContext): Promise<void> {
 
 /** Starts it; an address that cannot be listened at is thrown as an error that names the variable. */
 async function start(options: CodecServerOptions): Promise<ListeningServer> {
-  const { startCodecServer } = await import('../codec/codec-server.js');
+  const { startCodecServer } = await import('../servers/codec-server.js');
   try {
     return await startCodecServer(options);
   } catch (error) {

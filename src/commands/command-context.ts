@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Longhaul } from '../client/longhaul';
 import type { TracesConfig } from '../config/traces-config';
-import { printableText } from '../domain/text';
-import type { OpenTraces, OpenTracesOptions } from '../traces/open-traces';
+import { printableText } from '../core/text';
+import type { OpenTraces, OpenTracesOptions } from '../client/traces/open-traces';
 import { type ExitCode, exitCodes } from './exit-code';
 
 /** A stream that a command writes to; `columns` is the width of a terminal. */
@@ -150,7 +150,7 @@ export async function openProgramTraces(
   onChange: NonNullable<OpenTracesOptions['onChange']>,
 ): Promise<OpenTraces | undefined> {
   if (config === null) return undefined;
-  const { openTraces } = await import('../traces/open-traces.js');
+  const { openTraces } = await import('../client/traces/open-traces.js');
   return openTraces(config, { program, onChange });
 }
 

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../client/errors';
-import { formatAmount, formatMoney, type Money } from '../domain/money';
-import { printableLine } from '../domain/text';
-import type { CostSum, CostGroup } from '../results/cost-sums';
-import type { CostOutcome, CostSources } from '../results/costs';
+import { formatAmount, formatMoney, type Money } from '../money/money';
+import { printableLine } from '../core/text';
+import type { CostSum, CostGroup } from '../archive/cost-sums';
+import type { CostOutcome, CostSources } from '../archive/costs';
 import { type CommandContext, type Output, printJson } from './command-context';
 import { sinceMs } from './reconcile-options';
 import { tableLines } from './terminal';
@@ -44,8 +44,8 @@ async function showCosts(context: CommandContext, { by, since, json, csv }: Cost
   const fromMs = sinceMs(since, Date.now());
   // Loaded on demand: the storage would slow the start of every other command.
   const { requireUsedArchive, withArchive } = await import('./storage-access.js');
-  const { readCosts } = await import('../results/costs.js');
-  const { sumCosts } = await import('../results/cost-sums.js');
+  const { readCosts } = await import('../archive/costs.js');
+  const { sumCosts } = await import('../archive/cost-sums.js');
   const { sources, tasks } = await withArchive(context, async (archive) => {
     await requireUsedArchive(archive);
     return await readCosts(archive, progressLines(context.stderr));

@@ -20,8 +20,8 @@ import {
   TemporalUnreachableError,
 } from '../client/connection-errors';
 import { ConfigError } from '../config/environment';
-import { redact, redactJson } from '../domain/redact';
-import { ResultsError, type ResultsErrorCode } from '../results/errors';
+import { redact, redactJson } from '../core/redact';
+import { ResultsError, type ResultsErrorCode } from '../archive/errors';
 import { RowFileError } from '../rows';
 import { type ExitCode, exitCodes } from './exit-code';
 

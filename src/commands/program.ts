@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { printableLine } from '../domain/text';
-import { longhaulVersion } from '../domain/version';
+import { printableLine } from '../core/text';
+import { longhaulVersion } from '../core/version';
 import { type CommandContext, withPrintableOutput } from './command-context';
 
 const exitCodeHelp = `

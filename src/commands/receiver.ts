@@ -7,7 +7,7 @@ import { loadReceiverConfig } from '../config/callback-config';
 import { ConfigError } from '../config/environment';
 import type { MetricsConfig } from '../config/values';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
-import { errorCode } from '../domain/text';
+import { errorCode } from '../core/text';
 import type { RunningReceiver, StartReceiverOptions } from '../receiver';
 import { type CommandContext, guardProcess, logTraces, openProgramTraces, type ProcessGuard } from './command-context';
 
@@ -39,7 +39,7 @@ async function runReceiver(context: CommandContext): Promise<void> {
   const { config, warnings } = loadReceiverConfig(context.env);
   const temporal = loadTemporalConnection(context.env);
   // Loaded on demand: the other commands need neither server nor log.
-  const { createLogger } = await import('../telemetry/logger.js');
+  const { createLogger } = await import('../worker/logger.js');
 
   const traces = await openProgramTraces(
     config.traces,
@@ -91,7 +91,7 @@ async function openMeter(
   metrics: MetricsConfig | null,
 ): Promise<{ readonly metricMeter: MetricMeter; close(): Promise<void> }> {
   if (metrics === null) return { metricMeter: noopMetricMeter, close: () => Promise.resolve() };
-  const { closeRuntime, installRuntime } = await import('../telemetry/temporal-runtime.js');
+  const { closeRuntime, installRuntime } = await import('../worker/temporal-runtime.js');
   return { metricMeter: installRuntime(logger, metrics), close: closeRuntime };
 }
 

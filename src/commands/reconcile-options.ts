@@ -3,10 +3,10 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parse } from 'csv-parse/sync';
 import { InputInvalidError } from '../client/errors';
-import { parseDuration } from '../domain/time';
-import { parseJson } from '../domain/json';
-import { isRequestId } from '../domain/create-outcome';
-import { errorCode, errorMessage } from '../domain/text';
+import { parseDuration } from '../core/time';
+import { parseJson } from '../core/json';
+import { isRequestId } from '../core/create-outcome';
+import { errorCode, errorMessage } from '../core/text';
 import type { Settlement } from '../reconcile/reconcile';
 
 /**

@@ -3,10 +3,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { connectTemporal } from '../client/connect-temporal';
 import { toClientError } from '../client/temporal-access';
 import { loadClientConfig } from '../config/client-config';
-import { longhaulVersion } from '../domain/version';
+import { longhaulVersion } from '../core/version';
 import { loadTemporalConnection } from '../config/temporal-connection';
-import { boundedText, printableLine } from '../domain/text';
-import { redact } from '../domain/redact';
+import { boundedText, printableLine } from '../core/text';
+import { redact } from '../core/redact';
 import type { ReplayedExecution } from '../replay';
 import { type CommandContext, printJson } from './command-context';
 import { exitCodes } from './exit-code';
@@ -50,8 +50,8 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
   const temporal = loadTemporalConnection(context.env);
   const { codecKeys } = loadClientConfig(context.env).config;
   // Loaded on demand: the native SDK would slow the start of every other command.
-  const { createLogger } = await import('../telemetry/logger.js');
-  const { closeRuntime, installRuntime } = await import('../telemetry/temporal-runtime.js');
+  const { createLogger } = await import('../worker/logger.js');
+  const { closeRuntime, installRuntime } = await import('../worker/temporal-runtime.js');
   const { replayExecutions } = await import('../replay.js');
   // What the SDK says of a failed replay is printed once, below.
   installRuntime(createLogger({ level: 'fatal' }));

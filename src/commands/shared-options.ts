@@ -4,8 +4,8 @@ import { InputInvalidError } from '../client/errors';
 import { checkedTaskId } from '../client/start-check';
 import type { InputValue, ResourceForm } from '../contract/task-input';
 import { workflowTaskQueue } from '../contract/task-queues';
-import { readInputText } from '../domain/input-values';
-import { isDrivePath, isUri } from '../domain/uri';
+import { readInputText } from '../core/input-values';
+import { isDrivePath, isUri } from '../core/uri';
 
 /** An option that may be given any number of times; `undefined` when it never is. */
 export function repeatable(flags: string, description: string): Option {

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { InputInvalidError } from '../client/errors';
 import { loadClientConfig } from '../config/client-config';
 import type { InputValue } from '../contract/task-input';
-import { errorCode, formatBytes, formatCount, formatCountOf } from '../domain/text';
-import { isUri } from '../domain/uri';
+import { errorCode, formatBytes, formatCount, formatCountOf } from '../core/text';
+import { isUri } from '../core/uri';
 import {
   findFolderProblem,
   type PreparedRowFile,

@@ -1,5 +1,5 @@
 import { Format, MultiBar, type SingleBar } from 'cli-progress';
-import { cutText, printableLine } from '../domain/text';
+import { cutText, printableLine } from '../core/text';
 import { type Output, terminalColumns } from './command-context';
 
 /** The text of a line at a moment. */

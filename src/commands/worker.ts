@@ -5,7 +5,7 @@ import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
-import { errorCode, errorMessage } from '../domain/text';
+import { errorCode, errorMessage } from '../core/text';
 import { ArchiveError } from '../storage/errors';
 import type { RunningWorker, StartWorkerOptions } from '../worker';
 import {
@@ -59,8 +59,8 @@ async function runWorker(
   const { config, warnings } = loadWorkerConfig(env);
   const temporal = loadTemporalConnection(env);
   // Loaded on demand, here and below: the native SDK and the AWS SDK would slow the start of every other command.
-  const { createLogger } = await import('../telemetry/logger.js');
-  const { installRuntime } = await import('../telemetry/temporal-runtime.js');
+  const { createLogger } = await import('../worker/logger.js');
+  const { installRuntime } = await import('../worker/temporal-runtime.js');
 
   const traces = await openProgramTraces(
     config.traces,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { type ServiceCodes, type ServiceDialect, specifiedDialect } from '../domain/service-dialect';
-import type { StateWords } from '../domain/task-state';
+import { type ServiceCodes, type ServiceDialect, specifiedDialect } from '../core/service-dialect';
+import type { StateWords } from '../core/task-state';
 import type { VariableValues } from './environment';
 import { fields, readJsonFile, readNamedFile, type ReadTextFile, shownFile } from './json-file';
 import { Secret } from './secret';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { specifiedDialect } from '../domain/service-dialect';
+import { specifiedDialect } from '../core/service-dialect';
 import { readNamedFile, type ReadTextFile, shownFile } from './json-file';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import {

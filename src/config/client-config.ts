@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { flag, optionProblems, type OptionRules, plainText } from '../domain/option-rules';
-import { isRecord } from '../domain/json';
-import { showValue } from '../domain/text';
-import type { TraceContext } from '../domain/trace-context';
+import { flag, optionProblems, type OptionRules, plainText } from '../core/option-rules';
+import { isRecord } from '../core/json';
+import { showValue } from '../core/text';
+import type { TraceContext } from '../core/trace-context';
 import type { ReadTextFile } from './json-file';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { ConfigError, type Loaded, readVariables, ignoredVariableWarnings, type VariableValues } from './environment';

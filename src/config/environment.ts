@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { nearestName } from '../domain/nearest-name';
-import { redactUrl } from '../domain/uri';
+import { nearestName } from '../core/nearest-name';
+import { redactUrl } from '../core/uri';
 import { baseUrlFaults } from './values';
 import { type VariableName, variableNames, variables } from './variables';
 

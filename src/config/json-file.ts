@@ -1,8 +1,8 @@
 import { parse, type ParseError } from 'jsonc-parser';
 import * as z from 'zod';
-import { parseJson } from '../domain/json';
-import { nearestName } from '../domain/nearest-name';
-import { boundedText, errorCode, showValue } from '../domain/text';
+import { parseJson } from '../core/json';
+import { nearestName } from '../core/nearest-name';
+import { boundedText, errorCode, showValue } from '../core/text';
 
 /** Reads a small text file; throws as `readFileSync` does. Injected, so that the config itself stays pure. */
 export type ReadTextFile = (path: string) => string;

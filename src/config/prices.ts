@@ -8,7 +8,7 @@ import {
   parseMoney,
   type Price,
   type Prices,
-} from '../domain/money';
+} from '../money/money';
 import { ConfigError, readVariables } from './environment';
 import { fields, readJsonFile, type ReadTextFile } from './json-file';
 import { variables } from './variables';

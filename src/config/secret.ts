@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { knownSecrets } from '../domain/redact';
+import { knownSecrets } from '../core/redact';
 
 const shown = '[redacted]';
 

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
-import { knownSecrets } from '../domain/redact';
-import { errorCode, errorMessage } from '../domain/text';
-import { redactUrl } from '../domain/uri';
+import { knownSecrets } from '../core/redact';
+import { errorCode, errorMessage } from '../core/text';
+import { redactUrl } from '../core/uri';
 import { ConfigError } from './environment';
 import { shownFile } from './json-file';
 

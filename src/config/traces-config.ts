@@ -1,7 +1,7 @@
-import { knownSecrets } from '../domain/redact';
-import { showValue } from '../domain/text';
-import { parseTraceparent, type TraceContext } from '../domain/trace-context';
-import { safeDecode } from '../domain/uri';
+import { knownSecrets } from '../core/redact';
+import { showValue } from '../core/text';
+import { parseTraceparent, type TraceContext } from '../core/trace-context';
+import { safeDecode } from '../core/uri';
 import { readText, type VariableValues } from './environment';
 
 /** Where the traces of a process go, and as what. */

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import * as z from 'zod';
-import { parseServiceDialect } from '../domain/service-dialect';
-import { parseDuration } from '../domain/time';
-import { isUri, parseS3Uri } from '../domain/uri';
-import { maxWorkflowTasks } from '../domain/workflow-tasks';
+import { parseServiceDialect } from '../core/service-dialect';
+import { parseDuration } from '../core/time';
+import { isUri, parseS3Uri } from '../core/uri';
+import { maxWorkflowTasks } from '../core/workflow-tasks';
 
 // How the texts of variables are read. What they should be stands beside each variable.
 

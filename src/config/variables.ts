@@ -1,8 +1,8 @@
 import path from 'node:path';
 import * as z from 'zod';
-import { defaultHeaderPrefix, refusalMeanings } from '../domain/service-dialect';
-import { serviceStatuses } from '../domain/task-state';
-import { maxWorkflowTasks } from '../domain/workflow-tasks';
+import { defaultHeaderPrefix, refusalMeanings } from '../core/service-dialect';
+import { serviceStatuses } from '../core/task-state';
+import { maxWorkflowTasks } from '../core/workflow-tasks';
 import {
   accountNames,
   apiKey,

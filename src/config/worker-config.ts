@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { S3Place } from '../domain/uri';
+import type { S3Place } from '../core/uri';
 import { type Account, readAccounts } from './accounts';
 import { readNamedFile, type ReadTextFile, shownFile } from './json-file';
 import { type PriceList, readPrices } from './prices';

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { type DayOperation, type DayOutcome, type DayView, endOfDayMs } from '../domain/day-operations';
-import { isRecord } from '../domain/json';
-import { isMoney, type Money } from '../domain/money';
-import { showValue } from '../domain/text';
+import { type DayOperation, type DayOutcome, type DayView, endOfDayMs } from '../money/day-operations';
+import { isRecord } from '../core/json';
+import { isMoney, type Money } from '../money/money';
+import { showValue } from '../core/text';
 import { defineQuery, defineUpdate } from './message-definitions';
 import { wholeNumber } from './schema';
 import { isTaskKey } from './workflow-ids';

@@ -1,10 +1,10 @@
-import type { UncertainCreate } from '../domain/adoption';
-import type { CreateOutcome } from '../domain/create-outcome';
-import type { Money } from '../domain/money';
-import type { FailingQueries, DeadlinesMs, WatchedTask } from '../domain/task-state';
-import type { PollBounds } from '../domain/poll-cadence';
-import type { VerbAnswer } from '../domain/stop-request';
-import type { ManifestInput } from '../formats/manifest';
+import type { UncertainCreate } from '../core/adoption';
+import type { CreateOutcome } from '../core/create-outcome';
+import type { Money } from '../money/money';
+import type { FailingQueries, DeadlinesMs, WatchedTask } from '../core/task-state';
+import type { PollBounds } from '../core/poll-cadence';
+import type { VerbAnswer } from '../core/stop-request';
+import type { ManifestInput } from '../archive/manifest';
 import type { OutputNaming, ResourceForm, TaskChoices } from './task-input';
 import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 

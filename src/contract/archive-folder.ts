@@ -1,7 +1,7 @@
-import { maxPartBytes } from '../domain/archive-name';
-import { parseOutputNameTemplate } from '../domain/output-name-template';
-import { showValue, utf8Bytes } from '../domain/text';
-import { isRecord } from '../domain/json';
+import { maxPartBytes } from '../archive/archive-name';
+import { parseOutputNameTemplate } from '../archive/output-name-template';
+import { showValue, utf8Bytes } from '../core/text';
+import { isRecord } from '../core/json';
 import { batchWorkflowId, isTaskKey, rowWorkflowId } from './workflow-ids';
 
 /** What a row's task knows of its batch. */

@@ -1,5 +1,5 @@
-import { isRecord } from '../domain/json';
-import { showValue, utf8Bytes } from '../domain/text';
+import { isRecord } from '../core/json';
+import { showValue, utf8Bytes } from '../core/text';
 
 /**
  * The largest input of a task or a batch: its JSON in bytes, as Temporal stores it.

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { parseInputKey } from '../domain/input-values';
-import { isFields, isRecord } from '../domain/json';
-import { nearestName, unknownNameProblems } from '../domain/nearest-name';
-import { showValue, textRemedy } from '../domain/text';
-import { hasPassword, signatureParameterOf } from '../domain/uri';
+import { parseInputKey } from '../core/input-values';
+import { isFields, isRecord } from '../core/json';
+import { nearestName, unknownNameProblems } from '../core/nearest-name';
+import { showValue, textRemedy } from '../core/text';
+import { hasPassword, signatureParameterOf } from '../core/uri';
 import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
 import { check, type Parsed, pick, unknownFieldProblems } from './schema';
 import {

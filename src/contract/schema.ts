@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { isFields } from '../domain/json';
-import { unknownNameProblems } from '../domain/nearest-name';
-import { showValue } from '../domain/text';
+import { isFields } from '../core/json';
+import { unknownNameProblems } from '../core/nearest-name';
+import { showValue } from '../core/text';
 
 /*
  * Parts of the schemas of what others give to Longhaul. The message of a schema is its remedy: what to give instead. valibot

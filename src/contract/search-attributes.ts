@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
-import type { LonghaulStatus } from '../domain/task-state';
+import type { LonghaulStatus } from '../core/task-state';
 import type { FailureType } from './failure-types';
 
 /** Longhaul's search attributes. A worker refuses to start on a namespace that lacks one. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { FindingKind, SafeReason } from '../domain/reconcile';
-import { isRecord } from '../domain/json';
+import type { FindingKind, SafeReason } from '../core/reconcile';
+import { isRecord } from '../core/json';
 import { firstProblems, unusableInput } from './input-bounds';
 import { check, flag, oneOf, pick, unknownFieldProblems, wholeNumber } from './schema';
 import { workflowTaskQueue } from './task-queues';

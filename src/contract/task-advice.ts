@@ -1,4 +1,4 @@
-import { shellWord } from '../domain/text';
+import { shellWord } from '../core/text';
 import { type FailureType, mayExistUnfollowed, unpaidRefusals } from './failure-types';
 import { adoptionKey, batchOfRow, isLonghaulWorkflowId, taskKeyOf, taskWorkflowId } from './workflow-ids';
 

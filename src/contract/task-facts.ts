@@ -1,4 +1,4 @@
-import { isTerminal } from '../domain/task-state';
+import { isTerminal } from '../core/task-state';
 import type { StopRequestView } from './task-messages';
 
 /** What is known of a task, as its workflow answers or a client puts it together; null where it is not known. */

@@ -1,5 +1,5 @@
-import type { StopOutcome, StopVerb } from '../domain/stop-request';
-import type { LonghaulStatus } from '../domain/task-state';
+import type { StopOutcome, StopVerb } from '../core/stop-request';
+import type { LonghaulStatus } from '../core/task-state';
 import { defineQuery, defineSignal, defineUpdate } from './message-definitions';
 import type { AdoptDecision } from './task-input';
 

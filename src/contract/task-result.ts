@@ -1,8 +1,8 @@
-import { isCount, isRecord } from '../domain/json';
-import { isMoney, type Money } from '../domain/money';
-import type { TerminalStatus } from '../domain/task-state';
-import type { ServiceTimestamp } from '../domain/time';
-import type { RowUploads } from '../formats/row-end';
+import { isCount, isRecord } from '../core/json';
+import { isMoney, type Money } from '../money/money';
+import type { TerminalStatus } from '../core/task-state';
+import type { ServiceTimestamp } from '../core/time';
+import type { RowUploads } from '../archive/row-end';
 
 /** One archived output. */
 export interface ArchivedOutput {

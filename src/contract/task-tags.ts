@@ -1,5 +1,5 @@
-import { redact } from '../domain/redact';
-import { showValue } from '../domain/text';
+import { redact } from '../core/redact';
+import { showValue } from '../core/text';
 
 /** How many tags a task has at most. */
 export const maxTags = 20;

@@ -1,8 +1,8 @@
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { isRecord } from '../domain/json';
-import { formatTraceparent, parseTraceparent, type TraceContext } from '../domain/trace-context';
+import { isRecord } from '../core/json';
+import { formatTraceparent, parseTraceparent, type TraceContext } from '../core/trace-context';
 
 /**
  * The header of Temporal's own interceptors for OpenTelemetry: theirs and Longhaul's read each other. It is durable.

@@ -1,6 +1,6 @@
-import { isRecord } from '../domain/json';
-import type { Money } from '../domain/money';
-import { showValue } from '../domain/text';
+import { isRecord } from '../core/json';
+import type { Money } from '../money/money';
+import { showValue } from '../core/text';
 import * as v from 'valibot';
 import { unusableInput } from './input-bounds';
 import { check, pick, textLike } from './schema';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { dependsOnService, type ServiceFacts } from '../domain/reconcile';
-import type { ServiceTimestamp } from '../domain/time';
-import { withoutUrls } from '../domain/uri';
+import { dependsOnService, type ServiceFacts } from '../core/reconcile';
+import type { ServiceTimestamp } from '../core/time';
+import { withoutUrls } from '../core/uri';
 import {
   ApiKeyUnavailableError,
   NotFoundError,

@@ -1,5 +1,5 @@
-import { type Finding, type FindingKind, findingKinds, type Remedy } from '../domain/reconcile';
-import { shellWord, printableLine, printableText } from '../domain/text';
+import { type Finding, type FindingKind, findingKinds, type Remedy } from '../core/reconcile';
+import { shellWord, printableLine, printableText } from '../core/text';
 import type { Reconciliation } from './reconcile';
 
 /** A command that makes something safe, ready for a shell. */

@@ -1,8 +1,8 @@
 import type { ListedTask } from '../client/task/list-tasks';
 import { failureTypes } from '../contract/failure-types';
 import { createName } from '../contract/workflow-ids';
-import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../domain/reconcile';
-import type { RecordedCreate } from '../results/archive-reader';
+import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../core/reconcile';
+import type { RecordedCreate } from '../archive/archive-reader';
 
 /** A manifest, and how the files that it names are. */
 export interface ReadManifest extends ArchiveFacts {

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Longhaul } from '../client/longhaul';
 import type { SweepPlan } from '../contract/sweep';
 import { adoptionKey, batchOfRow, batchWorkflowId, taskWorkflowId } from '../contract/workflow-ids';
-import type { Finding, FindingKind, Remedy } from '../domain/reconcile';
-import { errorMessage, safeText } from '../domain/text';
+import type { Finding, FindingKind, Remedy } from '../core/reconcile';
+import { errorMessage, safeText } from '../core/text';
 import { workflowState } from './workflow-state';
 
 /** A finding, and what the policies of a sweep made of it. */

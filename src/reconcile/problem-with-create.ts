@@ -1,9 +1,9 @@
 import { findCreate } from '../activities/create-record';
 import { createName } from '../contract/workflow-ids';
-import { findRival, isCreatedBefore, type UncertainCreate } from '../domain/adoption';
-import type { ServiceFacts } from '../domain/reconcile';
-import { formatMoment } from '../domain/time';
-import { parseCreateRecord } from '../formats/create-record';
+import { findRival, isCreatedBefore, type UncertainCreate } from '../core/adoption';
+import type { ServiceFacts } from '../core/reconcile';
+import { formatMoment } from '../core/time';
+import { parseCreateRecord } from '../archive/create-record';
 import type { Archive } from '../storage/archive/archive';
 
 type Recorded = ReturnType<typeof parseCreateRecord>;

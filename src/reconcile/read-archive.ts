@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
-import { manifestName } from '../domain/archive-name';
-import { parseJson } from '../domain/json';
-import { isRequestId } from '../domain/create-outcome';
+import { manifestName } from '../archive/archive-name';
+import { parseJson } from '../core/json';
+import { isRequestId } from '../core/create-outcome';
 import { createName, isLonghaulWorkflowId } from '../contract/workflow-ids';
-import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
+import { type ManifestFiles, parseManifestFiles } from '../archive/manifest';
 import type { Archive, Expectation } from '../storage/archive/archive';
 import { ArchiveError } from '../storage/errors';
-import { type ArchivedFile, archivedFile, toRecordedCreate } from '../results/archive-reader';
+import { type ArchivedFile, archivedFile, toRecordedCreate } from '../archive/archive-reader';
 import type { KnownTasks, ReadManifest } from './known-tasks';
 
 /** Small files that are read at the same time; most of the wait is the archive's. */

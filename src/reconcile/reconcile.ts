@@ -13,10 +13,10 @@ import {
   type SafeReason,
   type ServiceFacts,
   type Verdict,
-} from '../domain/reconcile';
-import { parseCreateRecord } from '../formats/create-record';
+} from '../core/reconcile';
+import { parseCreateRecord } from '../archive/create-record';
 import type { ServiceClient } from '../service';
-import { formatCountOf, showValue } from '../domain/text';
+import { formatCountOf, showValue } from '../core/text';
 import type { Archive } from '../storage/archive/archive';
 import { askAboutTask, askService, type InTurn } from './ask-service';
 import { KnownTasks } from './known-tasks';

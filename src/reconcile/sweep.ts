@@ -1,8 +1,8 @@
 import { workflowTaskQueue } from '../contract/task-queues';
 import type { SweepPlan, SweepResult } from '../contract/sweep';
-import type { Finding } from '../domain/reconcile';
-import { redactJson } from '../domain/redact';
-import { boundedText, safeText } from '../domain/text';
+import type { Finding } from '../core/reconcile';
+import { redactJson } from '../core/redact';
+import { boundedText, safeText } from '../core/text';
 import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';

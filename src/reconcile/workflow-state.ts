@@ -1,6 +1,6 @@
 import { UnknownTaskError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
-import { utf8Bytes } from '../domain/text';
+import { utf8Bytes } from '../core/text';
 
 /** Temporal's limit, in bytes. */
 const maxWorkflowIdBytes = 1_000;

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import { exactNumber } from '../domain/input-values';
+import { exactNumber } from '../core/input-values';
 import { optionFor, type OptionNames } from './row-problem';
 
 /** What stands between the cells of a table. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { isRecord } from '../domain/json';
-import { formatRowPlace, pickPlace } from '../domain/batch/row-place';
-import { errorCode, formatCountOf, showValue } from '../domain/text';
-import { isUri } from '../domain/uri';
+import { isRecord } from '../core/json';
+import { formatRowPlace, pickPlace } from '../core/batch/row-place';
+import { errorCode, formatCountOf, showValue } from '../core/text';
+import { isUri } from '../core/uri';
 import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import type { RefusedRow } from './prepare-row';

@@ -13,9 +13,9 @@ import {
   optionProblems,
   type OptionRule,
   type OptionRules,
-} from '../domain/option-rules';
-import { errorCode, showValue } from '../domain/text';
-import { isUri } from '../domain/uri';
+} from '../core/option-rules';
+import { errorCode, showValue } from '../core/text';
+import { isUri } from '../core/uri';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
 import { preparedIndexPath } from './prepared-rows';
 import { PreparedRowsWriter } from './prepared-rows-writer';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isTaskKey } from '../contract/workflow-ids';
-import { isRecord } from '../domain/json';
-import { formatRowPlace, type RowPlace } from '../domain/batch/row-place';
-import { showValue } from '../domain/text';
+import { isRecord } from '../core/json';
+import { formatRowPlace, type RowPlace } from '../core/batch/row-place';
+import { showValue } from '../core/text';
 import { maxOriginalKeyLength } from './row-key';
 import { type DecimalSign, type Delimiter, delimiters } from './cells';
 

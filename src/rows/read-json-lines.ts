@@ -1,5 +1,5 @@
-import { isFields } from '../domain/json';
-import { showValue, errorMessage } from '../domain/text';
+import { isFields } from '../core/json';
+import { showValue, errorMessage } from '../core/text';
 import { addFaults, type RawRecord } from './split-records';
 import { repeatedField } from './row-fields';
 import { RowFileError, RowProblems } from './row-problem';

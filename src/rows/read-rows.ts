@@ -1,4 +1,4 @@
-import { showValue } from '../domain/text';
+import { showValue } from '../core/text';
 import { declaredDelimiter, delimiterByFormat } from './cells';
 import { prepareRow, type RefusedRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';

@@ -1,8 +1,8 @@
 import type { ChangedRow, RenamedRows } from '../contract/batch/batch-activities';
 import type { RowChoice } from '../contract/batch/batch-input';
 import { type RowRecord, wasRefusedUnpaid } from '../contract/batch/batch-rows';
-import { formatRowPlace, pickKeys, pickPlace, shownKey } from '../domain/batch/row-place';
-import { formatCount, formatCountOf, showValue } from '../domain/text';
+import { formatRowPlace, pickKeys, pickPlace, shownKey } from '../core/batch/row-place';
+import { formatCount, formatCountOf, showValue } from '../core/text';
 import type { PreparedRow } from './prepared-rows';
 import { countNames } from './row-choice';
 

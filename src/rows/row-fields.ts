@@ -1,8 +1,8 @@
 import { createScanner } from 'jsonc-parser';
 import type { NewTaskInput } from '../contract/task-input';
-import { isRecord } from '../domain/json';
-import { maxSuggestions } from '../domain/nearest-name';
-import { showValue } from '../domain/text';
+import { isRecord } from '../core/json';
+import { maxSuggestions } from '../core/nearest-name';
+import { showValue } from '../core/text';
 import { meantName, optionFor, type OptionNames, type RowProblems, suggestName } from './row-problem';
 
 /** Of a task's input, what a row may say. */

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { isRecord } from '../domain/json';
-import { errorCode, showValue } from '../domain/text';
+import { isRecord } from '../core/json';
+import { errorCode, showValue } from '../core/text';
 import { declaredDelimiter, type Delimiter, delimiterByFormat } from './cells';
 import { RowFileError } from './row-problem';
 import { otherDelimiter } from './table-columns';

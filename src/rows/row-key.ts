@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isTaskKey } from '../contract/workflow-ids';
-import { canonicalJson } from '../domain/json';
-import type { RowPlace } from '../domain/batch/row-place';
+import { canonicalJson } from '../core/json';
+import type { RowPlace } from '../core/batch/row-place';
 
 /** Under which key a row's task runs. */
 export interface RowKey {

@@ -1,6 +1,6 @@
-import { unknownNameProblems } from '../domain/nearest-name';
-import { isFields } from '../domain/json';
-import { showValue } from '../domain/text';
+import { unknownNameProblems } from '../core/nearest-name';
+import { isFields } from '../core/json';
+import { showValue } from '../core/text';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
 import { optionFor, type OptionNames, RowFileError } from './row-problem';
 import type { RowTemplate } from './row-template';

@@ -1,6 +1,6 @@
-import { nearestName } from '../domain/nearest-name';
-import { formatRowPlace, pickPlace, type RowPlace } from '../domain/batch/row-place';
-import { showValue } from '../domain/text';
+import { nearestName } from '../core/nearest-name';
+import { formatRowPlace, pickPlace, type RowPlace } from '../core/batch/row-place';
+import { showValue } from '../core/text';
 
 /** What is wrong with a row, to count by. */
 export type RowProblemCode =

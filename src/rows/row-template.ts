@@ -1,7 +1,7 @@
-import { parseTemplate, type TemplatePiece } from '../domain/column-template';
-import { parseInputKey } from '../domain/input-values';
-import { isRecord } from '../domain/json';
-import { showValue, errorMessage } from '../domain/text';
+import { parseTemplate, type TemplatePiece } from '../core/column-template';
+import { parseInputKey } from '../core/input-values';
+import { isRecord } from '../core/json';
+import { showValue, errorMessage } from '../core/text';
 import { isRowField, repeatedField, listRowFields } from './row-fields';
 import { RowFileError, type RowProblems } from './row-problem';
 import { expectedNumber, type NumberNotation, readCellNumber } from './cells';

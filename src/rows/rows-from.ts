@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { parseInputKey } from '../domain/input-values';
-import { isFields } from '../domain/json';
-import { errorMessage, showValue } from '../domain/text';
+import { parseInputKey } from '../core/input-values';
+import { isFields } from '../core/json';
+import { errorMessage, showValue } from '../core/text';
 import { isIterable, type RowFile } from './row-file';
 import { RowFileError } from './row-problem';
 

@@ -1,7 +1,7 @@
-import { type InputFromText, exactNumber, parseInputKey } from '../domain/input-values';
-import { isFields } from '../domain/json';
-import type { RowPlace } from '../domain/batch/row-place';
-import { formatCountOf } from '../domain/text';
+import { type InputFromText, exactNumber, parseInputKey } from '../core/input-values';
+import { isFields } from '../core/json';
+import type { RowPlace } from '../core/batch/row-place';
+import { formatCountOf } from '../core/text';
 import {
   cellDamage,
   columnName,

@@ -1,5 +1,5 @@
 import type { Delimiter } from './cells';
-import { formatRowPlace } from '../domain/batch/row-place';
+import { formatRowPlace } from '../core/batch/row-place';
 import { RowFileError, type RowProblems } from './row-problem';
 
 /** A record: the text of one row, however many lines it has, without its line end. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RowsReference } from '../contract/batch/batch-input';
 import { type InputValue, inputDigest } from '../contract/task-input';
-import { isUri } from '../domain/uri';
+import { isUri } from '../core/uri';
 import { preparedIndexPath, preparedRowsAt, readPreparedPage } from './prepared-rows';
 import { PreparedRowsWriter } from './prepared-rows-writer';
 

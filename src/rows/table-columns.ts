@@ -1,6 +1,6 @@
 import { firstProblems } from '../contract/input-bounds';
-import { parseInputKey } from '../domain/input-values';
-import { showValue } from '../domain/text';
+import { parseInputKey } from '../core/input-values';
+import { showValue } from '../core/text';
 import { columnName, type Delimiter, delimiters, parseCells } from './cells';
 import { getKeyColumn, type RowOptions } from './row-options';
 import { meantName, optionFor, RowFileError, type RowProblem, suggestName } from './row-problem';

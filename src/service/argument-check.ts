@@ -9,9 +9,9 @@ import {
   type OptionRules,
   plainText,
   milliseconds,
-} from '../domain/option-rules';
-import { isFields, isRecord } from '../domain/json';
-import { showValue, textRemedy } from '../domain/text';
+} from '../core/option-rules';
+import { isFields, isRecord } from '../core/json';
+import { showValue, textRemedy } from '../core/text';
 import type {
   CallOptions,
   CreateTaskAsyncOptions,

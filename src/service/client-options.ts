@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import type { EnvelopeCodes } from '../domain/service-dialect';
-import type { StateWords } from '../domain/task-state';
+import type { EnvelopeCodes } from '../core/service-dialect';
+import type { StateWords } from '../core/task-state';
 import type { CallbackTarget } from './create-request';
 import type { EndpointName } from './endpoints';
 import type { RequestObserver, TraceRequest } from './service-transport';

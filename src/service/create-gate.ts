@@ -1,4 +1,4 @@
-import type { CreateOutcome } from '../domain/create-outcome';
+import type { CreateOutcome } from '../core/create-outcome';
 
 /**
  * `open`: creates are sent. `closed`: none is sent until a moment. `probing`: that moment has passed, and one create at

@@ -1,4 +1,4 @@
-import type { CreateOutcome } from '../domain/create-outcome';
+import type { CreateOutcome } from '../core/create-outcome';
 import { CreateGate, type CreateLimiterState, type Refusal, type RefusalCause, refusalIn } from './create-gate';
 import { formatRate, steadyNow, TokenBucket } from './token-bucket';
 

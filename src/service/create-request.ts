@@ -1,8 +1,8 @@
-import { type CreateOutcome, type CreateRejected, classifyCreate, type CreateEvidence } from '../domain/create-outcome';
-import { isFields, isRecord, parseJson } from '../domain/json';
-import { unknownNameProblems } from '../domain/nearest-name';
-import type { EnvelopeRules } from '../domain/service-dialect';
-import { safeText, showValue, textRemedy } from '../domain/text';
+import { type CreateOutcome, type CreateRejected, classifyCreate, type CreateEvidence } from '../core/create-outcome';
+import { isFields, isRecord, parseJson } from '../core/json';
+import { unknownNameProblems } from '../core/nearest-name';
+import type { EnvelopeRules } from '../core/service-dialect';
+import { safeText, showValue, textRemedy } from '../core/text';
 import type { SingleExchange } from './exchange';
 
 /** A task to create (specification, section 2.2). */

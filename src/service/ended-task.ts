@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { readNamedEnd } from '../domain/callback-notice';
-import { isRecord, parseJson } from '../domain/json';
-import type { EnvelopeRules } from '../domain/service-dialect';
-import { isTerminal, parseServiceStatus, type ServiceStatus, type TerminalStatus } from '../domain/task-state';
+import { readNamedEnd } from '../core/callback-notice';
+import { isRecord, parseJson } from '../core/json';
+import type { EnvelopeRules } from '../core/service-dialect';
+import { isTerminal, parseServiceStatus, type ServiceStatus, type TerminalStatus } from '../core/task-state';
 import type { Answer } from './endpoints';
 import { formatProblems, isRefusedByStatus, toRefusal } from './envelope';
 import { ServiceResponseInvalidError } from './errors';

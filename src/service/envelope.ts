@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { isRequestId } from '../domain/create-outcome';
-import { isRecord, parseExactJson } from '../domain/json';
-import type { EnvelopeRules } from '../domain/service-dialect';
-import { safeText } from '../domain/text';
+import { isRequestId } from '../core/create-outcome';
+import { isRecord, parseExactJson } from '../core/json';
+import type { EnvelopeRules } from '../core/service-dialect';
+import { safeText } from '../core/text';
 import type { Answer } from './endpoints';
 import { type ServiceApiError, ServiceResponseInvalidError, toApiError } from './errors';
 import type { HttpReply } from './exchange';

@@ -1,5 +1,5 @@
-import { type EnvelopeCodes, type RefusalMeaning, refusalMeaning } from '../domain/service-dialect';
-import { safeText } from '../domain/text';
+import { type EnvelopeCodes, type RefusalMeaning, refusalMeaning } from '../core/service-dialect';
+import { safeText } from '../core/text';
 import type { Answer } from './endpoints';
 
 /** The `code` of a {@link ServiceApiError}: what the refusal means. */

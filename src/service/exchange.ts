@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import { Client, type Dispatcher } from 'undici';
-import { safeText, errorCode, errorMessage } from '../domain/text';
+import { safeText, errorCode, errorMessage } from '../core/text';
 import { connectionFault, connector } from '../storage/connections';
 
 /** Largest body that is read, in bytes; the service's replies are a few kilobytes. */

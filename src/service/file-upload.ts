@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { showValue } from '../domain/text';
+import { showValue } from '../core/text';
 import { openFolderSource } from '../storage/input/folder-source';
 import { createFail, maxFileBytes, type OpenedSource, plainFileName, spoolSource } from '../storage/input/input-source';
 import { lookUpContentType } from '../storage/local-file';

@@ -30,20 +30,20 @@ export type {
   CreateOutcome,
   CreateRejected,
   CreateUncertain,
-} from '../domain/create-outcome';
+} from '../core/create-outcome';
 export type { TaskDetail, TaskTimestamps } from './task-detail';
-export type { ServiceTimestamp } from '../domain/time';
+export type { ServiceTimestamp } from '../core/time';
 export type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
 export type { WaitForTaskOptions } from './task-wait';
-export type { PollBounds } from '../domain/poll-cadence';
+export type { PollBounds } from '../core/poll-cadence';
 export type { EndedTask, TaskCallback } from './ended-task';
 export type { OutputItem, TaskOutputs } from './task-outputs';
 export type { UploadToken } from './upload-token';
 export type { InputResource, InputResourceFilter, InputResourcePage } from './input-resource';
 
 /** The states of a task (section 3), and the body of a callback (section 6). */
-export { isTerminal, parseServiceStatus, serviceStatuses } from '../domain/task-state';
-export type { ServiceStatus, StateWords, TerminalStatus } from '../domain/task-state';
+export { isTerminal, parseServiceStatus, serviceStatuses } from '../core/task-state';
+export type { ServiceStatus, StateWords, TerminalStatus } from '../core/task-state';
 export { parseCallback } from './ended-task';
 
 /** What is thrown (section 7): switch on `code` or on the class. */
@@ -68,5 +68,5 @@ export type { ApiErrorCode, ServiceErrorCode } from './errors';
 /** What an upload throws beside them; both have a `code` and say whether another try is worth it. */
 export { SourceError, UploadError } from '../storage/errors';
 export type { SourceErrorCode, UploadErrorCode } from '../storage/errors';
-export { defaultEnvelopeCodes } from '../domain/service-dialect';
-export type { EnvelopeCodes, RefusalScope } from '../domain/service-dialect';
+export { defaultEnvelopeCodes } from '../core/service-dialect';
+export type { EnvelopeCodes, RefusalScope } from '../core/service-dialect';

@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 import type * as z from 'zod';
-import { type CreateOutcome, isEnvelope } from '../domain/create-outcome';
-import { isRecord, parseJson } from '../domain/json';
-import { knownSecrets } from '../domain/redact';
+import { type CreateOutcome, isEnvelope } from '../core/create-outcome';
+import { isRecord, parseJson } from '../core/json';
+import { knownSecrets } from '../core/redact';
 import {
   defaultEnvelopeCodes,
   defaultHeaderPrefix,
   defaultSuccessCodes,
   type EnvelopeRules,
-} from '../domain/service-dialect';
-import { comparableWord, parseServiceStatus, type ServiceStatus } from '../domain/task-state';
-import { showValue } from '../domain/text';
+} from '../core/service-dialect';
+import { comparableWord, parseServiceStatus, type ServiceStatus } from '../core/task-state';
+import { showValue } from '../core/text';
 import type { ConnectionRule } from '../storage/connection-rule';
 import {
   type CallOptions,

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { isEnvelope } from '../domain/create-outcome';
-import { parseJson } from '../domain/json';
-import { knownSecrets } from '../domain/redact';
-import { safeText } from '../domain/text';
+import { isEnvelope } from '../core/create-outcome';
+import { parseJson } from '../core/json';
+import { knownSecrets } from '../core/redact';
+import { safeText } from '../core/text';
 import { openAgent, userAgent } from '../storage/connections';
 import { type Answer, endpoints, type EndpointName } from './endpoints';
 import {

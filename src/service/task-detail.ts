@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isRecord } from '../domain/json';
-import type { ServiceStatus } from '../domain/task-state';
-import { type ServiceTimestamp, toServiceTimestamp } from '../domain/time';
+import { isRecord } from '../core/json';
+import type { ServiceStatus } from '../core/task-state';
+import { type ServiceTimestamp, toServiceTimestamp } from '../core/time';
 import {
   readInteger,
   readMessage,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isRecord } from '../domain/json';
-import type { ServiceStatus } from '../domain/task-state';
+import { isRecord } from '../core/json';
+import type { ServiceStatus } from '../core/task-state';
 import {
   boundedList,
   optionalWord,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { longestTimerMs } from '../domain/option-rules';
-import { nextPollDelayMs, type PollBounds, recommendedPollBounds, toPollSituation } from '../domain/poll-cadence';
+import { longestTimerMs } from '../core/option-rules';
+import { nextPollDelayMs, type PollBounds, recommendedPollBounds, toPollSituation } from '../core/poll-cadence';
 import {
   afterPoll,
   asksOutputs,
@@ -10,9 +10,9 @@ import {
   parseServiceStatus,
   unseenTask,
   type WatchedTask,
-} from '../domain/task-state';
-import { errorMessage } from '../domain/text';
-import { withoutUrls } from '../domain/uri';
+} from '../core/task-state';
+import { errorMessage } from '../core/text';
+import { withoutUrls } from '../core/uri';
 import {
   InsufficientBalanceError,
   InvalidRequestError,

@@ -1,6 +1,6 @@
-import { addressHost } from '../domain/uri';
+import { addressHost } from '../core/uri';
 import { extname } from 'node:path';
-import { showValue } from '../domain/text';
+import { showValue } from '../core/text';
 import type { ConnectionRule } from '../storage/connection-rule';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import type { OpenedSource } from '../storage/input/input-source';

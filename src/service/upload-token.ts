@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import * as z from 'zod';
-import { knownSecrets } from '../domain/redact';
+import { knownSecrets } from '../core/redact';
 
 /**
  * Where one file may be uploaded, and the temporary credentials for it (specification, section 2.6). Their lifetime

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isRecord } from '../domain/json';
-import { boundedText, safeText } from '../domain/text';
+import { isRecord } from '../core/json';
+import { boundedText, safeText } from '../core/text';
 
 // Bounded and redacted where it is read: what is read here goes into histories, logs and manifests.
 

@@ -1,7 +1,7 @@
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { errorCode } from '../domain/text';
+import { errorCode } from '../core/text';
 
 /** The address of a host is not public, and the host is not configured. */
 class AddressNotAllowedError extends Error {

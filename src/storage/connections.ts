@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { errorCode } from '../domain/text';
-import { longhaulVersion } from '../domain/version';
+import { errorCode } from '../core/text';
+import { longhaulVersion } from '../core/version';
 import { anyAddress, type FindAddresses } from './connection-rule';
 
 /** Sent with every request: servers refuse requests without one. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { safeText } from '../domain/text';
-import { redactUrl } from '../domain/uri';
+import { safeText } from '../core/text';
+import { redactUrl } from '../core/uri';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { connectionFault, openAgent } from './connections';
 import { BodyProof } from './download-proof';

@@ -1,4 +1,4 @@
-import { safeText, errorCode, errorMessage } from '../domain/text';
+import { safeText, errorCode, errorMessage } from '../core/text';
 
 /**
  * Base of every error of this folder, except the caller's own abort reason. No message, property or cause of it holds

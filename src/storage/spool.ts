@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorCode } from '../domain/text';
+import { errorCode } from '../core/text';
 import { isFull } from './archive/disk';
 import { type Measure, TransferMeter } from './hash';
 

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { errorCode } from '../domain/text';
+import { errorCode } from '../core/text';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { safeCause, StorageError, UploadError, type UploadErrorCode } from './errors';
 import { hashStream } from './hash';

@@ -33,7 +33,7 @@ import { createDownloadAgent } from '../storage/download';
 import { maxFileBytes, type SourceRules } from '../storage/input/input-source';
 import { createArchiveClient } from '../storage/s3/s3-client';
 import { spoolFolder } from '../storage/spool';
-import type { WorkerTraces } from '../traces/worker-traces';
+import type { WorkerTraces } from './worker-traces';
 import { openAccountLimits } from './limits';
 import { keyGauge, requestLog } from './service-request-log';
 

@@ -5,7 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Account } from '../config/accounts';
 import type { WorkerConfig } from '../config/worker-config';
-import { boundedText } from '../domain/text';
+import { boundedText } from '../core/text';
 import { archiveOf, shortArchiveId, withArchive } from '../contract/worker-identity';
 import { watchTaskQueue } from '../contract/task-queues';
 import { AccountGate } from '../service/account-gate';

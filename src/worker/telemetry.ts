@@ -9,11 +9,11 @@ import { Sweeps } from '../client/sweeps';
 import type { TemporalAccess } from '../client/temporal-access';
 import { count, metrics } from '../contract/metrics';
 import type { ReplaySinks } from '../contract/replays';
-import { statesThatWait } from '../domain/task-state';
+import { statesThatWait } from '../core/task-state';
 import { type Archive, requireReserve } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
-import { sampleGauges } from '../telemetry/gauges';
-import { Readiness } from '../telemetry/readiness';
+import { sampleGauges } from './gauges';
+import { Readiness } from '../servers/readiness';
 
 /** How often a worker that is ready asks Temporal, and writes and removes a small file in the archive. */
 const probeTemporalEveryMs = 10_000;

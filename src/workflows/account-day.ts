@@ -14,14 +14,14 @@ import {
   dayRequestProblem,
   spendUpdate,
 } from '../contract/account-day';
-import { workflowTaskTimeout } from '../domain/workflow-tasks';
+import { workflowTaskTimeout } from '../core/workflow-tasks';
 import { requireDecodable, unusableInput } from '../contract/input-bounds';
-import { DailyBudget, type DayState } from '../domain/daily-budget';
-import { type DayView, endOfDayMs } from '../domain/day-operations';
-import { isRecord } from '../domain/json';
-import { formatMoney } from '../domain/money';
-import { errorMessage, markdownText, showValue } from '../domain/text';
-import { formatMoment } from '../domain/time';
+import { DailyBudget, type DayState } from '../money/daily-budget';
+import { type DayView, endOfDayMs } from '../money/day-operations';
+import { isRecord } from '../core/json';
+import { formatMoney } from '../money/money';
+import { errorMessage, markdownText, showValue } from '../core/text';
+import { formatMoment } from '../core/time';
 import { taskFailure } from './failures';
 import { isHistoryLong } from './history-length';
 import { readStartArgument } from './start-argument';

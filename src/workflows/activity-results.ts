@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import { isRequestId } from '../domain/create-outcome';
-import { isRecord } from '../domain/json';
+import { isRequestId } from '../core/create-outcome';
+import { isRecord } from '../core/json';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Shape = (result: Fields) => boolean;

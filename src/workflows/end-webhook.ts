@@ -22,10 +22,10 @@ import {
   webhookWorkflow,
   webhookWorkflowId,
 } from '../contract/webhook';
-import { workflowTaskTimeout } from '../domain/workflow-tasks';
+import { workflowTaskTimeout } from '../core/workflow-tasks';
 import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
-import { isRecord } from '../domain/json';
-import { boundedText, errorMessage, markdownText } from '../domain/text';
+import { isRecord } from '../core/json';
+import { boundedText, errorMessage, markdownText } from '../core/text';
 import type { BatchRun } from './batch/batch-run';
 import type { TaskRun } from './task/task-run';
 

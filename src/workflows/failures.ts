@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, defaultPayloadConverter, TimeoutFailure } from '@temporalio/workflow';
 import { failureTypes, type FailureType } from '../contract/failure-types';
-import { isRecord } from '../domain/json';
-import { errorMessage } from '../domain/text';
+import { isRecord } from '../core/json';
+import { errorMessage } from '../core/text';
 
 /** A failure that ends the workflow; `details` hold what a caller may want to act on. */
 export function taskFailure(

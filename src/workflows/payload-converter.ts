@@ -1,6 +1,6 @@
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/workflow';
 import { Undecodable } from '../contract/input-bounds';
-import { errorMessage } from '../domain/text';
+import { errorMessage } from '../core/text';
 
 /**
  * Temporal's default payload converter, except that a payload that cannot be decoded becomes an {@link Undecodable}

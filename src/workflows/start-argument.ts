@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { showValue } from '../domain/text';
-import { isRecord } from '../domain/json';
+import { showValue } from '../core/text';
+import { isRecord } from '../core/json';
 
 export interface StartArgument {
   /** Not checked yet. */

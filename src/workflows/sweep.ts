@@ -1,7 +1,7 @@
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { parseSweepInput, type SweepActivities, type SweepInput, type SweepResult } from '../contract/sweep';
 import { watchTaskQueue } from '../contract/task-queues';
-import { markdownCode, markdownText } from '../domain/text';
+import { markdownCode, markdownText } from '../core/text';
 import { taskFailure } from './failures';
 import { readStartArgument } from './start-argument';
 

@@ -22,8 +22,8 @@ import {
   type WorkflowSpanEvent,
   withTraceHeader,
 } from '../contract/traces';
-import { isRecord } from '../domain/json';
-import { isTraceSampled, type TraceContext } from '../domain/trace-context';
+import { isRecord } from '../core/json';
+import { isTraceSampled, type TraceContext } from '../core/trace-context';
 
 /*
  * Traces of workflows: part of the bundle of a worker with traces only (workflow-sources.ts). Calls are passed on as they

@@ -17,8 +17,8 @@ import {
   type WebhookInput,
   webhookInputProblems,
 } from '../contract/webhook';
-import { markdownText } from '../domain/text';
-import { formatMoment } from '../domain/time';
+import { markdownText } from '../core/text';
+import { formatMoment } from '../core/time';
 import { failureMessage, taskFailure } from './failures';
 import { readStartArgument } from './start-argument';
 

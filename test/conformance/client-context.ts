@@ -1,5 +1,5 @@
 import { ServiceClient } from '../../src/service';
-import { recommendedPollBounds, type PollBounds } from '../../src/domain/poll-cadence';
+import { recommendedPollBounds, type PollBounds } from '../../src/core/poll-cadence';
 import { defaultTimeouts } from '../../src/service/client-options';
 import { CallbackSink } from './callback-sink';
 import { ClientJourneys } from './client-journeys';

@@ -24,7 +24,7 @@ import { ENDPOINTS } from './plain-http';
 import { shortPace, startReferenceTarget, type ReferenceTarget } from './reference-target';
 import { sampleFile } from './sample-files';
 import { openServiceContext } from './service-context';
-import { errorCode } from '../../src/domain/text';
+import { errorCode } from '../../src/core/text';
 
 const TIMEOUT_MS = 10_000;
 const RUNS = Number(process.env['RUNS'] ?? 150);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
-import { errorMessage } from '../../src/domain/text';
+import { errorMessage } from '../../src/core/text';
 import { startReferenceTarget } from './reference-target';
 import { isConforming, reportOf } from './report';
 import { runConformance } from './run-conformance';

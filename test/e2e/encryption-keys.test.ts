@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { temporal } from '@temporalio/proto';
-import { PayloadCipher } from '../../src/codec/payload-cipher';
+import { PayloadCipher } from '../../src/client/codec/payload-cipher';
 import { taskWorkflowId } from '../../src/contract/workflow-ids';
 import { codecKeys, newCodecKey, writeCodecKeys } from '../support/codec-keys';
 import { eventually } from '../support/eventually';

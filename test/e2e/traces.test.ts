@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StartTaskInput } from '../../src/client/start-check';
 import { traceHeader, traceIdOfRun } from '../../src/contract/traces';
-import { formatTraceparent } from '../../src/domain/trace-context';
+import { formatTraceparent } from '../../src/core/trace-context';
 import { eventually } from '../support/eventually';
 import { ProcessStack } from '../support/process-stack';
 import { workflowBundle } from '../support/product-build';

@@ -1,5 +1,5 @@
 import type { TaskHandle } from '../../src/client/task/task-handle';
-import type { WatchedTask } from '../../src/domain/task-state';
+import type { WatchedTask } from '../../src/core/task-state';
 import type { SupervisedProcess } from '../../tools/supervise';
 import { eventually } from '../support/eventually';
 import { ProcessStack } from '../support/process-stack';

@@ -4,7 +4,7 @@ import { TemporalAccountDays } from '../../src/client/account-days';
 import type { BatchHandle } from '../../src/client/batch/batch-handle';
 import type { TaskHandle } from '../../src/client/task/task-handle';
 import { searchAttributes } from '../../src/contract/search-attributes';
-import { utcDay } from '../../src/domain/day-operations';
+import { utcDay } from '../../src/money/day-operations';
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';

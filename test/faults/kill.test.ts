@@ -6,7 +6,7 @@ import type { ScenarioInput } from '../../reference-service/scenarios/scenario';
 import type { TaskHandle } from '../../src/client/task/task-handle';
 import type { TaskTuning } from '../../src/contract/task-input';
 import { createRecordName } from '../../src/contract/workflow-ids';
-import type { LonghaulStatus } from '../../src/domain/task-state';
+import type { LonghaulStatus } from '../../src/core/task-state';
 import type { SupervisedProcess } from '../../tools/supervise';
 import { eventually } from '../support/eventually';
 import { listFiles } from '../support/list-files';

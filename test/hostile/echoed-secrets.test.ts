@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cancelSignal, statusQuery } from '../../src/contract/task-messages';
-import { redact } from '../../src/domain/redact';
+import { redact } from '../../src/core/redact';
 import { eventually } from '../support/eventually';
 import {
   descriptionOf,

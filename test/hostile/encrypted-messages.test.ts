@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
-import { clientDataConverter } from '../../src/codec/data-converter';
-import { PayloadCipher } from '../../src/codec/payload-cipher';
+import { clientDataConverter } from '../../src/client/codec/data-converter';
+import { PayloadCipher } from '../../src/client/codec/payload-cipher';
 import { Longhaul } from '../../src/client/longhaul';
 import type { CodecKeys } from '../../src/config/codec-keys';
 import { maxInputBytes } from '../../src/contract/input-bounds';

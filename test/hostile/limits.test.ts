@@ -1,6 +1,6 @@
 import { abandonUpdate, callbackSignal, statusQuery } from '../../src/contract/task-messages';
 import type { PollResult } from '../../src/contract/activities';
-import type { CreateOutcome } from '../../src/domain/create-outcome';
+import type { CreateOutcome } from '../../src/core/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
 import {

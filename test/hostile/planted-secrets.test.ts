@@ -8,8 +8,8 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { FolderArchive } from '../../src/storage/archive/folder-archive';
 import { spoolFolder } from '../../src/storage/spool';
-import { startHealthServer } from '../../src/telemetry/health-server';
-import { createLogger } from '../../src/telemetry/logger';
+import { startHealthServer } from '../../src/servers/health-server';
+import { createLogger } from '../../src/worker/logger';
 import { startBucketServer } from '../support/bucket-server';
 import { eventually } from '../support/eventually';
 import {

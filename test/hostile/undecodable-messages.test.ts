@@ -4,7 +4,7 @@ import type { temporal } from '@temporalio/proto';
 import { accountDayWorkflowId } from '../../src/contract/account-day';
 import { progressQuery } from '../../src/contract/batch/batch-messages';
 import { statusQuery } from '../../src/contract/task-messages';
-import { utcDay } from '../../src/domain/day-operations';
+import { utcDay } from '../../src/money/day-operations';
 import { fakeBatchOf, rowEnd } from '../support/fake-batch';
 import { FakeService, seen } from '../support/fake-activities';
 import { jsonPayload, RawMessages, type RawPayload, rawPayload, undecodablePayloads } from '../support/raw-messages';

@@ -6,7 +6,7 @@ import {
   statusQuery,
 } from '../../src/contract/task-messages';
 import { searchAttributes } from '../../src/contract/search-attributes';
-import type { CreateOutcome } from '../../src/domain/create-outcome';
+import type { CreateOutcome } from '../../src/core/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
 import { type ChainedRun, runChainOf } from '../support/run-chain';

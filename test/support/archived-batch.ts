@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { manifestName } from '../../src/domain/archive-name';
-import { type Manifest, manifestText, manifestVersion } from '../../src/formats/manifest';
-import type { ResultLine } from '../../src/formats/result-line';
+import { manifestName } from '../../src/archive/archive-name';
+import { type Manifest, manifestText, manifestVersion } from '../../src/archive/manifest';
+import type { ResultLine } from '../../src/archive/result-line';
 import type { Archive } from '../../src/storage/archive/archive';
 import { sha256 } from './archive-content';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import { errorCode } from '../../src/domain/text';
+import { errorCode } from '../../src/core/text';
 import { listFiles } from './list-files';
 
 /** A text that was found somewhere. */

@@ -12,8 +12,8 @@ import type { WebhookActivities, WebhookDelivery, WebhookInput } from '../../src
 import { isTooLate } from '../../src/activities/create-task';
 import { refusedForNow } from '../../src/activities/to-application-failure';
 import { watchTask } from '../../src/activities/watch-task';
-import type { CreateOutcome } from '../../src/domain/create-outcome';
-import type { VerbAnswer } from '../../src/domain/stop-request';
+import type { CreateOutcome } from '../../src/core/create-outcome';
+import type { VerbAnswer } from '../../src/core/stop-request';
 import { watchParts } from './watch-parts';
 
 /** What one attempt to create does: an outcome (one that is retried becomes a failure), a thrown error, or whatever a test needs it to do. */

@@ -14,7 +14,7 @@ import type {
 } from '../../src/contract/batch/batch-activities';
 import { maxEndBytes } from '../../src/rows';
 import type { BatchInput } from '../../src/contract/batch/batch-input';
-import { noSpending } from '../../src/domain/batch/batch-budget';
+import { noSpending } from '../../src/money/batch-budget';
 import {
   isRetryable,
   noUploads,

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
 import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { buildPageAssets } from '../../src/report/page-assets';
+import { buildPageAssets } from '../../src/archive/report/page-assets';
 import { workflowSources } from '../../src/workflow-sources';
 import { longhaulCommand as sourceCommand } from '../../tools/source-command';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { accountDayWorkflowId, spendUpdate } from '../../src/contract/account-day';
 import type { SweepResult } from '../../src/contract/sweep';
-import { type DayOperation, utcDay } from '../../src/domain/day-operations';
+import { type DayOperation, utcDay } from '../../src/money/day-operations';
 import { webhookWorkflowId } from '../../src/contract/webhook';
 import { startTemporal } from '../../tools/temporal-server';
 import { type BatchStory, batchStories } from './batch-stories';

@@ -13,7 +13,7 @@ import type {
 import type { RowChoice, RowsReference } from '../../src/contract/batch/batch-input';
 import type { BatchFailureDetails } from '../../src/contract/failure-details';
 import type { RowRecord } from '../../src/contract/batch/batch-rows';
-import type { Prices } from '../../src/domain/money';
+import type { Prices } from '../../src/money/money';
 import type { Archive } from '../../src/storage/archive/archive';
 import { asApplicationFailure } from '../../src/activities/to-application-failure';
 import { FolderArchive } from '../../src/storage/archive/folder-archive';

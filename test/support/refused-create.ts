@@ -1,5 +1,5 @@
-import type { CreateRejected } from '../../src/domain/create-outcome';
-import { refusalMeaning, refusalScopes } from '../../src/domain/service-dialect';
+import type { CreateRejected } from '../../src/core/create-outcome';
+import { refusalMeaning, refusalScopes } from '../../src/core/service-dialect';
 
 /** The outcome of a create that the service refused. */
 export function refusedCreate(httpStatus: number, message: string, more: Partial<CreateRejected> = {}): CreateRejected {

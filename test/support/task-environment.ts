@@ -17,8 +17,8 @@ import { statusQuery, type StopRequestView } from '../../src/contract/task-messa
 import type { BatchMembership } from '../../src/contract/archive-folder';
 import type { TaskInput, TaskTuning } from '../../src/contract/task-input';
 import type { TaskResult } from '../../src/contract/task-result';
-import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
-import type { LonghaulStatus } from '../../src/domain/task-state';
+import type { StopOutcome, StopVerb } from '../../src/core/stop-request';
+import type { LonghaulStatus } from '../../src/core/task-state';
 import { eventually } from './eventually';
 import { activitiesByWorkflow } from './fake-activities';
 import { quietRuntime } from './quiet-runtime';

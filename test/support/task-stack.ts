@@ -5,7 +5,7 @@ import { NativeConnection } from '@temporalio/worker';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
 import { loadWorkerConfig } from '../../src/config/worker-config';
 import type { TaskInput } from '../../src/contract/task-input';
-import { createLogger } from '../../src/telemetry/logger';
+import { createLogger } from '../../src/worker/logger';
 import { type RunningWorker, startWorker } from '../../src/worker';
 import type { ReferenceStackOptions } from '../../tools/reference-stack';
 import { workflowBundle } from './product-build';

@@ -1,5 +1,5 @@
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
-import { workerDataConverter } from '../../src/codec/data-converter';
+import { workerDataConverter } from '../../src/client/codec/data-converter';
 import type { CodecKeys } from '../../src/config/codec-keys';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queues';
 import { workflowThread } from '../../src/worker';

@@ -1,5 +1,5 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import type { CreateOutcome } from '../../src/domain/create-outcome';
+import type { CreateOutcome } from '../../src/core/create-outcome';
 import type { FakeService } from './fake-activities';
 import { type RunningTask, type TaskEnvironment, whenStatusIs } from './task-environment';
 

@@ -1,7 +1,7 @@
 import type { temporal } from '@temporalio/proto';
 import type { WatchHeartbeat } from '../../src/contract/activities';
 import type { WatchWay } from '../../src/contract/task-input';
-import type { LonghaulStatus, ServiceStatus, WatchedTask } from '../../src/domain/task-state';
+import type { LonghaulStatus, ServiceStatus, WatchedTask } from '../../src/core/task-state';
 import { eventually } from './eventually';
 import { type RunningTask, whenStatusIs } from './task-environment';
 

@@ -5,7 +5,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { Client, type Connection } from '@temporalio/client';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
 import { Longhaul } from '../../src/client/longhaul';
-import { clientDataConverter } from '../../src/codec/data-converter';
+import { clientDataConverter } from '../../src/client/codec/data-converter';
 import { findTemporalProgram } from '../../tools/find-temporal';
 import { startReferenceStack } from '../../tools/reference-stack';
 import { startS3, type S3Server } from '../../tools/s3-server';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { pauseUpdate, progressQuery, resumeUpdate, setBudgetUpdate } from '../../src/contract/batch/batch-messages';
 import type { BatchInput } from '../../src/contract/batch/batch-input';
-import type { BatchPrices } from '../../src/domain/batch/batch-budget';
+import type { BatchPrices } from '../../src/money/batch-budget';
 import { eventually } from '../support/eventually';
 import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { historyLengthsOf } from '../support/history-lengths';

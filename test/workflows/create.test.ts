@@ -4,7 +4,7 @@ import { refusedForNow } from '../../src/activities/to-application-failure';
 import { readHeldUp, retryingActivities } from '../../src/client/task/pending-work';
 import { toMs } from '../../src/client/workflow-info';
 import { statusQuery } from '../../src/contract/task-messages';
-import type { CreateNotSent, CreateOutcome } from '../../src/domain/create-outcome';
+import type { CreateNotSent, CreateOutcome } from '../../src/core/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';
 import { pendingCreate } from '../support/pending-create';

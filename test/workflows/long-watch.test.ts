@@ -1,5 +1,5 @@
 import { statusQuery } from '../../src/contract/task-messages';
-import { longHistoryEvents } from '../../src/domain/workflow-tasks';
+import { longHistoryEvents } from '../../src/core/workflow-tasks';
 import { FakeService, seen } from '../support/fake-activities';
 import { runChainOf } from '../support/run-chain';
 import { fastTuning, type StartedTask, TaskEnvironment } from '../support/task-environment';

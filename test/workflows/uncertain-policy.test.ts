@@ -1,6 +1,6 @@
 import { heartbeat } from '@temporalio/activity';
 import { abandonUpdate, adoptUpdate, callbackSignal, statusQuery } from '../../src/contract/task-messages';
-import type { CreateOutcome } from '../../src/domain/create-outcome';
+import type { CreateOutcome } from '../../src/core/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';
 import { executionOf, failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';

@@ -4,7 +4,7 @@ import type { RecordRowsInput } from '../../contract/batch/batch-activities';
 import type { RowRecord } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { batchFolder } from '../../contract/archive-folder';
-import { errorMessage, showValue } from '../../domain/text';
+import { errorMessage, showValue } from '../../core/text';
 import {
   type BatchLayout,
   isRecordText,
@@ -12,7 +12,7 @@ import {
   parseLayout,
   parseRecordText,
   recordText,
-} from '../../formats/batch-record';
+} from '../../archive/batch-record';
 import {
   allCreates,
   allUploads,
@@ -20,7 +20,7 @@ import {
   isSameCreate,
   mergedCreates,
   mergedUploads,
-} from '../../formats/row-end';
+} from '../../archive/row-end';
 import type { Archive } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';

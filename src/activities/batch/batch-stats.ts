@@ -6,10 +6,10 @@ import {
   type RowRecord,
   type RowUploads,
 } from '../../contract/batch/batch-rows';
-import { pickKeys, pickPlace } from '../../domain/batch/row-place';
-import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
-import { MoneySums } from '../../domain/money';
-import { allCreates, allUploads, createsWithoutResult, rowCost } from '../../formats/row-end';
+import { pickKeys, pickPlace } from '../../core/batch/row-place';
+import { AppSampler, type AppSamples, toFigures } from '../../money/estimate';
+import { MoneySums } from '../../money/money';
+import { allCreates, allUploads, createsWithoutResult, rowCost } from '../../archive/row-end';
 import type { PreparedRow } from '../../rows';
 
 /** A row of the batch and how it ended; without a record it was never started. */

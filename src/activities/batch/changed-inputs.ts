@@ -1,10 +1,10 @@
 import type { ChangedInput } from '../../contract/batch/batch-activities';
 import type { RowRecord } from '../../contract/batch/batch-rows';
 import type { InputValue } from '../../contract/task-input';
-import { parseJson } from '../../domain/json';
-import { defaultAccount } from '../../domain/batch/batch-budget';
-import { showValue } from '../../domain/text';
-import { type ManifestPage, parseManifestPage } from '../../formats/manifest';
+import { parseJson } from '../../core/json';
+import { defaultAccount } from '../../money/batch-budget';
+import { showValue } from '../../core/text';
+import { type ManifestPage, parseManifestPage } from '../../archive/manifest';
 import type { PreparedRow, RowTable } from '../../rows';
 import { type Archive, readSmall } from '../../storage/archive/archive';
 import { ArchiveError } from '../../storage/errors';

@@ -1,8 +1,8 @@
 import { rowWorkflowId } from '../../contract/workflow-ids';
-import { defaultAccount } from '../../domain/batch/batch-budget';
-import type { DailyRefusal } from '../../domain/day-operations';
-import { formatRowPlace } from '../../domain/batch/row-place';
-import { showValue } from '../../domain/text';
+import { defaultAccount } from '../../money/batch-budget';
+import type { DailyRefusal } from '../../money/day-operations';
+import { formatRowPlace } from '../../core/batch/row-place';
+import { showValue } from '../../core/text';
 import type { PreparedRow } from '../../rows';
 import type { DailyBudgets, Expense, Granted } from '../daily-budgets';
 

@@ -4,9 +4,9 @@ import type { ChangedRow, OpenBatchInput, OpenBatchResult } from '../../contract
 import type { RowRecord } from '../../contract/batch/batch-rows';
 import type { BatchFailureDetails } from '../../contract/failure-details';
 import { failureTypes } from '../../contract/failure-types';
-import { addCost, noSpending, PriceCheck } from '../../domain/batch/batch-budget';
-import { pickKeys } from '../../domain/batch/row-place';
-import { allCreates, isKnownCreate } from '../../formats/row-end';
+import { addCost, noSpending, PriceCheck } from '../../money/batch-budget';
+import { pickKeys } from '../../core/batch/row-place';
+import { allCreates, isKnownCreate } from '../../archive/row-end';
 import { type PreparedRow, RecordComparison, type RefusedRows, refusalWords } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';

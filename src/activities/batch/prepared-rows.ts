@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { RowsReference } from '../../contract/batch/batch-input';
 import { failureTypes } from '../../contract/failure-types';
-import { showValue } from '../../domain/text';
-import { isUri } from '../../domain/uri';
+import { showValue } from '../../core/text';
+import { isUri } from '../../core/uri';
 import {
   preparedIndexPath,
   type ByteRanges,

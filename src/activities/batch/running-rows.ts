@@ -9,8 +9,8 @@ import {
   type StopRowsInput,
 } from '../../contract/batch/batch-activities';
 import type { OpenRow, RowEnd } from '../../contract/batch/batch-rows';
-import { longhaulStatuses } from '../../domain/task-state';
-import { safeText } from '../../domain/text';
+import { longhaulStatuses } from '../../core/task-state';
+import { safeText } from '../../core/text';
 import { maxEndBytes } from '../../rows';
 import type { BatchDependencies, RowTasks } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';

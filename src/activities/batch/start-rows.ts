@@ -9,12 +9,12 @@ import {
   type RowStarted,
   type RunningRow,
 } from '../../contract/batch/batch-rows';
-import { budgetProblem, PriceCheck } from '../../domain/batch/batch-budget';
+import { budgetProblem, PriceCheck } from '../../money/batch-budget';
 import { failureTypes } from '../../contract/failure-types';
 import type { NewTaskInput } from '../../contract/task-input';
-import { parseOutputNameTemplate } from '../../domain/output-name-template';
-import { pickKeys, pickPlace } from '../../domain/batch/row-place';
-import { showValue } from '../../domain/text';
+import { parseOutputNameTemplate } from '../../archive/output-name-template';
+import { pickKeys, pickPlace } from '../../core/batch/row-place';
+import { showValue } from '../../core/text';
 import {
   allowedRetry,
   chooseRows,

@@ -21,8 +21,8 @@ import {
 } from '../../contract/batch/batch-input';
 import { unpaidRefusals } from '../../contract/failure-types';
 import { batchWorkflowId } from '../../contract/workflow-ids';
-import { redact } from '../../domain/redact';
-import { showValue } from '../../domain/text';
+import { redact } from '../../core/redact';
+import { showValue } from '../../core/text';
 import { BaseHandle, type WaitOptions } from '../base-handle';
 import {
   DecisionRefusedError,

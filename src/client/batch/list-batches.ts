@@ -4,7 +4,7 @@ import type { BatchState } from '../../contract/batch/batch-messages';
 import { batchIdOf } from '../../contract/workflow-ids';
 import { isClosed } from '../existing-run';
 import { checkOptions } from '../errors';
-import { count, onlyTrue, type OptionRules } from '../../domain/option-rules';
+import { count, onlyTrue, type OptionRules } from '../../core/option-rules';
 import { askTemporal, callTimeoutMs, listError, type TemporalAccess } from '../temporal-access';
 import { listWorkflows } from '../list-workflows';
 import type { StuckWorkflow } from '../workflow-info';

@@ -9,10 +9,10 @@ import { type BatchPlan, parseBatchInput } from '../../contract/batch/parse-batc
 import { progressQuery } from '../../contract/batch/batch-messages';
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchWorkflowId } from '../../contract/workflow-ids';
-import { workflowTaskTimeout } from '../../domain/workflow-tasks';
-import { batchPriority } from '../../domain/priority';
-import { formatCountOf, markdownText } from '../../domain/text';
-import { parseTraceparent, type TraceContext } from '../../domain/trace-context';
+import { workflowTaskTimeout } from '../../core/workflow-tasks';
+import { batchPriority } from '../../core/priority';
+import { formatCountOf, markdownText } from '../../core/text';
+import { parseTraceparent, type TraceContext } from '../../core/trace-context';
 import { queryWorkflow } from '../base-handle';
 import { startingWithin } from '../client-traces';
 import { InputChangedError, InputInvalidError } from '../errors';

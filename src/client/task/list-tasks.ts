@@ -1,7 +1,7 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { FailureType } from '../../contract/failure-types';
 import { searchAttributes } from '../../contract/search-attributes';
-import { type LonghaulStatus, statesThatWait } from '../../domain/task-state';
+import { type LonghaulStatus, statesThatWait } from '../../core/task-state';
 import type { UntypedEnding } from '../errors';
 import { isClosed } from '../existing-run';
 import { listPages } from '../list-workflows';

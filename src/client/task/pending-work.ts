@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { Activities, CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../../contract/activities';
 import { waitsForTurn, workerStopping } from '../../contract/failure-types';
-import { areFailingLong, type FailingQueries, type WatchedTask } from '../../domain/task-state';
-import { isRecord } from '../../domain/json';
-import { formatCount } from '../../domain/text';
+import { areFailingLong, type FailingQueries, type WatchedTask } from '../../core/task-state';
+import { isRecord } from '../../core/json';
+import { formatCount } from '../../core/text';
 import { decodedFailureMessage, decodedPayload, type DescribedWorkflow, toMs } from '../workflow-info';
 
 /** An activity that is tried again: it failed, waits for its turn, or is paused. */

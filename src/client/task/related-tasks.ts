@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { searchAttributes, sentAtMemo } from '../../contract/search-attributes';
-import type { UncertainCreate } from '../../domain/adoption';
+import type { UncertainCreate } from '../../core/adoption';
 import { isClosed } from '../existing-run';
 import { listRawPages, listWorkflows } from '../list-workflows';
 import { decodedPayload, describeWorkflow, type DescribedWorkflow } from '../workflow-info';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TransferProgress } from '../../contract/activities';
-import type { LonghaulStatus, ServiceStatus } from '../../domain/task-state';
+import type { LonghaulStatus, ServiceStatus } from '../../core/task-state';
 import { ClientClosedError, TemporalBusyError, TemporalUnreachableError } from '../connection-errors';
 import type { RetryingActivity } from './pending-work';
 import type { TaskView } from './task-view';

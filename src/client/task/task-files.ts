@@ -1,8 +1,8 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import type { InputValue, NewTaskInput, ResourceForm, TaskInput } from '../../contract/task-input';
-import { isRecord } from '../../domain/json';
-import { unknownNameProblems } from '../../domain/nearest-name';
-import { errorCode, errorMessage, safeText, showValue } from '../../domain/text';
+import { isRecord } from '../../core/json';
+import { unknownNameProblems } from '../../core/nearest-name';
+import { errorCode, errorMessage, safeText, showValue } from '../../core/text';
 import { InputInvalidError } from '../errors';
 
 /** An input file whose content is here: bytes, or a stream that is read once. It is staged, where workers read it. */

@@ -2,7 +2,7 @@ import { type FailureType, failureTypes } from '../../contract/failure-types';
 import { searchAttributes } from '../../contract/search-attributes';
 import { isTag, tagProblem } from '../../contract/task-tags';
 import { isTaskKey } from '../../contract/workflow-ids';
-import { isRecord } from '../../domain/json';
+import { isRecord } from '../../core/json';
 import {
   checkedElsewhere,
   count,
@@ -11,9 +11,9 @@ import {
   type OptionRule,
   type OptionRules,
   plainText,
-} from '../../domain/option-rules';
-import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../../domain/task-state';
-import { showValue } from '../../domain/text';
+} from '../../core/option-rules';
+import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../../core/task-state';
+import { showValue } from '../../core/text';
 import { InputInvalidError, type UntypedEnding } from '../errors';
 import { pausedFilter, stuckFilter } from '../workflow-info';
 

@@ -12,10 +12,10 @@ import {
   type TaskStatus,
 } from '../../contract/task-messages';
 import type { TaskResult } from '../../contract/task-result';
-import { isRequestId } from '../../domain/create-outcome';
+import { isRequestId } from '../../core/create-outcome';
 import { BaseHandle, checkWaitOptions, type WaitOptions } from '../base-handle';
 import { checkOptions, InputInvalidError, ReplyInvalidError } from '../errors';
-import { abortSignal, type OptionRules, milliseconds } from '../../domain/option-rules';
+import { abortSignal, type OptionRules, milliseconds } from '../../core/option-rules';
 import { isTaskResult, isTaskStatus } from '../replies';
 import { requestIdProblem } from '../start-check';
 import { inputInHistory, type TaskOrigin } from './start-task';

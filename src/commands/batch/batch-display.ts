@@ -1,11 +1,11 @@
 import type { BatchView } from '../../client/batch/batch-view';
 import { formatHeldUp, type HeldUpRows } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
-import { expectedEnd, mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';
-import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
-import { formatBudget } from '../../domain/batch/batch-budget';
-import { statesThatWait } from '../../domain/task-state';
-import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
+import { expectedEnd, mostFrequent, stalledForMs } from '../../core/batch/batch-pace';
+import { formatRowPlace, shownKey } from '../../core/batch/row-place';
+import { formatBudget } from '../../money/batch-budget';
+import { statesThatWait } from '../../core/task-state';
+import { formatBytes, formatCount, formatCountOf, printableLine } from '../../core/text';
 import type { Output } from '../command-context';
 import { formatRetry } from '../task/task-text';
 import { fit, formatBar, formatClock, type ShownLine, TerminalLines, wrap } from '../terminal';

@@ -3,9 +3,9 @@ import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
-import { type RowPlace, shownKey } from '../../domain/batch/row-place';
-import { formatMoney } from '../../domain/money';
-import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
+import { type RowPlace, shownKey } from '../../core/batch/row-place';
+import { formatMoney } from '../../money/money';
+import { formatBytes, formatCount, formatCountOf, printableLine } from '../../core/text';
 import {
   failureTypes,
   mayExistUnfollowed,
@@ -13,7 +13,7 @@ import {
   refusedInputs,
   unpaidRefusals,
 } from '../../contract/failure-types';
-import { mostFrequent } from '../../domain/batch/batch-pace';
+import { mostFrequent } from '../../core/batch/batch-pace';
 import { formatRowCount } from './batch-display';
 import { type CommandContext, pageFile, printJson } from '../command-context';
 
@@ -245,8 +245,8 @@ export async function writeReportPage(
 ): Promise<void> {
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
-  const { openBatchResults } = await import('../../results/batch-results.js');
-  const { writeBatchPage } = await import('../../results/batch-page.js');
+  const { openBatchResults } = await import('../../archive/batch-results.js');
+  const { writeBatchPage } = await import('../../archive/batch-page.js');
   const page = await withArchive(context, async (archive) =>
     writeBatchPage(archive, await openBatchResults(archive, batchId), {
       batchId,
@@ -275,7 +275,7 @@ export async function writeReportTable(
   { csv, json }: { readonly csv: string; readonly json: boolean },
 ): Promise<void> {
   const { withArchive } = await import('../storage-access.js');
-  const { writeBatchTable } = await import('../../results/batch-table.js');
+  const { writeBatchTable } = await import('../../archive/batch-table.js');
   const file = path.resolve(context.cwd, csv);
   const table = await withArchive(context, async (archive) => await writeBatchTable(archive, batchId, file));
   if (json) printJson(context, table);

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { Command } from 'commander';
-import { formatRowPlace } from '../../domain/batch/row-place';
-import { formatBytes, formatCount, formatCountOf, printableLine, showValue } from '../../domain/text';
-import type { FetchCount, FetchedBatch } from '../../results/fetch-batch';
+import { formatRowPlace } from '../../core/batch/row-place';
+import { formatBytes, formatCount, formatCountOf, printableLine, showValue } from '../../core/text';
+import type { FetchCount, FetchedBatch } from '../../archive/fetch-batch';
 import { type CommandContext, type Output, printJson, untilInterrupted } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { repeatable } from '../shared-options';
@@ -48,9 +48,9 @@ async function fetchResults(context: CommandContext, id: string, options: Result
   const { output, partial = false, key: keys, gone = false, json = false } = options;
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
-  const { openBatchResults } = await import('../../results/batch-results.js');
-  const { fetchBatch } = await import('../../results/fetch-batch.js');
-  const { Destination } = await import('../../results/destination.js');
+  const { openBatchResults } = await import('../../archive/batch-results.js');
+  const { fetchBatch } = await import('../../archive/fetch-batch.js');
+  const { Destination } = await import('../../archive/destination.js');
   await withArchive(context, async (archive) => {
     const results = await openBatchResults(archive, id);
     if (results.file === null) {

@@ -7,7 +7,7 @@ import { isAttempts, isConcurrency, maxAttempts, maxConcurrency } from '../../co
 import { parseBatchInput } from '../../contract/batch/parse-batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { givenKey } from '../../rows';
-import { showValue } from '../../domain/text';
+import { showValue } from '../../core/text';
 import { wholeNumber } from '../shared-options';
 
 /** The options of the batch itself, without those of its rows. */

@@ -3,7 +3,7 @@ import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError, LonghaulError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
 import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
-import { formatCount, printableLine } from '../../domain/text';
+import { formatCount, printableLine } from '../../core/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { detachedAnyway, wholeNumber } from '../shared-options';
 import { addBatchRunCommand } from './batch-run';

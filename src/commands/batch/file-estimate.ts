@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { findArchivePlace } from '../../config/client-config';
-import { type AppFigures, type Estimate, estimateRows } from '../../domain/estimate';
-import { formatMoney, type Money } from '../../domain/money';
+import { type AppFigures, type Estimate, estimateRows } from '../../money/estimate';
+import { formatMoney, type Money } from '../../money/money';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
-import { formatCountOf } from '../../domain/text';
+import { formatCountOf } from '../../core/text';
 import { formatRowCount } from './batch-display';
 
 /** An estimate, or why there is none. */
@@ -26,7 +26,7 @@ export async function readKnownFigures(
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
   // The AWS SDK takes half a second to load, and nothing else of this command needs it.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
-  const { readFigures } = await import('../../results/archive-reader.js');
+  const { readFigures } = await import('../../archive/archive-reader.js');
   const late = new AbortController();
   try {
     const reading = readFigures(openArchive(place), apps, late.signal);

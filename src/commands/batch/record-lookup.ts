@@ -6,11 +6,11 @@ import type { RowChoice } from '../../contract/batch/batch-input';
 import type { RowRecord } from '../../contract/batch/batch-rows';
 import { inputDigest } from '../../contract/task-input';
 import { rowWorkflowId } from '../../contract/workflow-ids';
-import { addCost, type BatchSpending, noSpending } from '../../domain/batch/batch-budget';
-import { shownKey } from '../../domain/batch/row-place';
-import type { Money } from '../../domain/money';
-import { formatCount, formatCountOf, showValue } from '../../domain/text';
-import { ResultsError } from '../../results/errors';
+import { addCost, type BatchSpending, noSpending } from '../../money/batch-budget';
+import { shownKey } from '../../core/batch/row-place';
+import type { Money } from '../../money/money';
+import { formatCount, formatCountOf, showValue } from '../../core/text';
+import { ResultsError } from '../../archive/errors';
 import { isToStart, type PreparedRow, RecordComparison, type RefusedRows, refusalWords, stageInputs } from '../../rows';
 import { ArchiveError } from '../../storage/errors';
 import { type CommandContext, withLonghaul } from '../command-context';
@@ -170,7 +170,7 @@ async function readKnown(context: CommandContext, batchId: string, signal: Abort
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here' };
   // The AWS SDK takes half a second to load.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
-  const { readCosts, readRecordedRows } = await import('../../results/archive-reader.js');
+  const { readCosts, readRecordedRows } = await import('../../archive/archive-reader.js');
   try {
     const rows = await readRecordedRows(openArchive(place), batchId, signal);
     // No batch has started a row before its record was laid out.

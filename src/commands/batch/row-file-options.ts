@@ -4,9 +4,9 @@ import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import { parseTaskInput } from '../../contract/parse-task-input';
 import type { InputValue, UncertainPolicy } from '../../contract/task-input';
-import { parseOutputNameTemplate } from '../../domain/output-name-template';
-import { showValue, errorCode } from '../../domain/text';
-import { isUri } from '../../domain/uri';
+import { parseOutputNameTemplate } from '../../archive/output-name-template';
+import { showValue, errorCode } from '../../core/text';
+import { isUri } from '../../core/uri';
 import {
   appColumn,
   type DecimalSign,

@@ -3,9 +3,9 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import { InputInvalidError } from '../../client/errors';
-import { formatRowPlace } from '../../domain/batch/row-place';
-import { parseJson } from '../../domain/json';
-import { errorCode, formatCount, printableLine, showValue } from '../../domain/text';
+import { formatRowPlace } from '../../core/batch/row-place';
+import { parseJson } from '../../core/json';
+import { errorCode, formatCount, printableLine, showValue } from '../../core/text';
 import {
   RowFileError,
   type RowProblem,

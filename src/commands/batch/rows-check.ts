@@ -8,12 +8,12 @@ import {
   noSpending,
   PriceCheck,
   viewBudget,
-} from '../../domain/batch/batch-budget';
-import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
-import { dailyBudgetProblem } from '../../domain/day-operations';
-import type { Money, Prices } from '../../domain/money';
-import { safeText } from '../../domain/text';
-import { isUri } from '../../domain/uri';
+} from '../../money/batch-budget';
+import { formatRowPlace, pickPlace, type RowPlace } from '../../core/batch/row-place';
+import { dailyBudgetProblem } from '../../money/day-operations';
+import type { Money, Prices } from '../../money/money';
+import { safeText } from '../../core/text';
+import { isUri } from '../../core/uri';
 import { inspectInputFile, type PreparedRow, type RowSinks, type RowsReport } from '../../rows';
 import { fit } from '../terminal';
 import type { BatchSettings } from './batch-settings';

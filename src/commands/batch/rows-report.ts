@@ -1,8 +1,8 @@
 import { batchWorkflowId } from '../../contract/workflow-ids';
-import { defaultAccount } from '../../domain/batch/batch-budget';
-import { formatMoney } from '../../domain/money';
-import { formatRowPlace } from '../../domain/batch/row-place';
-import { formatBytes, formatCount, formatCountOf, safeText, showValue } from '../../domain/text';
+import { defaultAccount } from '../../money/batch-budget';
+import { formatMoney } from '../../money/money';
+import { formatRowPlace } from '../../core/batch/row-place';
+import { formatBytes, formatCount, formatCountOf, safeText, showValue } from '../../core/text';
 import type { RowsReport } from '../../rows';
 import { fit } from '../terminal';
 import { formatRowCount } from './batch-display';

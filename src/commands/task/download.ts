@@ -4,11 +4,11 @@ import { TaskFailedError, UnknownTaskError } from '../../client/errors';
 import type { TaskHandle } from '../../client/task/task-handle';
 import { taskCommands } from '../../contract/task-advice';
 import { batchIdOf } from '../../contract/workflow-ids';
-import { isRecord } from '../../domain/json';
-import { formatBytes, formatCountOf, printableLine } from '../../domain/text';
-import type { ArchivedTask, FileProgress } from '../../results/archived-task';
-import type { KeptFile } from '../../results/destination';
-import { ResultsError } from '../../results/errors';
+import { isRecord } from '../../core/json';
+import { formatBytes, formatCountOf, printableLine } from '../../core/text';
+import type { ArchivedTask, FileProgress } from '../../archive/archived-task';
+import type { KeptFile } from '../../archive/destination';
+import { ResultsError } from '../../archive/errors';
 import type { Archive } from '../../storage/archive/archive';
 import { type CommandContext, type Output, printJson, untilInterrupted, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
@@ -50,8 +50,8 @@ async function download(context: CommandContext, id: string, options: DownloadOp
   const { output, manifest, partial = false, json = false } = options;
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
-  const { countOutputs, fetchTask, requireComplete } = await import('../../results/archived-task.js');
-  const { Destination } = await import('../../results/destination.js');
+  const { countOutputs, fetchTask, requireComplete } = await import('../../archive/archived-task.js');
+  const { Destination } = await import('../../archive/destination.js');
   await withArchive(context, async (archive) => {
     const { task, failure } = await findTask(context, archive, { id, manifest, partial });
     const again = taskCommands.adopt(task.manifest.requestId);
@@ -93,7 +93,7 @@ async function findTask(
   archive: Archive,
   { id, manifest, partial }: { readonly id: string; readonly manifest: string | undefined; readonly partial: boolean },
 ): Promise<FoundTask> {
-  const { findArchivedTask, namesOfPath, usualManifestNames } = await import('../../results/archived-task.js');
+  const { findArchivedTask, namesOfPath, usualManifestNames } = await import('../../archive/archived-task.js');
   if (manifest !== undefined) {
     const task = await findArchivedTask(archive, namesOfPath(archive, manifest), null, null);
     if (task !== undefined) return { task, failure: null };
@@ -155,7 +155,7 @@ async function readEnd(task: TaskHandle, archive: Archive, partial: boolean): Pr
     }
     if (!(error instanceof UnknownTaskError) || batchIdOf(workflowId) !== undefined) throw error;
     // Temporal forgets; the create record of the last create does not.
-    const { findLastCreate } = await import('../../results/archived-task.js');
+    const { findLastCreate } = await import('../../archive/archived-task.js');
     const requestId = (await findLastCreate(archive, workflowId))?.requestId;
     if (requestId === undefined) throw error;
     return { requestId, manifest: null, failure: null };

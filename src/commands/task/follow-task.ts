@@ -4,7 +4,7 @@ import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import type { TaskResult } from '../../contract/task-result';
 import { taskCommands } from '../../contract/task-advice';
-import { statesThatWait } from '../../domain/task-state';
+import { statesThatWait } from '../../core/task-state';
 import { type CommandContext, type ConnectionOptions, type Output, printJson, untilStarted } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { choiceLines, formatDetails, formatState, resultText, statusLine, statusText, transferLine } from './task-text';

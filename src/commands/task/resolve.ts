@@ -5,7 +5,7 @@ import { checkedTaskId } from '../../client/start-check';
 import type { TaskHandle } from '../../client/task/task-handle';
 import { taskCommands } from '../../contract/task-advice';
 import { workflowIdOf } from '../../contract/workflow-ids';
-import { formatCountOf, printableLine } from '../../domain/text';
+import { formatCountOf, printableLine } from '../../core/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { readRequestIds, sinceMs } from '../reconcile-options';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { checkedStart, type StartTaskInput } from '../../client/start-check';
 import type { NewTaskInput, UncertainPolicy, WatchWay } from '../../contract/task-input';
-import { safeText, showValue } from '../../domain/text';
+import { safeText, showValue } from '../../core/text';
 import { looksLikeMediaFile, numberRemedy } from '../../rows';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from '../command-context';
 import { startAndFollow, type FinishStartOptions } from './follow-task';

@@ -2,7 +2,7 @@ import type { Longhaul } from '../../client/longhaul';
 import type { TaskView } from '../../client/task/task-view';
 import { parseTaskInput } from '../../contract/parse-task-input';
 import { afterAdoption, isCutOff, taskCommands } from '../../contract/task-advice';
-import { errorMessage } from '../../domain/text';
+import { errorMessage } from '../../core/text';
 import type { Archive } from '../../storage/archive/archive';
 import type { CommandContext } from '../command-context';
 
@@ -59,7 +59,7 @@ type Settlement = Pick<SettledView, 'isSettled'> & Partial<TaskView>;
 
 async function readSettlement(archive: Archive, longhaul: Longhaul, view: TaskView): Promise<Settlement> {
   const { cutOffWords } = await import('../../client/task/task-view.js');
-  const { readLastCreate } = await import('../../results/archived-task.js');
+  const { readLastCreate } = await import('../../archive/archived-task.js');
   const { workflowId } = view;
   const cut = cutOffWords(view.execution);
   const record = await readLastCreate(archive, workflowId);
@@ -102,7 +102,7 @@ async function findManifest(
   workflowId: string,
   requestId: string,
 ): Promise<string | undefined> {
-  const { findArchivedTask, usualManifestNames } = await import('../../results/archived-task.js');
+  const { findArchivedTask, usualManifestNames } = await import('../../archive/archived-task.js');
   const usual = usualManifestNames(workflowId, requestId);
   const input = await longhaul.task(workflowId).input();
   const folder = (input === null ? undefined : parseTaskInput(input).plan)?.archiveFolder ?? '';

@@ -4,8 +4,8 @@ import type { TransferProgress } from '../../contract/activities';
 import { operatorChoices } from '../../contract/task-advice';
 import { type Fact, taskFacts } from '../../contract/task-facts';
 import type { TaskResult, Timestamps } from '../../contract/task-result';
-import { formatBytes, printableLine } from '../../domain/text';
-import { formatMoment, wallClock } from '../../domain/time';
+import { formatBytes, printableLine } from '../../core/text';
+import { formatMoment, wallClock } from '../../core/time';
 import { formatBar, formatClock, shorten } from '../terminal';
 
 const barWidth = 20;

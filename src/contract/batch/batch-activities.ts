@@ -1,10 +1,10 @@
-import type { BatchPrices, BatchSpending } from '../../domain/batch/batch-budget';
-import type { DailyRefusal } from '../../domain/day-operations';
-import type { AppFigures } from '../../domain/estimate';
-import type { Money } from '../../domain/money';
-import type { RowPlace } from '../../domain/batch/row-place';
-import { formatCountOf } from '../../domain/text';
-import { formatMoment } from '../../domain/time';
+import type { BatchPrices, BatchSpending } from '../../money/batch-budget';
+import type { DailyRefusal } from '../../money/day-operations';
+import type { AppFigures } from '../../money/estimate';
+import type { Money } from '../../money/money';
+import type { RowPlace } from '../../core/batch/row-place';
+import { formatCountOf } from '../../core/text';
+import { formatMoment } from '../../core/time';
 import type { RowChoice, RowsReference } from './batch-input';
 import type { RowDefaults } from './parse-batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';

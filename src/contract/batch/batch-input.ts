@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { isRecord } from '../../domain/json';
-import { parseMoney, type Money } from '../../domain/money';
+import { isRecord } from '../../core/json';
+import { parseMoney, type Money } from '../../money/money';
 import { archiveFolderRemedy, isArchiveFolder } from '../archive-folder';
 import { fields, flag, oneOf, textLike, wholeNumber } from '../schema';
 import { webhookName } from '../webhook';

@@ -1,5 +1,5 @@
-import type { BudgetView } from '../../domain/batch/batch-budget';
-import type { Money } from '../../domain/money';
+import type { BudgetView } from '../../money/batch-budget';
+import type { Money } from '../../money/money';
 import { defineQuery, defineUpdate } from '../message-definitions';
 import type { HeldUpRows, PlacedKey, ReportBatchResult } from './batch-activities';
 import type { RowUploads } from './batch-rows';

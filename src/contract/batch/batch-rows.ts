@@ -1,13 +1,13 @@
 import { retryableFailures, unpaidRefusals } from '../failure-types';
-import { isRequestId } from '../../domain/create-outcome';
-import { isCount, isRecord } from '../../domain/json';
-import { isMoney } from '../../domain/money';
-import { utf8Bytes } from '../../domain/text';
-import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../../formats/row-end';
+import { isRequestId } from '../../core/create-outcome';
+import { isCount, isRecord } from '../../core/json';
+import { isMoney } from '../../money/money';
+import { utf8Bytes } from '../../core/text';
+import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../../archive/row-end';
 import type { NewTaskInput } from '../task-input';
 import { readTaskFacts, type TaskResult } from '../task-result';
 
-export type { RowEnd, RowRecord, RowUploads } from '../../formats/row-end';
+export type { RowEnd, RowRecord, RowUploads } from '../../archive/row-end';
 
 /** Whether another attempt of the row may end better. */
 export function isRetryable({ status, failure }: Pick<RowEnd, 'status' | 'failure'>): boolean {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { maxPartBytes } from '../../domain/archive-name';
-import { formatBytes } from '../../domain/text';
+import { maxPartBytes } from '../../archive/archive-name';
+import { formatBytes } from '../../core/text';
 import { ArchiveError } from '../errors';
 import type { Measure } from '../hash';
 

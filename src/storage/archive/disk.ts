@@ -1,7 +1,7 @@
 import { mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { maxPartBytes } from '../../domain/archive-name';
-import { errorCode } from '../../domain/text';
+import { maxPartBytes } from '../../archive/archive-name';
+import { errorCode } from '../../core/text';
 import { ArchiveError, safeCause } from '../errors';
 
 /**

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, opendir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { errorCode } from '../../domain/text';
+import { errorCode } from '../../core/text';
 import { ArchiveError } from '../errors';
 import { hashFile, type Measure } from '../hash';
 import { ContentError, ignoreLateErrors, writeContent } from '../spool';

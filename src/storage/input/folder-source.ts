@@ -1,7 +1,7 @@
 import { access, constants, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
-import { errorCode } from '../../domain/text';
-import { isDrivePath } from '../../domain/uri';
+import { errorCode } from '../../core/text';
+import { isDrivePath } from '../../core/uri';
 import { SourceError, type SourceErrorCode } from '../errors';
 import { lookUpContentType, FileMovedError, isInside, NotAFileError, openFileBeneath } from '../local-file';
 import { createFail, type OpenedSource, requireContentOfName, type SourceRules } from './input-source';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import type { Dispatcher } from 'undici';
-import { safeText } from '../../domain/text';
-import { redactUrl, safeDecode, signatureParameterOf } from '../../domain/uri';
+import { safeText } from '../../core/text';
+import { redactUrl, safeDecode, signatureParameterOf } from '../../core/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
 import { connectionFault, openAgent } from '../connections';
 import { headBytes, hasOwnEnd } from '../content-check';

@@ -3,7 +3,7 @@ import { parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '../s3/aws-sdk';
-import type { S3Place } from '../../domain/uri';
+import type { S3Place } from '../../core/uri';
 import { describeMismatch, headBytes } from '../content-check';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import { TransferMeter } from '../hash';

@@ -1,4 +1,4 @@
-import { redactUrl, uriKind } from '../../domain/uri';
+import { redactUrl, uriKind } from '../../core/uri';
 import { SourceError } from '../errors';
 import { openFolderSource } from './folder-source';
 import { openHttpsSource } from './https-source';

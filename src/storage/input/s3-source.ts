@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { redactUrl, isUnder, parseS3Uri } from '../../domain/uri';
+import { redactUrl, isUnder, parseS3Uri } from '../../core/uri';
 import { SourceError } from '../errors';
 import { S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';

@@ -12,7 +12,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from './aws-sdk';
-import { errorCode } from '../../domain/text';
+import { errorCode } from '../../core/text';
 import { TransferMeter } from '../hash';
 import { readRange } from '../local-file';
 import { isUnavailable, readS3Error, UnexpectedAnswerError } from './s3-error';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from './aws-sdk';
-import { knownSecrets } from '../../domain/redact';
+import { knownSecrets } from '../../core/redact';
 import type { FindAddresses } from '../connection-rule';
 import { userAgent } from '../connections';
 import { S3HttpHandler } from './s3-http-handler';

@@ -1,5 +1,5 @@
-import { isRecord } from '../../domain/json';
-import { safeText, errorCode } from '../../domain/text';
+import { isRecord } from '../../core/json';
+import { safeText, errorCode } from '../../core/text';
 import { ArchiveError, safeCause } from '../errors';
 
 /** A success that no storage answers so, such as the page of a proxy in its place; the message is for people. */

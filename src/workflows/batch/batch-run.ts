@@ -20,9 +20,9 @@ import {
 import type { BatchPlan } from '../../contract/batch/parse-batch-input';
 import { failureTypes } from '../../contract/failure-types';
 import { searchAttributes } from '../../contract/search-attributes';
-import { addCost, noSpending } from '../../domain/batch/batch-budget';
-import { pickKeys, pickPlace } from '../../domain/batch/row-place';
-import { BatchPace } from '../../domain/batch/batch-pace';
+import { addCost, noSpending } from '../../money/batch-budget';
+import { pickKeys, pickPlace } from '../../core/batch/row-place';
+import { BatchPace } from '../../core/batch/batch-pace';
 import { type BatchContinueAsNewState, readBatchStart, readBudget } from './batch-state';
 import { batchDetails, viewProgress } from './details';
 import { RowWindow } from './row-window';

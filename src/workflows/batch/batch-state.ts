@@ -11,9 +11,9 @@ import {
   type BudgetView,
   noSpending,
   viewBudget,
-} from '../../domain/batch/batch-budget';
-import type { PaceSample } from '../../domain/batch/batch-pace';
-import type { Money } from '../../domain/money';
+} from '../../money/batch-budget';
+import type { PaceSample } from '../../core/batch/batch-pace';
+import type { Money } from '../../money/money';
 import { taskFailure } from '../failures';
 import { readStartArgument } from '../start-argument';
 

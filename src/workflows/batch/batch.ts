@@ -2,7 +2,7 @@ import { ActivityFailure, CancellationScope, CancelledFailure, condition, Contin
 import type { ReportBatchResult } from '../../contract/batch/batch-activities';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { noUploads } from '../../contract/batch/batch-rows';
-import { budgetProblem } from '../../domain/batch/batch-budget';
+import { budgetProblem } from '../../money/batch-budget';
 import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
 import { batchActivities, batchOptions } from '../activity-proxies';
 import { BatchRun } from './batch-run';

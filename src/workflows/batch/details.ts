@@ -2,13 +2,13 @@ import { formatHeldUp, type ReportBatchResult } from '../../contract/batch/batch
 import type { BatchProgress, BatchState } from '../../contract/batch/batch-messages';
 import type { BatchPlan } from '../../contract/batch/parse-batch-input';
 import { rowsOfBatch, searchAttributes } from '../../contract/search-attributes';
-import { formatBudget, noSpending, spentSums } from '../../domain/batch/batch-budget';
-import { expectedEnd, mostFrequent } from '../../domain/batch/batch-pace';
-import { formatMoney } from '../../domain/money';
-import { formatRowPlace, shownKey } from '../../domain/batch/row-place';
-import { statesThatWait } from '../../domain/task-state';
-import { formatBytes, formatCountOf, markdownText } from '../../domain/text';
-import { formatMinute, formatMoment } from '../../domain/time';
+import { formatBudget, noSpending, spentSums } from '../../money/batch-budget';
+import { expectedEnd, mostFrequent } from '../../core/batch/batch-pace';
+import { formatMoney } from '../../money/money';
+import { formatRowPlace, shownKey } from '../../core/batch/row-place';
+import { statesThatWait } from '../../core/task-state';
+import { formatBytes, formatCountOf, markdownText } from '../../core/text';
+import { formatMinute, formatMoment } from '../../core/time';
 import { type BatchContinueAsNewState, readBudget } from './batch-state';
 
 /** In these nothing is left to stop. */

@@ -10,9 +10,9 @@ import {
 } from '../../contract/batch/batch-messages';
 import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
 import { requireDecodable } from '../../contract/input-bounds';
-import { budgetProblem, formatBudget } from '../../domain/batch/batch-budget';
-import { formatMoney } from '../../domain/money';
-import { showValue } from '../../domain/text';
+import { budgetProblem, formatBudget } from '../../money/batch-budget';
+import { formatMoney } from '../../money/money';
+import { showValue } from '../../core/text';
 import { messageRefused } from '../failures';
 import type { BatchRun } from './batch-run';
 import { readBudget } from './batch-state';

@@ -7,9 +7,9 @@ import {
 } from '../../contract/batch/batch-activities';
 import type { RowStates } from '../../contract/batch/batch-messages';
 import type { RowRecord } from '../../contract/batch/batch-rows';
-import { pickKeys } from '../../domain/batch/row-place';
-import { formatCountOf, utf8Bytes } from '../../domain/text';
-import { workflowTaskTimeout } from '../../domain/workflow-tasks';
+import { pickKeys } from '../../core/batch/row-place';
+import { formatCountOf, utf8Bytes } from '../../core/text';
+import { workflowTaskTimeout } from '../../core/workflow-tasks';
 import { awaitRowEndsOptions, batchActivities, batchOptions } from '../activity-proxies';
 import { isHistoryLong } from '../history-length';
 import type { BatchRun } from './batch-run';

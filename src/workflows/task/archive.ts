@@ -1,8 +1,8 @@
 import { type ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../../contract/activities';
 import { failureTypes } from '../../contract/failure-types';
-import { formatMoment } from '../../domain/time';
-import { archivePriority } from '../../domain/priority';
+import { formatMoment } from '../../core/time';
+import { archivePriority } from '../../core/priority';
 import { activities, archiveOptions } from '../activity-proxies';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';

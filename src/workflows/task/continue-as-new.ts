@@ -1,6 +1,6 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { TaskResult } from '../../contract/task-result';
-import { longHistoryEvents, workflowTaskTimeout } from '../../domain/workflow-tasks';
+import { longHistoryEvents, workflowTaskTimeout } from '../../core/workflow-tasks';
 import { isHistoryLong } from '../history-length';
 import type { TaskRun, TaskRunInput } from './task-run';
 

@@ -7,8 +7,8 @@ import {
 } from '@temporalio/workflow';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../../contract/activities';
 import { failureTypes } from '../../contract/failure-types';
-import { isRequestId } from '../../domain/create-outcome';
-import { isRecord } from '../../domain/json';
+import { isRequestId } from '../../core/create-outcome';
+import { isRecord } from '../../core/json';
 import { activities, createOptions } from '../activity-proxies';
 import { isResultInvalid } from '../activity-results';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';

@@ -5,11 +5,11 @@ import { rowsOfBatch, taskSearchAttributes } from '../../contract/search-attribu
 import { operatorChoices } from '../../contract/task-advice';
 import { isOpenRequest, taskFacts } from '../../contract/task-facts';
 import type { TaskStatus } from '../../contract/task-messages';
-import { formatMoney } from '../../domain/money';
-import { afterEnd } from '../../domain/stop-request';
-import type { LonghaulStatus } from '../../domain/task-state';
-import { formatBytes, markdownText } from '../../domain/text';
-import { formatMoment } from '../../domain/time';
+import { formatMoney } from '../../money/money';
+import { afterEnd } from '../../core/stop-request';
+import type { LonghaulStatus } from '../../core/task-state';
+import { formatBytes, markdownText } from '../../core/text';
+import { formatMoment } from '../../core/time';
 import type { TaskRun } from './task-run';
 
 /**

@@ -12,7 +12,7 @@ import { failureTypes } from '../../contract/failure-types';
 import { count, metrics } from '../../contract/metrics';
 import { afterFailure } from '../../contract/task-advice';
 import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/task-result';
-import { isRecord } from '../../domain/json';
+import { isRecord } from '../../core/json';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import { showEnd } from './display';
 import type { TaskEnd, TaskRun } from './task-run';

@@ -10,8 +10,8 @@ import {
   statusQuery,
 } from '../../contract/task-messages';
 import { requireDecodable, Undecodable } from '../../contract/input-bounds';
-import { isRecord } from '../../domain/json';
-import { isRequestId } from '../../domain/create-outcome';
+import { isRecord } from '../../core/json';
+import { isRequestId } from '../../core/create-outcome';
 import { messageRefused } from '../failures';
 import { taskStatus } from './display';
 import { askToStop, isStoppedBeforeCreate } from './stop';

@@ -3,8 +3,8 @@ import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } fro
 import { addUploads, noUploads } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import type { PlannedFile } from '../../contract/parse-task-input';
-import { markdownText } from '../../domain/text';
-import { isUri, redactUrl } from '../../domain/uri';
+import { markdownText } from '../../core/text';
+import { isUri, redactUrl } from '../../core/uri';
 import { activities, transferOptions } from '../activity-proxies';
 import { getFinalFailure, taskFailure } from '../failures';
 import { show } from './display';

@@ -6,9 +6,9 @@ import {
   openStopRequest,
   type StopVerb,
   type VerbAnswer,
-} from '../../domain/stop-request';
-import { type DeadlineName, getServiceStatus, passedDeadline } from '../../domain/task-state';
-import { formatDuration } from '../../domain/time';
+} from '../../core/stop-request';
+import { type DeadlineName, getServiceStatus, passedDeadline } from '../../core/task-state';
+import { formatDuration } from '../../core/time';
 import { activities, verbOptions } from '../activity-proxies';
 import { failureMessage, taskFailure } from '../failures';
 import { refreshDetails } from './display';

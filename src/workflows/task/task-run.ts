@@ -6,8 +6,8 @@ import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
 import { createDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import type { CostTimes, TaskResult, Timestamps } from '../../contract/task-result';
-import type { Money } from '../../domain/money';
-import { afterReading, type StopRequest } from '../../domain/stop-request';
+import type { Money } from '../../money/money';
+import { afterReading, type StopRequest } from '../../core/stop-request';
 import {
   afterPoll,
   getServiceStatus,
@@ -15,7 +15,7 @@ import {
   type TerminalStatus,
   unseenTask,
   type WatchedTask,
-} from '../../domain/task-state';
+} from '../../core/task-state';
 import { messageRefused, taskFailure } from '../failures';
 import { isRetriedRun, readStartArgument } from '../start-argument';
 

@@ -1,10 +1,10 @@
 import { allHandlersFinished, CancellationScope, condition, log, upsertMemo } from '@temporalio/workflow';
 import type { CheckAdoptionResult } from '../../contract/activities';
 import { sentAtMemo } from '../../contract/search-attributes';
-import { isCreatedBefore } from '../../domain/adoption';
-import type { CreateUncertain } from '../../domain/create-outcome';
-import { isCreatedAbout } from '../../domain/reconcile';
-import { formatMoment, formatServiceMoment } from '../../domain/time';
+import { isCreatedBefore } from '../../core/adoption';
+import type { CreateUncertain } from '../../core/create-outcome';
+import { isCreatedAbout } from '../../core/reconcile';
+import { formatMoment, formatServiceMoment } from '../../core/time';
 import { activities, adoptionCheckOptions } from '../activity-proxies';
 import { failureMessage, messageRefused, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';

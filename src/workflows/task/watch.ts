@@ -2,10 +2,10 @@ import { CancellationScope, isCancellation, metricMeter } from '@temporalio/work
 import type { PollResult, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
 import { metrics, record } from '../../contract/metrics';
 import { isOpenRequest } from '../../contract/task-facts';
-import { nextPollDelayMs, toPollSituation } from '../../domain/poll-cadence';
-import { getStopWait } from '../../domain/stop-request';
-import { asksOutputs, getServiceStatus, isLost, isTerminal } from '../../domain/task-state';
-import { markdownText } from '../../domain/text';
+import { nextPollDelayMs, toPollSituation } from '../../core/poll-cadence';
+import { getStopWait } from '../../core/stop-request';
+import { asksOutputs, getServiceStatus, isLost, isTerminal } from '../../core/task-state';
+import { markdownText } from '../../core/text';
 import { activities, pollTask, watchOptions } from '../activity-proxies';
 import { failureMessage, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RowOutput } from '../../../src/formats/row-end';
+import type { RowOutput } from '../../../src/archive/row-end';
 import { historyLengthsOf } from '../../support/history-lengths';
 import { listFiles } from '../../support/list-files';
 import type { FaultStack } from '../fault-stack';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorMessage } from '../../../src/domain/text';
+import { errorMessage } from '../../../src/core/text';
 import { FaultStack } from '../fault-stack';
 import { brokenPromises } from '../promises';
 import { type StackUnderTest, TaskUnderTest } from '../task-under-test';

@@ -6,7 +6,7 @@ import type { DayRequest } from '../../../src/contract/account-day';
 import type { RowChoice } from '../../../src/contract/batch/batch-input';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
-import { DailyBudget } from '../../../src/domain/daily-budget';
+import { DailyBudget } from '../../../src/money/daily-budget';
 import { eventually } from '../../support/eventually';
 import { forgettingMs, forgetWorkflow } from '../../support/forget-workflow';
 import { BatchUnderTest, longRow } from './batch-under-test';

@@ -5,7 +5,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { runCommandLine } from '../../../src/commands/program';
 import type { RowRecord } from '../../../src/contract/batch/batch-rows';
 import { searchAttributes } from '../../../src/contract/search-attributes';
-import { layoutText, recordText } from '../../../src/formats/batch-record';
+import { layoutText, recordText } from '../../../src/archive/batch-record';
 import { readRows, rowFileAt, type PreparedRow } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';

@@ -7,7 +7,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { loadReceiverConfig } from '../../../src/config/callback-config';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
 import { type RunningReceiver, startReceiver } from '../../../src/receiver';
-import { createLogger } from '../../../src/telemetry/logger';
+import { createLogger } from '../../../src/worker/logger';
 import { type RunningWorker, startWorker } from '../../../src/worker';
 import { eventually } from '../../support/eventually';
 import { workflowBundle } from '../../support/product-build';

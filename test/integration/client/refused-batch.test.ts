@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
-import { noSpending } from '../../../src/domain/batch/batch-budget';
+import { noSpending } from '../../../src/money/batch-budget';
 import { eventually } from '../../support/eventually';
 import { finalFailure } from '../../support/fake-activities';
 import { FakeBatch, fastBatchTuning, rowEnd } from '../../support/fake-batch';

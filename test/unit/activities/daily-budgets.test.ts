@@ -9,9 +9,9 @@ import {
   dayRequestProblem,
 } from '../../../src/contract/account-day';
 import type { CreateTaskInput } from '../../../src/contract/activities';
-import { DailyBudget } from '../../../src/domain/daily-budget';
-import { type DayView, endOfDayMs, utcDay } from '../../../src/domain/day-operations';
-import type { Price } from '../../../src/domain/money';
+import { DailyBudget } from '../../../src/money/daily-budget';
+import { type DayView, endOfDayMs, utcDay } from '../../../src/money/day-operations';
+import type { Price } from '../../../src/money/money';
 import { ServiceClient } from '../../../src/service';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { type AttemptInfo, CreateAttempts, type ObservedAttempt } from '../../support/create-attempts';

@@ -1,5 +1,5 @@
 import { SharedUploads } from '../../../src/activities/shared-uploads';
-import { uploadRecordName } from '../../../src/formats/upload-record';
+import { uploadRecordName } from '../../../src/archive/upload-record';
 import type { CommittedInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';

@@ -1,7 +1,7 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { type WatchDependencies, watchTask } from '../../../src/activities/watch-task';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../../../src/contract/activities';
-import { unseenTask } from '../../../src/domain/task-state';
+import { unseenTask } from '../../../src/core/task-state';
 import { ServiceTimeoutError } from '../../../src/service';
 import { PollHeldBackError } from '../../../src/service/account-gate';
 import { eventually } from '../../support/eventually';

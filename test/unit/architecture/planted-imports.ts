@@ -4,21 +4,20 @@ import type { PlantedFiles } from './planted-checkout';
 export const landings: readonly string[] = [
   ...[
     'activities',
-    'callbacks',
+    'archive',
     'client',
-    'codec',
+    'client/codec',
+    'client/traces',
     'commands',
     'config',
     'contract',
-    'domain',
-    'formats',
-    'http',
+    'core',
     'rows',
+    'servers',
     'service',
     'storage',
-    'traces',
   ].map((folder) => `src/${folder}/index.ts`),
-  ...['src/telemetry/logger.ts', 'src/workflows/index.ts', 'src/activities/act.ts'],
+  ...['src/worker/logger.ts', 'src/workflows/index.ts', 'src/activities/act.ts'],
   ...['src/index.ts', 'src/cli.ts', 'src/worker.ts', 'src/receiver.ts', 'src/replay.ts'],
   ...['reference-service/main.ts', 'reference-service/ledger.ts', 'tools/demo.ts', 'tools/servers.ts'],
   ...['test/support/eventually.ts', 'bench/load.ts'],
@@ -27,23 +26,26 @@ export const landings: readonly string[] = [
 /** Breaches of every rule of `.dependency-cruiser.js`, in the ways that an import can be written. */
 export const breaches: Readonly<Record<string, PlantedFiles>> = {
   'no-cycles': {
-    'src/domain/hen.ts': `import { hatch } from './egg'; export const lay = () => hatch;`,
-    'src/domain/egg.ts': `import { lay } from './hen'; export const hatch = () => lay;`,
-    'src/domain/left.ts': `import type { Right } from './right'; export type Left = Right[];`,
-    'src/domain/right.ts': `import type { Left } from './left'; export type Right = Left[];`,
+    'src/core/hen.ts': `import { hatch } from './egg'; export const lay = () => hatch;`,
+    'src/core/egg.ts': `import { lay } from './hen'; export const hatch = () => lay;`,
+    'src/core/left.ts': `import type { Right } from './right'; export type Left = Right[];`,
+    'src/core/right.ts': `import type { Left } from './left'; export type Right = Left[];`,
   },
   'no-unresolved': {
     'src/service/lost.ts': `import './nowhere';`,
   },
 
-  'domain-imports-nothing': {
-    'src/domain/builtin.ts': `import { readFile } from 'node:fs';`,
-    'src/domain/builtin-in-short.ts': `import { readFile } from 'fs/promises';`,
-    'src/domain/library.ts': `import { z } from 'zod';`,
-    'src/domain/temporal.ts': `import { sleep } from '@temporalio/workflow';`,
-    'src/domain/types.ts': `import type { landing } from '../contract';`,
+  'core-imports-nothing': {
+    'src/core/builtin.ts': `import { readFile } from 'node:fs';`,
+    'src/core/builtin-in-short.ts': `import { readFile } from 'fs/promises';`,
+    'src/core/library.ts': `import { z } from 'zod';`,
+    'src/core/temporal.ts': `import { sleep } from '@temporalio/workflow';`,
+    'src/core/types.ts': `import type { landing } from '../contract';`,
   },
-  'contract-imports-only-domain-and-message-definitions': {
+  'money-imports-only-core': {
+    'src/money/types.ts': `import type { landing } from '../contract';`,
+  },
+  'contract-imports-only-pure-code-and-message-definitions': {
     'src/contract/builtin.ts': `import { createHash } from 'node:crypto';`,
     'src/contract/client.ts': `import { Client } from '@temporalio/client';`,
     'src/contract/worker.ts': `import type { Worker } from '@temporalio/worker';`,
@@ -51,9 +53,9 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/contract/signal.ts': `import { defineSignal } from '@temporalio/workflow'; export const use = defineSignal;`,
     'src/contract/service.ts': `import type { landing } from '../service';`,
   },
-  'contract-imports-formats-as-types': {
-    'src/contract/format.ts': `import { landing } from '../formats'; export const use = landing;`,
-    'src/contract/both-formats.ts': `import { type Landing, landing } from '../formats'; export const use = landing;`,
+  'contract-imports-the-archive-as-types': {
+    'src/contract/format.ts': `import { landing } from '../archive'; export const use = landing;`,
+    'src/contract/both-archive.ts': `import { type Landing, landing } from '../archive'; export const use = landing;`,
   },
   'workflows-import-only-pure-code': {
     'src/workflows/builtin.ts': `import { randomUUID } from 'node:crypto';`,
@@ -75,29 +77,23 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/commands/workflows.ts': `import { landing } from '../workflows'; export const use = landing;`,
   },
 
-  'formats-import-only-domain-and-contract': {
-    'src/formats/storage.ts': `import type { landing } from '../storage';`,
-    'src/formats/activities.ts': `import { landing } from '../activities/act';`,
-  },
-  'formats-and-rows-know-no-temporal': {
-    'src/formats/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
-    'src/formats/detour.ts': `import { landing } from '../contract/task-messages'; export const use = landing;`,
+  'archive-and-rows-know-no-temporal': {
+    'src/archive/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
+    'src/archive/detour.ts': `import { landing } from '../contract/task-messages'; export const use = landing;`,
     'src/rows/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
     'src/rows/detour.ts': `import { landing } from '../contract/task-messages'; export const use = landing;`,
   },
-  'report-imports-only-domain-contract-and-formats': {
-    'src/report/storage.ts': `import type { landing } from '../storage';`,
-    'src/report/activities.ts': `import { landing } from '../activities/act';`,
+  'report-imports-no-storage': {
+    'src/archive/report/storage.ts': `import type { landing } from '../../storage';`,
   },
   'report-page-imports-of-src-only-what-a-browser-runs': {
     'report-page/contract.ts': `import type { landing } from '../src/contract';`,
   },
-  'service-storage-and-results-know-no-temporal': {
+  'service-and-storage-know-no-temporal': {
     'src/service/activity.ts': `import { heartbeat } from '@temporalio/activity';`,
     'src/storage/failure.ts': `import type { ApplicationFailure } from '@temporalio/common';`,
-    'src/results/temporal.ts': `import type { Client } from '@temporalio/client';`,
   },
-  'service-imports-only-domain-and-storage': {
+  'service-imports-only-core-and-storage': {
     'src/service/contract.ts': `import type { landing } from '../contract';`,
     'src/service/config.ts': `import { landing } from '../config';`,
   },
@@ -107,11 +103,11 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   'connections-are-opened-in-one-place': {
     'src/activities/agent.ts': `import { Agent } from 'undici'; export const agent = new Agent();`,
   },
-  'storage-imports-only-domain': {
-    'src/storage/telemetry.ts': `import { landing } from '../telemetry/logger';`,
+  'storage-imports-only-core': {
+    'src/storage/worker-side.ts': `import { landing } from '../worker/logger';`,
     'src/storage/activities.ts': `import type { landing } from '../activities';`,
   },
-  'rows-import-only-domain-and-contract': {
+  'rows-import-only-core-and-contract': {
     'src/rows/storage.ts': `import { landing } from '../storage';`,
     'src/rows/client.ts': `import type { landing } from '../client';`,
   },
@@ -125,64 +121,49 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   },
   'client-imports-no-worker-side': {
     'src/client/service.ts': `import type { landing } from '../service';`,
-    'src/client/telemetry.ts': `import { landing } from '../telemetry/logger';`,
+    'src/client/worker-side.ts': `import { landing } from '../worker/logger';`,
   },
   'client-reaches-no-worker-side': {
     'src/client/detour.ts': `import { detour } from '../config/detour'; export const use = detour;`,
     'src/client/worker.ts': `import { Worker } from '@temporalio/worker'; export const use = Worker;`,
     'src/client/signal.ts': `import { defineSignal } from '@temporalio/workflow'; export const use = defineSignal;`,
   },
-  'callbacks-import-only-what-a-receiver-needs': {
-    'src/callbacks/client.ts': `import type { landing } from '../client';`,
-    'src/callbacks/service.ts': `import { landing } from '../service';`,
+  'servers-import-only-what-they-need': {
+    'src/servers/client.ts': `import type { landing } from '../client';`,
+    'src/servers/service.ts': `import { landing } from '../service';`,
   },
-  'callbacks-know-of-temporal-only-the-client': {
-    'src/callbacks/sleep.ts': `import { sleep } from '@temporalio/workflow';`,
-    'src/callbacks/worker.ts': `import { Worker } from '@temporalio/worker';`,
+  'servers-know-of-temporal-only-the-client': {
+    'src/servers/sleep.ts': `import { sleep } from '@temporalio/workflow';`,
+    'src/servers/worker.ts': `import { Worker } from '@temporalio/worker';`,
   },
   'receiver-reaches-no-worker-side': {
-    'src/callbacks/detour.ts': `import { detour } from '../config/detour'; export const use = detour;`,
-    'src/callbacks/activities.ts': `import type { landing } from '../activities';`,
+    'src/servers/detour.ts': `import { detour } from '../config/detour'; export const use = detour;`,
+    'src/servers/activities.ts': `import type { landing } from '../activities';`,
   },
   'codec-imports-only-what-a-payload-needs': {
-    'src/codec/client.ts': `import type { landing } from '../client';`,
-    'src/codec/telemetry.ts': `import { landing } from '../telemetry/logger';`,
+    'src/client/codec/client.ts': `import type { landing } from '..';`,
   },
   'codec-knows-of-temporal-only-payloads': {
-    'src/codec/own-client.ts': `import { Client } from '@temporalio/client';`,
-    'src/codec/own-worker.ts': `import type { Worker } from '@temporalio/worker';`,
-  },
-  'http-imports-only-config': {
-    'src/http/codec.ts': `import { landing } from '../codec';`,
-    'src/http/telemetry.ts': `import type { landing } from '../telemetry/logger';`,
+    'src/client/codec/own-client.ts': `import { Client } from '@temporalio/client';`,
+    'src/client/codec/own-worker.ts': `import type { Worker } from '@temporalio/worker';`,
   },
   'reconcile-imports-only-whom-it-asks': {
     'src/reconcile/config.ts': `import { landing } from '../config';`,
     'src/reconcile/activities.ts': `import type { landing } from '../activities/act';`,
   },
-  'results-import-only-what-an-archive-holds': {
-    'src/results/service.ts': `import { landing } from '../service';`,
-    'src/results/config.ts': `import type { landing } from '../config';`,
-    'src/results/activity.ts': `import { landing } from '../activities';`,
-  },
-  'telemetry-imports-only-config-and-contract': {
-    'src/telemetry/client.ts': `import type { landing } from '../client';`,
-  },
-  'traces-import-only-what-they-follow': {
-    'src/traces/client.ts': `import type { landing } from '../client';`,
-  },
-  'traces-import-service-and-activities-as-types': {
-    'src/traces/service.ts': `import { landing } from '../service'; export const use = landing;`,
-    'src/traces/activities.ts': `import { landing } from '../activities'; export const use = landing;`,
+  'archive-imports-only-what-an-archive-holds': {
+    'src/archive/service.ts': `import { landing } from '../service';`,
+    'src/archive/config.ts': `import type { landing } from '../config';`,
+    'src/archive/activity.ts': `import { landing } from '../activities';`,
   },
   'only-traces-know-opentelemetry': {
-    'src/telemetry/span.ts': `import { trace } from '@opentelemetry/api'; export const use = trace;`,
+    'src/worker/span.ts': `import { trace } from '@opentelemetry/api'; export const use = trace;`,
     'src/client/span-type.ts': `import type { Span } from '@opentelemetry/api'; export type Own = Span;`,
   },
   'traces-are-loaded-on-demand': {
-    'src/commands/eager-traces.ts': `import { landing } from '../traces'; export const use = landing;`,
+    'src/commands/eager-traces.ts': `import { landing } from '../client/traces'; export const use = landing;`,
   },
-  'config-imports-only-domain': {
+  'config-imports-only-core': {
     'src/config/detour.ts': `export { landing as detour } from '../service';`,
   },
   'only-config-reads-the-environment': {
@@ -192,16 +173,15 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   },
 
   'entries-are-imported-by-nothing': {
-    'src/callbacks/entry.ts': `import { landing } from '../worker';`,
-    'src/telemetry/library.ts': `import type { landing } from '../index';`,
+    'src/servers/entry.ts': `import { landing } from '../worker';`,
+    'src/storage/library.ts': `import type { landing } from '../index';`,
   },
   'worker-imports-no-command': {
     'src/worker/command.ts': `import { landing } from '../commands';`,
-    'src/worker/call-back.ts': `import type { landing } from '../callbacks';`,
+    'src/worker/entry.ts': `import type { landing } from '../receiver';`,
   },
-  'commands-import-no-workflow-activity-or-callback': {
+  'commands-import-no-workflow-or-activity': {
     'src/commands/act.ts': `import { landing } from '../activities';`,
-    'src/commands/call-back.ts': `import type { landing } from '../callbacks';`,
   },
   'commands-import-no-entry-but-those-they-run': {
     'src/commands/library-user.ts': `import { landing } from '../index';`,
@@ -213,10 +193,10 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   'src-imports-no-development-part': {
     'src/config/tools.ts': `import { landing } from '../../tools/servers';`,
     'src/service/self.ts': `import type { landing } from '../../reference-service/ledger';`,
-    'src/telemetry/bench.ts': `import { landing } from '../../bench/load';`,
+    'src/servers/bench.ts': `import { landing } from '../../bench/load';`,
   },
   'reference-service-imports-nothing-of-src': {
-    'reference-service/shared.ts': `import type { landing } from '../src/domain';`,
+    'reference-service/shared.ts': `import type { landing } from '../src/core';`,
   },
   'reference-service-imports-tools-only-to-run-alone': {
     'reference-service/storage/s3.ts': `import { landing } from '../../tools/servers';`,
@@ -239,31 +219,29 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
 
 /** Arrows of the design that no rule may stop. */
 export const legitimate: PlantedFiles = {
-  'src/domain/neighbour.ts': `import { landing } from '.';`,
-  'src/contract/task-messages.ts': `import type { SignalDefinition } from '@temporalio/common'; import { landing } from '../domain';`,
-  'src/contract/rows.ts': `import type { landing } from '../formats'; export type Landing = typeof landing;`,
-  'src/formats/file.ts': `import { z } from 'zod'; import { landing } from '../contract';`,
+  'src/core/neighbour.ts': `import { landing } from '.';`,
+  'src/contract/task-messages.ts': `import type { SignalDefinition } from '@temporalio/common'; import { landing } from '../core';`,
+  'src/contract/rows.ts': `import type { landing } from '../archive'; export type Landing = typeof landing;`,
+  'src/archive/file.ts': `import { z } from 'zod'; import { landing } from '../contract';`,
   'src/workflows/types.ts': `import type { landing } from '../activities'; export type Landing = typeof landing;`,
   'src/workflows/inline-types.ts': `import { type landing } from '../activities'; export type Landing = typeof landing;`,
   'src/workflows/story.ts': `import { sleep } from '@temporalio/workflow'; import { landing } from '../contract';`,
-  'src/storage/connections.ts': `import { request } from 'undici'; import { landing } from '../domain';`,
+  'src/storage/connections.ts': `import { request } from 'undici'; import { landing } from '../core';`,
   'src/storage/stream.ts': `import { createReadStream } from 'node:fs'; import type { S3Client } from '@aws-sdk/client-s3';`,
   'src/storage/s3/aws-sdk.ts': `export { S3Client } from '@aws-sdk/client-s3';`,
-  'src/traces/opentelemetry-sdk.ts': `export { TracerProvider } from '@opentelemetry/sdk-trace';`,
+  'src/client/traces/opentelemetry-sdk.ts': `export { TracerProvider } from '@opentelemetry/sdk-trace';`,
   'src/rows/table.ts': `import { parse } from 'csv-parse/sync'; import { open } from 'node:fs/promises'; import { landing } from '../contract';`,
   'src/activities/page.ts': `import { landing } from '../rows';`,
   'src/activities/all.ts': `import { heartbeat } from '@temporalio/activity'; import { landing } from '../storage';`,
   'src/client/start.ts': `import { Client } from '@temporalio/client'; import { landing } from '../contract';`,
-  'src/callbacks/signal.ts': `import { Client } from '@temporalio/client'; import { landing } from '../contract';`,
-  'src/callbacks/check.ts': `import { createServer } from 'node:http'; import type { landing } from '../config'; import { z } from 'zod';`,
-  'src/callbacks/listen.ts': `import { landing } from '../http'; export const use = landing;`,
-  'src/client/convert.ts': `import { landing } from '../codec'; export const use = landing;`,
-  'src/codec/cipher.ts': `import { createCipheriv } from 'node:crypto'; import { landing } from '../config'; import type { Payload } from '@temporalio/common';`,
-  'src/http/body.ts': `import { createServer } from 'node:http'; import type { landing } from '../config';`,
+  'src/servers/signal.ts': `import { Client } from '@temporalio/client'; import { landing } from '../contract';`,
+  'src/servers/check.ts': `import { createServer } from 'node:http'; import type { landing } from '../config'; import { z } from 'zod';`,
+  'src/client/convert.ts': `import { landing } from './codec'; export const use = landing;`,
+  'src/client/codec/cipher.ts': `import { createCipheriv } from 'node:crypto'; import { landing } from '../../config'; import type { Payload } from '@temporalio/common';`,
   'src/workflows/failures-of-all.ts': `import { DefaultFailureConverter } from '@temporalio/common';`,
-  'src/telemetry/install.ts': `import { Runtime } from '@temporalio/worker'; import { landing } from '../config';`,
-  'src/traces/all.ts': `import { trace } from '@opentelemetry/api'; import type { landing } from '../service'; export type Own = typeof landing;`,
-  'src/commands/lazy-traces.ts': `import type { landing } from '../traces'; export const use = (): Promise<{ landing: typeof landing }> => import('../traces/index.js');`,
+  'src/worker/install.ts': `import { Runtime } from '@temporalio/worker'; import { landing } from '../config';`,
+  'src/worker/worker-traces.ts': `import { trace } from '@opentelemetry/api'; import type { landing } from '../service'; export type Own = typeof landing;`,
+  'src/commands/lazy-traces.ts': `import type { landing } from '../client/traces'; export const use = (): Promise<{ landing: typeof landing }> => import('../client/traces/index.js');`,
   'src/config/profile.ts': `import { loadClientConnectConfig } from '@temporalio/envconfig'; import { z } from 'zod';`,
   'src/commands/worker.ts': `import { landing } from '../worker';`,
   'src/commands/receiver.ts': `import { landing } from '../receiver';`,

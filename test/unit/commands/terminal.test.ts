@@ -1,4 +1,4 @@
-import { markdownText, showValue } from '../../../src/domain/text';
+import { markdownText, showValue } from '../../../src/core/text';
 import { withPrintableOutput } from '../../../src/commands/command-context';
 import { fit, tableLines, TerminalLines, wrap } from '../../../src/commands/terminal';
 import { FakeContext, FakeStream } from '../../support/fake-context';

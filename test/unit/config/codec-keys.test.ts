@@ -4,7 +4,7 @@ import { loadClientConfig } from '../../../src/config/client-config';
 import { loadCodecServerConfig } from '../../../src/config/codec-server-config';
 import { ConfigError } from '../../../src/config/environment';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
-import { redact } from '../../../src/domain/redact';
+import { redact } from '../../../src/core/redact';
 import { newCodecKey } from '../../support/codec-keys';
 
 const [key, otherKey] = [newCodecKey(), newCodecKey()];

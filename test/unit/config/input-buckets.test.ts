@@ -1,5 +1,5 @@
 import { loadWorkerConfig } from '../../../src/config/worker-config';
-import type { S3Place } from '../../../src/domain/uri';
+import type { S3Place } from '../../../src/core/uri';
 
 function inputBucketsIn(env: NodeJS.ProcessEnv): readonly S3Place[] {
   const enough = { LONGHAUL_SERVICE_URL: 'https://service.example', LONGHAUL_API_KEY: 'key', LONGHAUL_ARCHIVE: '/srv' };

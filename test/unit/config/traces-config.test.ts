@@ -1,7 +1,7 @@
 import { loadClientConfig } from '../../../src/config/client-config';
 import type { TracesConfig } from '../../../src/config/traces-config';
-import { isRequestId } from '../../../src/domain/create-outcome';
-import { redact } from '../../../src/domain/redact';
+import { isRequestId } from '../../../src/core/create-outcome';
+import { redact } from '../../../src/core/redact';
 
 const url = 'http://collector:4318';
 

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { ConfigError } from '../../../src/config/environment';
 import type { Webhook } from '../../../src/config/webhooks';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
-import { redact } from '../../../src/domain/redact';
+import { redact } from '../../../src/core/redact';
 
 const [key, otherKey] = [randomBytes(32).toString('base64'), randomBytes(24).toString('base64')];
 const [secret, otherSecret] = [`whsec_${key}`, `whsec_${otherKey}`];

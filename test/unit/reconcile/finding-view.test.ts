@@ -1,5 +1,5 @@
 import { boundedReconciliationText, findingView, reconciliationText } from '../../../src/reconcile/finding-view';
-import type { Finding, Remedy } from '../../../src/domain/reconcile';
+import type { Finding, Remedy } from '../../../src/core/reconcile';
 import { shellWords } from '../../support/shell-words';
 
 const nothing = { followed: 0, archived: 0, nothingToSave: 0, superseded: 0 };

@@ -1,6 +1,6 @@
 import type { ListedTask } from '../../../src/client/task/list-tasks';
 import { KnownTasks, type KnownTasksScope } from '../../../src/reconcile/known-tasks';
-import type { RecordedCreate } from '../../../src/results/archive-reader';
+import type { RecordedCreate } from '../../../src/archive/archive-reader';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 

@@ -1,4 +1,4 @@
-import type { CreateOutcome } from '../../../src/domain/create-outcome';
+import type { CreateOutcome } from '../../../src/core/create-outcome';
 import { CreateLimiter } from '../../../src/service/create-limiter';
 import { accepted, app, failed, noBalance, otherApp, tooMany, LimiterUnderTest } from './limiter-under-test';
 

@@ -1,5 +1,5 @@
 import { refusedCreate } from '../../support/refused-create';
-import type { CreateOutcome } from '../../../src/domain/create-outcome';
+import type { CreateOutcome } from '../../../src/core/create-outcome';
 import { CreateLimiter } from '../../../src/service/create-limiter';
 import { accepted, app, queueFull, tooMany, LimiterUnderTest } from './limiter-under-test';
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { knownSecrets } from '../../../src/domain/redact';
+import { knownSecrets } from '../../../src/core/redact';
 import { ExchangeFault, parseRetryAfter, toExchangeFault } from '../../../src/service/exchange';
 
 function systemError(code: string): Error {

@@ -1,4 +1,4 @@
-import type { CreateOutcome } from '../../../src/domain/create-outcome';
+import type { CreateOutcome } from '../../../src/core/create-outcome';
 import type { Refusal } from '../../../src/service/create-gate';
 import {
   CreateLimiter,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { classifyCreate } from '../../../src/domain/create-outcome';
+import { classifyCreate } from '../../../src/core/create-outcome';
 import { ServiceError } from '../../../src/service';
 import { type Answer, endpoints } from '../../../src/service/endpoints';
 import { acceptedJson, openEnvelope, parseData } from '../../../src/service/envelope';
-import { defaultEnvelopeCodes, defaultSuccessCodes } from '../../../src/domain/service-dialect';
+import { defaultEnvelopeCodes, defaultSuccessCodes } from '../../../src/core/service-dialect';
 import { inputResourcePageSchema, inputResourceSchema } from '../../../src/service/input-resource';
 import { taskDetailSchema } from '../../../src/service/task-detail';
 import { taskOutputsSchema } from '../../../src/service/task-outputs';

@@ -1,5 +1,5 @@
 import { type RequestEnd, ServiceClient } from '../../../src/service';
-import { createLogger } from '../../../src/telemetry/logger';
+import { createLogger } from '../../../src/worker/logger';
 import { replyJson, startHttpServer, type TestHttpServer } from '../../support/start-http-server';
 
 const apiKey = 'sk-THE-API-KEY-OF-THE-LOG';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { errorMessage } from '../../../src/domain/text';
-import { parseS3Uri, s3Uri } from '../../../src/domain/uri';
+import { errorMessage } from '../../../src/core/text';
+import { parseS3Uri, s3Uri } from '../../../src/core/uri';
 import { createArchiveClient } from '../../../src/storage/s3/s3-client';
 import { Staging, stagedKey } from '../../../src/storage/staging';
 import { startHttpServer } from '../../support/start-http-server';

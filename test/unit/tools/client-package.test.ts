@@ -23,7 +23,7 @@ const sources = {
   'src/worker.ts': `import { Worker } from '@temporalio/worker'; export const worker = Worker;`,
   'src/service/index.ts': `export { request } from 'undici';`,
   'src/config/config-error.ts': `export class ConfigError extends Error {}`,
-  'src/codec/failure-converter.ts': `export const failureConverter = {};`,
+  'src/client/codec/failure-converter.ts': `export const failureConverter = {};`,
 };
 /** As TypeScript would declare the sources. */
 const declarations = {

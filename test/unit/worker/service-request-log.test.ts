@@ -1,4 +1,4 @@
-import { createLogger } from '../../../src/telemetry/logger';
+import { createLogger } from '../../../src/worker/logger';
 import type { RequestEnd } from '../../../src/service';
 import { noopMetricMeter } from '@temporalio/common';
 import { keyGauge, requestLog } from '../../../src/worker/service-request-log';

@@ -1,4 +1,4 @@
-import { markdownCode } from '../../../src/domain/text';
+import { markdownCode } from '../../../src/core/text';
 import { sweepDetails } from '../../../src/workflows/sweep';
 
 describe('the page of a sweep', () => {

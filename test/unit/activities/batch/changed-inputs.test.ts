@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRowTemplate, type RowOptions } from '../../../../src/rows';
-import type { Manifest } from '../../../../src/formats/manifest';
+import type { Manifest } from '../../../../src/archive/manifest';
 import { archiveTask } from '../../../support/archived-batch';
 import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ReportFacts, ReportRow } from '../../../../src/report/report-data';
+import type { ReportFacts, ReportRow } from '../../../../src/archive/report/report-data';
 import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
 
 let batch: RecordUnderTest;

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-import { plainCell } from '../../../../src/formats/results-table';
+import { plainCell } from '../../../../src/archive/results-table';
 import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RowRecord } from '../../../../src/contract/batch/batch-rows';

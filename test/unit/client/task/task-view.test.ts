@@ -3,7 +3,7 @@ import { temporal } from '@temporalio/proto';
 import { readHeldUp, retryingActivities } from '../../../../src/client/task/pending-work';
 import { taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
 import { overloadWords } from '../../../../src/client/workflow-info';
-import { unseenTask } from '../../../../src/domain/task-state';
+import { unseenTask } from '../../../../src/core/task-state';
 
 const description: TaskViewSources['description'] = {
   ...{ workflowId: 'task:order-17', runId: 'r', taskQueue: 'longhual', execution: 'RUNNING', stuck: null, paused: [] },

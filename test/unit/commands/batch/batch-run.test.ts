@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runCommandLine } from '../../../../src/commands/program';
 import type { BatchInput } from '../../../../src/contract/batch/batch-input';
 import { parseBatchInput } from '../../../../src/contract/batch/parse-batch-input';
-import { appSamplesName, withBatch } from '../../../../src/formats/app-samples';
+import { appSamplesName, withBatch } from '../../../../src/archive/app-samples';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';
 import { batchRun, filesIn } from './command-under-test';

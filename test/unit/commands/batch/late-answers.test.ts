@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { readKnownFigures } from '../../../../src/commands/batch/file-estimate';
 import { RecordLookup } from '../../../../src/commands/batch/record-lookup';
-import { layoutText } from '../../../../src/formats/batch-record';
+import { layoutText } from '../../../../src/archive/batch-record';
 import { FakeContext } from '../../../support/fake-context';
 import { startHttpServer, type TestHttpServer } from '../../../support/start-http-server';
 

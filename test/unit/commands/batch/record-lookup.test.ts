@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { runCommandLine } from '../../../../src/commands/program';
 import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
 import { inputDigest } from '../../../../src/contract/task-input';
-import { layoutText, recordText } from '../../../../src/formats/batch-record';
+import { layoutText, recordText } from '../../../../src/archive/batch-record';
 import { type PreparedRow, readRows, rowFileAt } from '../../../../src/rows';
 import { FakeContext } from '../../../support/fake-context';
 import { endedRow } from '../../../support/record-under-test';

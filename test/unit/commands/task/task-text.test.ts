@@ -1,7 +1,7 @@
 import { cutOffText, formatRetry, resultText, statusText } from '../../../../src/commands/task/task-text';
 import { formatClock } from '../../../../src/commands/terminal';
 import type { TaskResult } from '../../../../src/contract/task-result';
-import { formatBytes } from '../../../../src/domain/text';
+import { formatBytes } from '../../../../src/core/text';
 
 describe('numbers for a person', () => {
   it.each([

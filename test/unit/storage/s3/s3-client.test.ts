@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
-import { redact } from '../../../../src/domain/redact';
+import { redact } from '../../../../src/core/redact';
 import { defaultPartPlan, putInParts } from '../../../../src/storage/s3/put-object';
 import { S3Bucket } from '../../../../src/storage/s3/s3-bucket';
 import { createArchiveClient } from '../../../../src/storage/s3/s3-client';

@@ -1,5 +1,5 @@
 import type { ArchivedOutput } from '../../../../src/contract/task-result';
-import { openStopRequest } from '../../../../src/domain/stop-request';
+import { openStopRequest } from '../../../../src/core/stop-request';
 import { taskDetails } from '../../../../src/workflows/task/display';
 import type { TaskState } from '../../../../src/workflows/task/task-run';
 import { taskRun } from '../../../support/task-run';

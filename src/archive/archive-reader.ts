@@ -1,0 +1,166 @@
+import { Readable } from 'node:stream';
+import { batchFolder } from '../contract/archive-folder';
+import type { RowRecord } from '../contract/batch/batch-rows';
+import { isRequestId } from '../core/create-outcome';
+import type { AppFigures } from '../money/estimate';
+import type { Money } from '../money/money';
+import { errorMessage, showValue } from '../core/text';
+import { safeDecode } from '../core/uri';
+import { appSamplesName, maxAppSamplesBytes, parseFigures } from './app-samples';
+import { type BatchLayout, parseLayout, parseRecordText } from './batch-record';
+import { type CreateEnd, parseCreateRecord } from './create-record';
+import { allCreates, isKnownCreate } from './row-end';
+import { type Archive, readSmall } from '../storage/archive/archive';
+import { ResultsError } from './errors';
+
+/** What a file of an archive is, by its name. */
+export type ArchivedFile =
+  | { readonly kind: 'create'; readonly workflowId: string; readonly createNumber: number }
+  /** With a name template it may be in any folder and have any prefix; `folder` ends with a slash, or is empty. */
+  | { readonly kind: 'manifest'; readonly folder: string; readonly folderName: string; readonly isPlain: boolean }
+  /** A page of a batch's record. */
+  | { readonly kind: 'rows'; readonly batchId: string };
+
+/** `undefined` for any other file, such as an output. */
+export function archivedFile(name: string): ArchivedFile | undefined {
+  const [, workflow, number] = /^\.creates\/([^/]+)\/(\d+)\.json$/.exec(name) ?? [];
+  if (workflow !== undefined) return { kind: 'create', workflowId: safeDecode(workflow), createNumber: Number(number) };
+  const [, batchId] = /^batches\/([^/]+)\/results\/[^/]+\/(?:\d+|orphaned)\.jsonl$/.exec(name) ?? [];
+  if (batchId !== undefined) return { kind: 'rows', batchId };
+  const [, folder, prefix] = /^((?:.*\/)?)([^/]*)manifest\.json$/.exec(name) ?? [];
+  if (folder === undefined) return undefined;
+  return { kind: 'manifest', folder, folderName: safeDecode(folder.split('/').at(-2) ?? ''), isPlain: prefix === '' };
+}
+
+/** A create record as an archive has it. One that is incomplete says only that a create may have been sent. */
+export interface RecordedCreate {
+  readonly workflowId: string;
+  readonly createNumber: number;
+  readonly sentAtMs: number | null;
+  readonly requestId: string | null;
+  readonly account: string | null;
+  readonly webAppId: number | null;
+  /** Of its task, where a worker saw it. */
+  readonly end: CreateEnd | null;
+}
+
+/** Reads the content of a create record. */
+export function toRecordedCreate(
+  file: Extract<ArchivedFile, { readonly kind: 'create' }>,
+  content: Buffer,
+): RecordedCreate {
+  const { workflowId = file.workflowId, sentAt = '', requestId, account, webAppId, end } = parseCreateRecord(content);
+  const sentAtMs = Date.parse(sentAt);
+  return {
+    workflowId,
+    createNumber: file.createNumber,
+    sentAtMs: Number.isNaN(sentAtMs) ? null : sentAtMs,
+    requestId: isRequestId(requestId) ? requestId : null,
+    account: account ?? null,
+    webAppId: webAppId ?? null,
+    end: end ?? null,
+  };
+}
+
+/** The layout of a batch's record; null when the archive has none. Throws ArchiveError, and {@link ResultsError}. */
+export async function readBatchLayout(archive: Archive, batchId: string): Promise<BatchLayout | null> {
+  const name = `${batchFolder(batchId)}/batch.json`;
+  const text = await archive.read(name);
+  if (text === undefined) return null;
+  const layout = parseLayout(text.toString('utf8'));
+  const where = `The record ${archive.locate(name)}`;
+  if (layout === undefined) {
+    throw new ResultsError('damaged', `${where} is damaged: it does not say which rows the record is of.`);
+  }
+  if (layout.id === undefined || layout.id === batchId) return layout;
+  throw new ResultsError('damaged', `${where} is that of the batch ${showValue(layout.id)}; give another --id.`);
+}
+
+/** Pages of a batch's record that are read at the same time. */
+const pagesAtOnce = 8;
+
+/** Which rows of a batch's record are read. */
+export interface BatchRecordScope {
+  /** Those of the row file, those on record that it does not have any more (`gone`), or both. */
+  readonly rows: 'ofFile' | 'gone' | 'all';
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The rows on record of a batch, page by page in the order of the row file; holds a few pages. Only pages that are there are
+ * read. Throws ArchiveError, {@link ResultsError} for a damaged page, and the signal's reason.
+ */
+export async function* readBatchRecord(
+  archive: Archive,
+  batchId: string,
+  layout: Pick<BatchLayout, 'digest' | 'pages'>,
+  { rows, signal }: BatchRecordScope,
+): AsyncGenerator<RowRecord, void, undefined> {
+  const folder = `${batchFolder(batchId)}/results/${layout.digest.slice(0, 12)}`;
+  // For a decision about what is paid, pages beyond the layout are none; for results, whatever is there is shown.
+  const lastPage = rows === 'all' ? layout.pages : Infinity;
+  const pages: number[] = [];
+  if (rows !== 'gone') {
+    for await (const { name } of archive.list(folder)) {
+      const page = Number(/^(\d{1,15})\.jsonl$/.exec(name.slice(folder.length + 1))?.[1] ?? NaN);
+      if (page < lastPage) pages.push(page);
+    }
+  }
+  const names = pages.sort((one, other) => one - other).map((page) => `${folder}/${page}.jsonl`);
+  if (rows !== 'ofFile') names.push(`${folder}/orphaned.jsonl`);
+  const readOne = async (name: string): Promise<readonly RowRecord[]> => {
+    const content = await archive.read(name);
+    if (content === undefined) return [];
+    try {
+      return parseRecordText(content.toString('utf8'));
+    } catch (error) {
+      throw new ResultsError('damaged', `The record ${archive.locate(name)} is damaged: ${errorMessage(error)}.`);
+    }
+  };
+  const read = Readable.from(names).map(readOne, { concurrency: pagesAtOnce, signal });
+  for await (const records of read as AsyncIterable<readonly RowRecord[]>) yield* records;
+}
+
+/**
+ * The rows of a batch that are on record, by key, those included that its last row file did not have; null where the archive
+ * has nothing of the batch. Throws ArchiveError, {@link ResultsError} for a damaged record, and the signal's reason.
+ */
+export async function readRecordedRows(
+  archive: Archive,
+  batchId: string,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, RowRecord> | null> {
+  signal?.throwIfAborted();
+  const layout = await readBatchLayout(archive, batchId);
+  if (layout === null) return null;
+  signal?.throwIfAborted();
+  const rows = new Map<string, RowRecord>();
+  for await (const record of readBatchRecord(archive, batchId, layout, { rows: 'all', signal }))
+    rows.set(record.key, record);
+  return rows;
+}
+
+/** What each task of a row cost; undefined where that is not known. */
+export function readCosts(record: RowRecord): readonly (Money | undefined)[] {
+  return allCreates(record)
+    .filter(isKnownCreate)
+    .map(({ cost }) => cost);
+}
+
+/** So many apps are looked up. */
+const maxApps = 20;
+
+/** What earlier rows of these apps took and cost; one small file is read for each. Throws ArchiveError, and the signal's reason. */
+export async function readFigures(
+  archive: Pick<Archive, 'read' | 'size'>,
+  apps: Iterable<number>,
+  signal?: AbortSignal,
+): Promise<readonly AppFigures[]> {
+  const figures: AppFigures[] = [];
+  for (const webAppId of [...apps].slice(0, maxApps)) {
+    signal?.throwIfAborted();
+    const found = parseFigures(webAppId, await readSmall(archive, appSamplesName(webAppId), maxAppSamplesBytes));
+    if (found !== null) figures.push(found);
+  }
+  return figures;
+}

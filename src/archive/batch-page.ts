@@ -1,0 +1,110 @@
+import { isRecord, parseJson } from '../core/json';
+import { isMoney } from '../money/money';
+import { toReportFacts } from './report/batch-facts';
+import { openPageAssets } from './report/page-assets';
+import type { ReportFacts, ReportRow } from './report/report-data';
+import { reportHtml } from './report/report-html';
+import { relativeHref, toReportRow } from './report/report-row';
+import { type Archive, isArchiveName } from '../storage/archive/archive';
+import type { BatchResults } from './batch-results';
+import { writeLocalFile } from './destination';
+
+/** How the page of a batch is written. */
+export interface BatchPageOptions {
+  readonly batchId: string;
+  /** Where it is written. Absolute. */
+  readonly file: string;
+  /** The page of a namespace in Temporal's Web UI; null when its address is not known. */
+  readonly webUi: string | null;
+  readonly now: Date;
+}
+
+/** A page that was written. */
+export interface WrittenPage {
+  readonly path: string;
+  readonly bytes: number;
+  readonly rows: number;
+  /** Files that the page names and does not lead to: they are in a bucket, or elsewhere. */
+  readonly withoutLink: number;
+}
+
+/** Writes the report of a batch to this machine, from what the archive has of it. Throws ArchiveError or ResultsError. */
+export async function writeBatchPage(
+  archive: Archive,
+  results: BatchResults,
+  options: BatchPageOptions,
+): Promise<WrittenPage> {
+  let rows = 0;
+  let withoutLink = 0;
+  const hrefOf = (path: string): string | null => {
+    const name = archiveNameOf(archive, results.folder, path);
+    const href = name === undefined ? null : relativeHref(options.file, archive.locate(name));
+    if (href === null) withoutLink += 1;
+    return href;
+  };
+  const pages = async function* (): AsyncGenerator<readonly ReportRow[], void, undefined> {
+    for await (const result of results.rows()) {
+      rows += 1;
+      yield [toReportRow(result, hrefOf)];
+    }
+  };
+  const facts = await readFacts(archive, results, options);
+  const written = await writeLocalFile(options.file, reportHtml(facts, pages(), await openPageAssets()));
+  return { ...written, rows, withoutLink };
+}
+
+/** The archive's name of a file of the batch. A worker may see the archive elsewhere: there the batch's folder is known by its name. */
+function archiveNameOf({ location }: Archive, folder: string, path: string): string | undefined {
+  const at = path.startsWith(`${location}/`) ? location.length : path.lastIndexOf(`/${folder}/`);
+  const name = path.slice(at + 1);
+  // A row that another program ended may name anything.
+  return at >= 0 && isArchiveName(name) ? name : undefined;
+}
+
+/** More of a page than stands before its rows. */
+const maxHeadCharacters = 4 * 1024 * 1024;
+
+/** The facts of a batch; how its last run ended, and of which file, stands in the page that its worker wrote. */
+async function readFacts(archive: Archive, results: BatchResults, options: BatchPageOptions): Promise<ReportFacts> {
+  const { batchId: id, webUi, now } = options;
+  const written = results.file === null ? {} : await readWrittenFacts(archive, `${results.folder}/report.html`);
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  const count = (value: unknown): number | null => (Number.isSafeInteger(value) ? Number(value) : null);
+  const ending = results.file === null ? 'not ended' : (text(written['ending']) ?? 'ended');
+  return toReportFacts(
+    {
+      id,
+      ending,
+      source: text(written['source']),
+      badRows: count(written['leftOut']),
+      goneRows: readGoneRows(written['goneRows']),
+      isPartial: results.file === null,
+      archive: archive.locate(results.folder),
+      webUi,
+    },
+    now,
+  );
+}
+
+/** Null where the page does not tell them. */
+function readGoneRows(value: unknown): ReportFacts['goneRows'] {
+  if (!isRecord(value)) return null;
+  const { rows, sums, unknownRows } = value;
+  if (typeof rows !== 'number' || typeof unknownRows !== 'number' || !Array.isArray(sums)) return null;
+  return sums.every(isMoney) ? { rows, sums, unknownRows } : null;
+}
+
+async function readWrittenFacts(archive: Archive, name: string): Promise<Readonly<Record<string, unknown>>> {
+  const opened = await archive.open(name);
+  if (opened === undefined) return {};
+  const decoder = new TextDecoder('utf8');
+  let head = '';
+  for await (const chunk of opened.content as AsyncIterable<Buffer>) {
+    head += decoder.decode(chunk, { stream: true });
+    const [, json] = /id="facts">([^<]*)<\/script>/.exec(head) ?? [];
+    if (json === undefined && head.length < maxHeadCharacters) continue;
+    const facts = parseJson(json ?? '');
+    return isRecord(facts) ? facts : {};
+  }
+  return {};
+}

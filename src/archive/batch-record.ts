@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import { boundedRowEnd } from '../contract/batch/batch-rows';
+import { parseJson } from '../core/json';
+import { rowRecordSchema, type RowRecord } from './row-end';
+
+const layoutSchema = z.object({
+  digest: z.string().min(1),
+  rows: z.number().int().nonnegative(),
+  pages: z.number().int().nonnegative(),
+  /** Of the batch; older ones do not say. */
+  id: z.string().optional(),
+});
+
+/** What stands in `batch.json`: which rows the record is of, and of which batch. */
+export type BatchLayout = Readonly<z.infer<typeof layoutSchema>>;
+
+/** A layout as the text of its file. */
+export function layoutText({ id, digest, rows, pages }: BatchLayout): string {
+  return `${JSON.stringify({ id, digest, rows, pages }, null, 2)}\n`;
+}
+
+/** `undefined` for a text that is no layout. */
+export function parseLayout(text: string): BatchLayout | undefined {
+  return layoutSchema.safeParse(parseJson(text)).data;
+}
+
+/** Whatever stands in the file, no more than a history can hold comes of it. */
+const recordSchema = rowRecordSchema.transform(boundedRowEnd);
+
+const headSchema = z.strictObject({ records: z.number().int().nonnegative() });
+
+/**
+ * Records as the text of a file: a line that says how many there are, by which a file is known that somebody cut short,
+ * and one line for each, in the order of the rows.
+ */
+export function recordText(records: Iterable<RowRecord>): string {
+  const inOrder = [...records].sort((one, other) => one.index - other.index || (one.key < other.key ? -1 : 1));
+  // Parsed, the same record is the same text, in whatever order its fields came.
+  return [{ records: inOrder.length }, ...inOrder.map((record) => recordSchema.parse(record))]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('');
+}
+
+/** Throws an Error that says what is wrong with the text, and where. */
+export function parseRecordText(text: string): RowRecord[] {
+  const [head, ...lines] = text.split('\n');
+  const { data } = headSchema.safeParse(parseJson(head ?? ''));
+  if (data === undefined) throw new Error('its first line does not say how many records it has');
+  // What follows the last line's end.
+  if (lines.pop() !== '' || lines.length !== data.records) {
+    throw new Error(`it has ${lines.length} of ${data.records} records; somebody cut it short or added to it`);
+  }
+  return lines.map((line, index) => {
+    const record = recordSchema.safeParse(parseJson(line));
+    if (!record.success) throw new Error(`its line ${index + 2} is no record of a row`);
+    return record.data;
+  });
+}
+
+/** Whether a text begins as that of records does: nothing else in the archive has such a first line. */
+export function isRecordText(text: string): boolean {
+  return headSchema.safeParse(parseJson(text.split('\n', 1)[0] ?? '')).success;
+}

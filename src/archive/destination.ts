@@ -1,0 +1,156 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { errorCode } from '../core/text';
+import type { Archive, Expectation } from '../storage/archive/archive';
+import { diskFailure } from '../storage/archive/disk';
+import { FolderArchive } from '../storage/archive/folder-archive';
+import { ArchiveError } from '../storage/errors';
+import { isInside } from '../storage/local-file';
+import { ResultsError } from './errors';
+
+/** A file of an archive, and what it must be. */
+export interface WantedFile extends Expectation {
+  readonly archive: Archive;
+  /** The archive's name. */
+  readonly from: string;
+  /** The name in the folder. */
+  readonly to: string;
+}
+
+/** A file in the folder. */
+export interface KeptFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** Whether it was fetched now; otherwise it was there, complete. */
+  readonly isNew: boolean;
+}
+
+/** How a file is fetched. */
+export interface FetchFileOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called often, with the bytes so far. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+}
+
+/**
+ * The folder on this machine that files are fetched into. A file has a temporary name until it is complete and flushed;
+ * nothing is written outside of the folder, whatever names an archive gives and wherever links in the folder lead.
+ */
+export class Destination {
+  readonly path: string;
+  readonly #folder: FolderArchive;
+
+  constructor(folder: string) {
+    this.#folder = new FolderArchive(folder, 'the folder');
+    this.path = this.#folder.location;
+  }
+
+  /** Fetches a file unless it is there already with the right content. */
+  async fetch({ archive, from, to, ...expected }: WantedFile, options: FetchFileOptions = {}): Promise<KeptFile> {
+    const { signal, onBytes } = options;
+    await this.#writing(() => this.#requireInside(to));
+    if (expected.sha256 !== undefined) {
+      const there = await this.#writing(() => this.#folder.find(to, expected, signal));
+      if (there !== undefined) return { ...there, isNew: false };
+    }
+    const opened = await archive.open(from, signal);
+    if (opened === undefined) {
+      throw new ResultsError('missing', `${archive.locate(from)} is not there any more.`);
+    }
+    const { content } = opened;
+    let failure: unknown;
+    const counted = async function* (): AsyncGenerator<Buffer, void, undefined> {
+      let bytes = 0;
+      try {
+        for await (const chunk of content as AsyncIterable<Buffer>) {
+          bytes += chunk.length;
+          onBytes?.(bytes);
+          yield chunk;
+        }
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+    };
+    try {
+      const source = Readable.from(counted(), { objectMode: false });
+      return { ...(await this.#folder.put(to, source, expected, signal)), isNew: true };
+    } catch (error) {
+      content.destroy();
+      throw error === failure ? error : toFailure(error, archive.locate(from));
+    }
+  }
+
+  /** Keeps a small text. */
+  async keep(to: string, text: Buffer): Promise<void> {
+    await this.#writing(async () => {
+      await this.#requireInside(to);
+      await this.#folder.replace(to, text.toString('utf8'));
+    });
+  }
+
+  /** A link in the folder may lead elsewhere. */
+  async #requireInside(name: string): Promise<void> {
+    const path = this.#folder.locate(name);
+    const root = await this.#real(this.path);
+    const place = await this.#nearest(dirname(path));
+    if (root === undefined || place === undefined || place === root || isInside(place, root)) return;
+    throw new ResultsError('unwritable', `${path} leads out of the folder ${this.path}: a folder in it is a link.`);
+  }
+
+  /** Where the folder really is, or the nearest one above it that is there and not above the destination. */
+  async #nearest(folder: string): Promise<string | undefined> {
+    const found = await this.#real(folder);
+    if (found !== undefined || folder === this.path || !isInside(folder, this.path)) return found;
+    return await this.#nearest(dirname(folder));
+  }
+
+  /** Undefined where there is nothing. */
+  async #real(path: string): Promise<string | undefined> {
+    try {
+      return await realpath(path);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw diskFailure(error, { where: `the folder ${this.path}`, name: 'a file' });
+    }
+  }
+
+  async #writing<T>(action: () => Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      throw toFailure(error, this.path);
+    }
+  }
+}
+
+/** Writes a page or a table to this machine, replacing the file as a whole. Throws ArchiveError or ResultsError. */
+export async function writeLocalFile(
+  file: string,
+  chunks: AsyncIterable<string | Uint8Array>,
+): Promise<{ readonly path: string; readonly bytes: number }> {
+  const content = Readable.from(chunks, { objectMode: false });
+  let failure: unknown;
+  content.once('error', (error) => (failure = error));
+  try {
+    const { path, bytes } = await new FolderArchive(dirname(file), 'the folder').put(basename(file), content);
+    return { path, bytes };
+  } catch (error) {
+    throw error === failure ? error : toFailure(error, file);
+  }
+}
+
+/** What is thrown for a file that could not be kept here, or is not what it must be. */
+function toFailure(error: unknown, from: string): unknown {
+  if (!(error instanceof ArchiveError)) return error;
+  if (error.code === 'NAME_INVALID') {
+    return new ResultsError('damaged', `A manifest names a file that would not be in the folder: ${error.message}.`);
+  }
+  if (error.code !== 'NOT_WHOLE') return new ResultsError('unwritable', error.message, { cause: error });
+  const words = `${from} is not what its manifest says (${error.message}); it was changed or damaged since.`;
+  return new ResultsError('damaged', words, { cause: error });
+}

@@ -1,0 +1,206 @@
+import { Readable } from 'node:stream';
+import { pathPart } from './archive-name';
+import { errorMessage } from '../core/text';
+import { pickPlace, type RowPlace } from '../core/batch/row-place';
+import type { ResultLine } from './result-line';
+import type { Archive } from '../storage/archive/archive';
+import { findArchivedTask, fetchTask, namesOfPath, requireComplete } from './archived-task';
+import type { BatchResults } from './batch-results';
+import type { Destination } from './destination';
+import { ResultsError } from './errors';
+
+/** How the outputs of a batch are fetched. */
+export interface FetchBatchOptions {
+  readonly destination: Destination;
+  /** Whether what is there of incomplete and failed rows is fetched, too. */
+  readonly partial: boolean;
+  /** Only rows of these keys, as the rows gave them or as their tasks have them, whether the file still has them or not. @default all of the file */
+  readonly keys?: readonly string[];
+  /** Whether rows on record that the row file does not have any more are fetched, too. @default false */
+  readonly gone?: boolean;
+  readonly signal: AbortSignal;
+  /** Called after each row, and often while files come. */
+  readonly onProgress: (count: Readonly<FetchCount>) => void;
+}
+
+/** How far a fetch is. */
+export interface FetchCount {
+  /** Rows that were read. */
+  rows: number;
+  /** Rows whose files are all here. */
+  fetched: number;
+  /** Rows that have nothing to fetch: they failed, were canceled, or were not started. */
+  without: number;
+  /** Of those, the ones that were not started. */
+  notStarted: number;
+  /** Rows whose files could not be fetched. */
+  failed: number;
+  /** Files that came now, and their bytes. */
+  files: number;
+  bytes: number;
+  /** Files that were here already. */
+  kept: number;
+}
+
+/** A row whose files could not be fetched. */
+export interface FailedRow extends RowPlace {
+  readonly key: string;
+  readonly message: string;
+}
+
+/** What was fetched of a batch. */
+export interface FetchedBatch extends Readonly<FetchCount> {
+  /** The first of those whose files could not be fetched. */
+  readonly failures: readonly FailedRow[];
+  /** Rows on record that the row file does not have any more, and that were left out. */
+  readonly goneRows: number;
+  /** Of the keys that were asked for, those that no row has. */
+  readonly unknownKeys: readonly string[];
+  /** By such a key, the one that a row has and that differs in capital letters alone. */
+  readonly alikeKeys: Readonly<Record<string, string>>;
+}
+
+const rowsAtOnce = 16;
+const maxFailures = 100;
+/** When so many rows fail one after another, the archive or the folder cannot be used: there is no point in going on. */
+const maxFailuresInARow = 64;
+
+/**
+ * Fetches the outputs of a batch's rows, each into a folder of its own, a few rows at a time; holds no more than these. A
+ * row that cannot be fetched does not end it. Throws ArchiveError, {@link ResultsError}, or the signal's reason.
+ */
+export async function fetchBatch(
+  archive: Archive,
+  results: BatchResults,
+  options: FetchBatchOptions,
+): Promise<FetchedBatch> {
+  const { signal, onProgress } = options;
+  const count: FetchCount = { rows: 0, fetched: 0, without: 0, notStarted: 0, failed: 0, files: 0, bytes: 0, kept: 0 };
+  const failures: FailedRow[] = [];
+  let failuresInARow = 0;
+  const fetchNext = async (row: ResultLine): Promise<void> => {
+    try {
+      const isFetched = await fetchRow(archive, row, count, options);
+      if (isFetched) failuresInARow = 0;
+      count[isFetched ? 'fetched' : 'without'] += 1;
+      if (row.status === 'NotStarted') count.notStarted += 1;
+    } catch (error) {
+      signal.throwIfAborted();
+      count.failed += 1;
+      failuresInARow += 1;
+      const message = errorMessage(error);
+      if (failures.length < maxFailures) failures.push({ key: row.key, ...pickPlace(row), message });
+      if (failuresInARow < maxFailuresInARow) return;
+      throw new ResultsError('missing', `${failuresInARow} rows in a row could not be fetched; the last: ${message}`);
+    } finally {
+      count.rows += 1;
+      onProgress(count);
+    }
+  };
+  const isAsked = options.gone === true || options.keys !== undefined;
+  const goneRows = await results.goneRows().catch((error: unknown) => {
+    // Those that nobody asked for do not hold up the others.
+    if (isAsked || !(error instanceof ResultsError)) throw error;
+    return [];
+  });
+  const chosen = new ChosenRows(results, goneRows, options);
+  await Readable.from(chosen.rows()).forEach(fetchNext, { concurrency: rowsAtOnce, signal });
+  const { leftOut, unknownKeys, alikeKeys } = chosen;
+  return { ...count, failures, goneRows: leftOut, unknownKeys, alikeKeys };
+}
+
+/** The rows to fetch. */
+class ChosenRows {
+  readonly #results: BatchResults;
+  /** By workflow id, without those that were among the rows: a run that was refused had laid out another row file. */
+  readonly #gone: Map<string, ResultLine>;
+  readonly #isGoneWanted: boolean;
+  readonly #keys: ReadonlySet<string> | null;
+  readonly #unknown: Set<string>;
+  /** The keys of rows that are asked for but for capital letters, by their small letters. */
+  readonly #alike = new Map<string, string>();
+  readonly #folded: ReadonlySet<string>;
+
+  constructor(results: BatchResults, goneRows: readonly ResultLine[], { keys, gone = false }: FetchBatchOptions) {
+    this.#results = results;
+    this.#keys = keys === undefined ? null : new Set(keys);
+    this.#unknown = new Set(keys);
+    this.#folded = new Set(keys?.map(foldKey));
+    this.#gone = new Map(goneRows.map((row) => [row.workflowId, row]));
+    // Of rows that were asked for by key, nothing is left out.
+    this.#isGoneWanted = gone || keys !== undefined;
+  }
+
+  /** After all rows: those that the file does not have any more, and that are not fetched. */
+  get leftOut(): number {
+    return this.#isGoneWanted ? 0 : this.#gone.size;
+  }
+
+  get unknownKeys(): readonly string[] {
+    return [...this.#unknown];
+  }
+
+  get alikeKeys(): Readonly<Record<string, string>> {
+    const found = this.unknownKeys.map((key) => [key, this.#alike.get(foldKey(key))] as const);
+    return Object.fromEntries(found.filter((pair): pair is [string, string] => pair[1] !== undefined));
+  }
+
+  async *rows(): AsyncGenerator<ResultLine, void, undefined> {
+    for await (const row of this.#results.rows()) {
+      this.#gone.delete(row.workflowId);
+      if (this.#isWanted(row)) yield row;
+    }
+    if (!this.#isGoneWanted) return;
+    for (const row of this.#gone.values()) if (this.#isWanted(row)) yield row;
+  }
+
+  #isWanted({ key, workflowId }: ResultLine): boolean {
+    if (this.#keys === null) return true;
+    const found = [key, taskKey(workflowId)].filter((one) => this.#keys?.has(one));
+    for (const one of found) this.#unknown.delete(one);
+    if (this.#folded.has(foldKey(key))) this.#alike.set(foldKey(key), key);
+    return found.length > 0;
+  }
+}
+
+function foldKey(key: string): string {
+  return key.normalize('NFC').toLowerCase();
+}
+
+/** Whether it has anything to fetch. */
+async function fetchRow(
+  archive: Archive,
+  row: ResultLine,
+  count: FetchCount,
+  { destination, partial, signal, onProgress }: FetchBatchOptions,
+): Promise<boolean> {
+  const { status, manifest, requestId, workflowId } = row;
+  if (manifest === null || (status !== 'Success' && !partial)) {
+    if (status !== 'Success') return false;
+    throw new ResultsError('missing', 'its result does not say where its manifest is');
+  }
+  const task = await findArchivedTask(archive, namesOfPath(archive, manifest), requestId, null);
+  if (task === undefined) {
+    throw new ResultsError('missing', `its manifest ${manifest} is not in the archive ${archive.location}`);
+  }
+  if (!partial) requireComplete(task, 'Fetch what is there with --partial.');
+  await fetchTask(archive, task, {
+    destination,
+    // No other row of the batch has it.
+    folder: pathPart(taskKey(workflowId)),
+    atOnce: 2,
+    signal,
+    onFile: ({ isNew, bytes }) => {
+      if (isNew) {
+        count.files += 1;
+        count.bytes += bytes;
+      } else count.kept += 1;
+      onProgress(count);
+    },
+  });
+  return true;
+}
+
+function taskKey(workflowId: string): string {
+  return workflowId.split(':').at(-1) ?? '';
+}

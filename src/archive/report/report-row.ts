@@ -1,0 +1,81 @@
+import { posix } from 'node:path';
+import type { Money } from '../../money/money';
+import { pickPlace, type RowPlace } from '../../core/batch/row-place';
+import { boundedText } from '../../core/text';
+import type { ReportCost, ReportFile, ReportPair, ReportRow } from './report-data';
+
+/** What the report needs of a line of `results.jsonl`. */
+export interface ReportedResult extends RowPlace {
+  readonly key: string;
+  readonly status: ReportRow['state'];
+  readonly workflowId: string;
+  readonly requestId: string | null;
+  readonly failure: ReportRow['failure'];
+  readonly outputs: readonly { readonly path: string; readonly bytes: number }[];
+  readonly outputCount: number;
+  readonly failedOutputCount: number;
+  readonly manifest: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly queuedSeconds: number | null;
+  readonly cost: Money | null;
+  readonly costWithoutResult: Money | null;
+}
+
+/** So much of a row of the row file is shown. */
+const maxCells = 50;
+const maxCellLength = 300;
+
+/** The cells of a row by the names of their columns, shortened; without the empty ones. */
+export function toReportCells(columns: readonly string[], cells: readonly string[]): readonly ReportPair[] {
+  return columns
+    .map((column, index): ReportPair => [
+      boundedText(column, maxCellLength),
+      boundedText(cells[index] ?? '', maxCellLength),
+    ])
+    .filter(([, text]) => text.trim() !== '')
+    .slice(0, maxCells);
+}
+
+/** A row as the page gets it. `href` leads from the page to a file of the archive; null where it cannot. */
+export function toReportRow(result: ReportedResult, href: (path: string, bytes: number) => string | null): ReportRow {
+  const { key, status, workflowId, requestId, failure, manifest, queuedSeconds, cost } = result;
+  const toCost = (money: Money | null): ReportCost => money && [money.currency, money.micros];
+  const toMs = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
+  const files = result.outputs.map(({ path, bytes }): ReportFile => {
+    return { name: posix.basename(path.replaceAll('\\', '/')), href: href(path, bytes), bytes };
+  });
+  return {
+    key,
+    ...pickPlace(result),
+    state: status,
+    workflowId,
+    requestId,
+    failure,
+    files,
+    manifest,
+    queuedMs: queuedSeconds === null ? null : queuedSeconds * 1_000,
+    cost: toCost(cost),
+    lostCost: toCost(result.costWithoutResult),
+    fileCount: result.outputCount,
+    failedOutputs: result.failedOutputCount,
+    startedMs: toMs(result.startedAt),
+    endedMs: toMs(result.endedAt),
+  };
+}
+
+/**
+ * How a page at one place of an archive leads to a file at another: relative, so that it works in a folder, in a bucket
+ * behind any address, and in a copy of either. Both are paths of one folder, or `s3:` URIs of one bucket.
+ */
+export function relativeHref(page: string, path: string): string | null {
+  const scheme = /^s3:\/\/[^/]+/.exec(page)?.[0] ?? '';
+  if (!path.startsWith(`${scheme}/`)) return null;
+  const relative = posix.relative(posix.dirname(page.slice(scheme.length)), path.slice(scheme.length));
+  // Half a character of UTF-16 has no percent-encoding; no file is named so.
+  return relative
+    .replaceAll(/\p{Cs}/gu, '\u{FFFD}')
+    .split('/')
+    .map(encodeURIComponent)
+    .join('/');
+}

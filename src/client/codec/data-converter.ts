@@ -1,0 +1,71 @@
+import path from 'node:path';
+import type { DataConverter, Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
+import { loadClientConfig } from '../../config/client-config';
+import type { CodecKeys } from '../../config/codec-keys';
+import { PayloadBrokenError, PayloadCipher } from './payload-cipher';
+
+// Every client and every worker takes its data converter from here; the workflow sandbox has its own part in its bundle.
+
+/**
+ * For `new Client({ connection, dataConverter })`. Without keys nothing is encrypted, and an encrypted payload is an
+ * error that names the key.
+ */
+export function clientDataConverter(keys: CodecKeys | null): DataConverter {
+  return { payloadCodecs: [new EncryptionCodec(keys)] };
+}
+
+/** For `Worker.create({ …, dataConverter })`; the bundle is to come from `toWorkerBundle`. */
+export function workerDataConverter(keys: CodecKeys | null): DataConverter {
+  return {
+    payloadCodecs: [new WorkerEncryptionCodec(keys)],
+    failureConverterPath: keys === null ? undefined : require.resolve(path.join(__dirname, 'failure-converter')),
+  };
+}
+
+/**
+ * The data converter that the environment asks for (`LONGHAUL_CODEC_KEYS_FILE`): for a backend that makes its own
+ * Temporal client. Throws `ConfigError`.
+ */
+export function loadLonghaulDataConverter(env?: NodeJS.ProcessEnv): DataConverter {
+  return clientDataConverter(loadClientConfig(env).config.codecKeys);
+}
+
+class EncryptionCodec implements PayloadCodec {
+  protected readonly cipher: PayloadCipher;
+
+  constructor(keys: CodecKeys | null) {
+    this.cipher = new PayloadCipher(keys);
+  }
+
+  encode(payloads: Payload[]): Promise<Payload[]> {
+    return settle(() => payloads.map((payload) => this.cipher.encrypt(payload)));
+  }
+
+  decode(payloads: Payload[]): Promise<Payload[]> {
+    return settle(() => payloads.map((payload) => this.cipher.decrypt(payload)));
+  }
+}
+
+/** In a worker, a message that was changed or cut becomes an `Undecodable` of the payload converter: it must not stop a task for good. */
+class WorkerEncryptionCodec extends EncryptionCodec {
+  override decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    if (context?.type === 'activity') return super.decode(payloads);
+    return settle(() => payloads.map((payload) => this.#decryptMessage(payload)));
+  }
+
+  #decryptMessage(payload: Payload): Payload {
+    try {
+      return this.cipher.decrypt(payload);
+    } catch (error) {
+      if (error instanceof PayloadBrokenError) return payload;
+      throw error;
+    }
+  }
+}
+
+/** A promise of what a function returns or throws. */
+function settle<T>(compute: () => T): Promise<T> {
+  return new Promise((resolve) => {
+    resolve(compute());
+  });
+}

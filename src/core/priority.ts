@@ -1,0 +1,36 @@
+import { boundedPathPart } from '../archive/archive-name';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Temporal takes keys of so many bytes. */
+const maxFairnessKeyBytes = 64;
+
+/** What Temporal hands out first: priority 1 before 5, and within one each fairness key gets the same share. */
+export interface Priority {
+  readonly priorityKey: 1 | 2 | 3 | 4;
+  readonly fairnessKey: string;
+}
+
+/** Of a task that is not a row: ahead of every batch; accounts share fairly. */
+export function taskPriority(account: string): Priority {
+  return { priorityKey: 3, fairnessKey: fairnessKey('account', account) };
+}
+
+/** Of a batch and the tasks of its rows: behind single tasks; batches share fairly, whatever their sizes. */
+export function batchPriority(batchId: string): Priority {
+  return { priorityKey: 4, fairnessKey: fairnessKey('batch', batchId) };
+}
+
+function fairnessKey(kind: 'account' | 'batch', name: string): string {
+  return `${kind}:${boundedPathPart(name, maxFairnessKeyBytes - kind.length - 1)}`;
+}
+
+/**
+ * The priority of an archive whose results expire soon; `undefined` when it is that of its task, because there is time
+ * or the service does not say when it deletes them.
+ */
+export function archivePriority(timeLeftMs: number | undefined): 1 | 2 | undefined {
+  if (timeLeftMs === undefined || timeLeftMs > 6 * hourMs) return undefined;
+  return timeLeftMs > 30 * minuteMs ? 2 : 1;
+}
