@@ -4,7 +4,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
-import { shortHash } from '../archive/archive-name';
+import { shortHash } from '../core/archive-name';
 import { isTerminal, parseServiceStatus } from '../core/task-state';
 import { manifestText, type PreviousManifest } from '../archive/manifest';
 import { NotFoundError, OutputGoneError, type TaskOutputs } from '../service';

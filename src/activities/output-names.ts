@@ -1,12 +1,12 @@
 import { log } from '@temporalio/activity';
 import type { ArchiveOutputsInput } from '../contract/activities';
-import { fittedName, manifestName, outputName } from '../archive/archive-name';
+import { fittedName, manifestName, outputName } from '../core/archive-name';
 import {
   manifestNameBy,
   outputNameBy,
   type OutputNameValues,
   parseOutputNameTemplate,
-} from '../archive/output-name-template';
+} from '../core/output-name-template';
 
 export interface OutputNames {
   /** Whether no other task has these names: what is there under one is then this task's. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path/posix';
 import { Readable } from 'node:stream';
 import { defaultRowFolder } from '../contract/archive-folder';
 import { createRecordName, isTaskKey } from '../contract/workflow-ids';
-import { manifestName } from './archive-name';
+import { manifestName } from '../core/archive-name';
 import { isRequestId } from '../core/create-outcome';
 import { parseJson } from '../core/json';
 import { parseCreateRecord } from './create-record';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { pathPart } from './archive-name';
+import { pathPart } from '../core/archive-name';
 import { errorMessage } from '../core/text';
 import { pickPlace, type RowPlace } from '../core/batch/row-place';
 import type { ResultLine } from './result-line';

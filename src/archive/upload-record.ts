@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import * as z from 'zod';
-import { pathPart, safeExtension } from './archive-name';
+import { pathPart, safeExtension } from '../core/archive-name';
 import { parseJson } from '../core/json';
 
 /** A content as rows share it. */

@@ -1,5 +1,5 @@
-import { maxPartBytes } from '../archive/archive-name';
-import { parseOutputNameTemplate } from '../archive/output-name-template';
+import { maxPartBytes } from '../core/archive-name';
+import { parseOutputNameTemplate } from '../core/output-name-template';
 import { showValue, utf8Bytes } from '../core/text';
 import { isRecord } from '../core/json';
 import { batchWorkflowId, isTaskKey, rowWorkflowId } from './workflow-ids';

@@ -1,5 +1,5 @@
 import { defaultHeaderPrefix } from '../core/service-dialect';
-import { boundedPathPart, shortHash } from '../archive/archive-name';
+import { boundedPathPart, shortHash } from '../core/archive-name';
 import { textLike } from './schema';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;

@@ -1,4 +1,4 @@
-import { boundedPathPart } from '../archive/archive-name';
+import { boundedPathPart } from './archive-name';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

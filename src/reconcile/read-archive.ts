@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { manifestName } from '../archive/archive-name';
+import { manifestName } from '../core/archive-name';
 import { parseJson } from '../core/json';
 import { isRequestId } from '../core/create-outcome';
 import { createName, isLonghaulWorkflowId } from '../contract/workflow-ids';

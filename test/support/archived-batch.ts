@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { manifestName } from '../../src/archive/archive-name';
+import { manifestName } from '../../src/core/archive-name';
 import { type Manifest, manifestText, manifestVersion } from '../../src/archive/manifest';
 import type { ResultLine } from '../../src/archive/result-line';
 import type { Archive } from '../../src/storage/archive/archive';

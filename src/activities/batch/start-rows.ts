@@ -12,7 +12,7 @@ import {
 import { budgetProblem, PriceCheck } from '../../money/batch-budget';
 import { failureTypes } from '../../contract/failure-types';
 import type { NewTaskInput } from '../../contract/task-input';
-import { parseOutputNameTemplate } from '../../archive/output-name-template';
+import { parseOutputNameTemplate } from '../../core/output-name-template';
 import { pickKeys, pickPlace } from '../../core/batch/row-place';
 import { showValue } from '../../core/text';
 import {

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import { parseTaskInput } from '../../contract/parse-task-input';
 import type { InputValue, UncertainPolicy } from '../../contract/task-input';
-import { parseOutputNameTemplate } from '../../archive/output-name-template';
+import { parseOutputNameTemplate } from '../../core/output-name-template';
 import { showValue, errorCode } from '../../core/text';
 import { isUri } from '../../core/uri';
 import {

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import { isFields, isRecord } from '../../core/json';
-import { parseOutputNameTemplate } from '../../archive/output-name-template';
+import { parseOutputNameTemplate } from '../../core/output-name-template';
 import { defaultRowFolder, longFolderProblem, reservedFolderProblem } from '../archive-folder';
 import { firstProblems, unusableInput } from '../input-bounds';
 import { check, type Parsed, pick, unknownFieldProblems } from '../schema';

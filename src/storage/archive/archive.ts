@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { maxPartBytes } from '../../archive/archive-name';
+import { maxPartBytes } from '../../core/archive-name';
 import { formatBytes } from '../../core/text';
 import { ArchiveError } from '../errors';
 import type { Measure } from '../hash';

@@ -1,6 +1,6 @@
 import { mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { maxPartBytes } from '../../archive/archive-name';
+import { maxPartBytes } from '../../core/archive-name';
 import { errorCode } from '../../core/text';
 import { ArchiveError, safeCause } from '../errors';
 

@@ -2,10 +2,7 @@ import fc from 'fast-check';
 import { isRecord } from '../../../src/core/json';
 import { classifyCreate, type CreateReply } from '../../../src/core/create-outcome';
 
-import {
-  defaultEnvelopeCodes as codes,
-  defaultSuccessCodes as successCodes,
-} from '../../../src/core/service-dialect';
+import { defaultEnvelopeCodes as codes, defaultSuccessCodes as successCodes } from '../../../src/core/service-dialect';
 
 const policy = { codes, successCodes };
 const refused = { code: 20015, message: 'bad param', status: false };

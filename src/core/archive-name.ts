@@ -1,4 +1,4 @@
-import { cutToUtf8Bytes, utf8Bytes } from '../core/text';
+import { cutToUtf8Bytes, utf8Bytes } from './text';
 
 /** The most bytes of one part of a path: encrypted folders take 143, and a moved archive must keep its names. */
 export const maxPartBytes = 143;

@@ -6,7 +6,7 @@ import {
   outputName,
   pathPart,
   safeExtension,
-} from '../../../src/archive/archive-name';
+} from '../../../src/core/archive-name';
 import { isRequestId } from '../../../src/core/create-outcome';
 
 const requestIds = fc.oneof(

@@ -1,6 +1,6 @@
 import { boundedPathPart, columnPart, isLiteralSafe, partOf, safeExtension } from './archive-name';
-import { parseTemplate, type TemplatePiece } from '../core/column-template';
-import { utf8Bytes } from '../core/text';
+import { parseTemplate, type TemplatePiece } from './column-template';
+import { utf8Bytes } from './text';
 
 /** A checked template for the names of archived files. */
 export interface OutputNameTemplate {

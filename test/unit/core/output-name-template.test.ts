@@ -5,7 +5,7 @@ import {
   type OutputNameTemplate,
   type OutputNameValues,
   parseOutputNameTemplate,
-} from '../../../src/archive/output-name-template';
+} from '../../../src/core/output-name-template';
 
 const values: OutputNameValues = {
   batch: 'spring',
