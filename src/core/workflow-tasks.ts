@@ -5,4 +5,4 @@ export const longHistoryEvents = 120;
 /** How long a workflow task may take; every start and every continue-as-new sets it, for Temporal's own 10 s are too short. */
 export const workflowTaskTimeout = '20 seconds';
 /** The most workflow tasks that a worker takes at the same time. */
-export const maxWorkflowTasks = 120;
+export const maxWorkflowTasks = 80;
