@@ -74,7 +74,7 @@ async function record(): Promise<Record<string, unknown> | undefined> {
 }
 
 describe('createTask', () => {
-  it('tells Temporal its archive, sends, tells the request id, then completes the create record', async () => {
+  it('tells Temporal its archive, sends, then completes the create record, which alone keeps the request id', async () => {
     const server = await startTakingServer();
     const run = await create(server.url);
     await server.close();
@@ -82,9 +82,23 @@ describe('createTask', () => {
     const { id: archiveId } = await readArchiveIdentity(archive);
     expect(run.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1', sent: 1 });
     expect(run.confirmed).toEqual([{ archiveId }]);
-    expect(run.heartbeats).toEqual([{ archiveId, requestId: 'r-1' }]);
+    expect(run.heartbeats).toEqual([]);
     expect(run.record).toMatchObject({ workflowId, createNumber: 1, requestId: 'r-1' });
     expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['takes long', () => setTimeout(500)],
+    ['fails', () => Promise.reject(new Error('no space left'))],
+  ])('tells Temporal the request id, too, where completing the create record %s', async (_what, complete) => {
+    const server = await startTakingServer();
+    const own = new FolderArchive(join(folder.path, String(number)));
+    own.replace = complete;
+    const run = await create(server.url, {}, { archive: own });
+    await server.close();
+
+    expect(run.outcome).toMatchObject({ outcome: 'accepted', requestId: 'r-1' });
+    expect(run.heartbeats).toEqual([expect.objectContaining({ requestId: 'r-1' })]);
   });
 
   it('finds a task that an earlier run created, and asks the service nothing', async () => {
