@@ -201,6 +201,6 @@ function isRecordOf(record: ReadRecord, requestId: string, { createdAt }: Create
 }
 
 /** What could be read of a record: some of it only its own create knew. */
-function known(record: ReadRecord): Partial<CreateRecord> {
+function known(record: Readonly<Record<string, unknown>>): Partial<CreateRecord> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }

@@ -83,11 +83,10 @@ export async function recordEnd(
   const createdAt = timestamps?.['createdAt']?.iso ?? null;
   const createdMs = createdAtMs(createdAt, acceptedAtMs);
   const record = archive && new CreateRecordFile(archive, workflowId, createNumber);
-  const written = [
-    record?.addEnd(requestId, { status, createdAt, costTimes, cost }),
-    createdMs === undefined ? undefined : dailyBudgets?.settle({ account, workflowId, createNumber }, cost, createdMs),
-  ];
-  await withinTime(Promise.allSettled(written), withinMs);
+  const written = record?.addEnd(requestId, { status, createdAt, costTimes, cost });
+  const settled =
+    createdMs === undefined ? undefined : dailyBudgets?.settle({ account, workflowId, createNumber }, cost, createdMs);
+  await withinTime(Promise.allSettled([written, settled]), withinMs);
 }
 
 /** What a query saw. The app of an adopted task, on which its price depends, is in the create record. */

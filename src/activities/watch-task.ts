@@ -53,8 +53,8 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
   const poll = createPoll(dependencies, input);
   const context = Context.current();
   const { cancellationSignal: signal } = context;
-  const { attempt, heartbeatTimeoutMs = 30_000, heartbeatDetails } = context.info;
-  let { known, failing } = { known: input.known, ...heartbeatIn(heartbeatDetails) };
+  const { attempt, heartbeatTimeoutMs = 30_000 } = context.info;
+  let { known = input.known, failing } = heartbeatIn(context.info.heartbeatDetails);
   const heartbeat = (): void => {
     context.heartbeat(toHeartbeat(known, failing));
   };

@@ -5,7 +5,6 @@ import type { Timestamps } from '../../src/contract/task-result';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, passingFailure, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
-import { refusalOf } from '../support/uncertain-create';
 
 const noInputs = { inputs: {} };
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');

@@ -1,10 +1,4 @@
-import {
-  abandonUpdate,
-  adoptUpdate,
-  rearchiveUpdate,
-  recreateUpdate,
-  statusQuery,
-} from '../../src/contract/task-messages';
+import { abandonUpdate, adoptUpdate, recreateUpdate, statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
 import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';

@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { getService, requireAllowed } from '../../../src/activities/accounts';
 import type { TaskChoices } from '../../../src/contract/task-input';
-import type { ServiceClient } from '../../../src/service';
+import { ServiceClient } from '../../../src/service';
 
 const everything = { accounts: null, tuning: true, recreate: true };
-const services = new Map([['a', {} as ServiceClient]]);
+const services = new Map([['a', Object.create(ServiceClient.prototype) as ServiceClient]]);
 
 function refusal(check: () => void): unknown {
   try {

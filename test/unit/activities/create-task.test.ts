@@ -87,20 +87,6 @@ describe('createTask', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it.each([
-    ['takes long', () => setTimeout(500)],
-    ['fails', () => Promise.reject(new Error('no space left'))],
-  ])('tells Temporal the request id, too, where completing the create record %s', async (_what, complete) => {
-    const server = await startTakingServer();
-    const own = new FolderArchive(join(folder.path, String(number)));
-    own.replace = complete;
-    const run = await create(server.url, {}, { archive: own });
-    await server.close();
-
-    expect(run.outcome).toMatchObject({ outcome: 'accepted', requestId: 'r-1' });
-    expect(run.heartbeats).toEqual([expect.objectContaining({ requestId: 'r-1' })]);
-  });
-
   it('finds a task that an earlier run created, and asks the service nothing', async () => {
     const server = await startTakingServer();
     await create(server.url);
