@@ -25,14 +25,13 @@ export type WorkflowBundle = NonNullable<WorkerOptions['workflowBundle']>;
  */
 export function workflowSources(folder: string = __dirname): WorkflowSources {
   const workflowsPath = require.resolve(join(folder, 'workflows'));
-  const payloadConverterPath = require.resolve(join(folder, 'workflows/payload-converter'));
-  const failureConverterPath = require.resolve(join(folder, 'workflows/failure-converter'));
+  const converters = require.resolve(join(folder, 'workflows/converters'));
   const replays = require.resolve(join(folder, 'workflows/replay-interceptor'));
   return {
     workflowsPath,
-    payloadConverterPath,
-    failureConverterPath,
-    preloadModules: [workflowsPath, payloadConverterPath, failureConverterPath, replays],
+    payloadConverterPath: converters,
+    failureConverterPath: converters,
+    preloadModules: [workflowsPath, converters, replays],
     workflowInterceptorModules: [replays],
   };
 }

@@ -5,44 +5,37 @@ import { showValue } from '../core/text';
 import type { ServiceClient } from '../service';
 import type { AccountGate, AccountGateView } from '../service/account-gate';
 
-/** What a worker has of each account, by the account's name. */
 export interface AccountDependencies {
   readonly services: ReadonlyMap<string, ServiceClient>;
   /** Where the API key of each was set, as messages name it. Absent: messages name every setting that may have it. */
   readonly keySettings?: ReadonlyMap<string, string>;
-  /** What holds back requests. */
   readonly limits: ReadonlyMap<string, AccountGate>;
-  /** What inputs of tasks may choose. */
   readonly allowed: AllowedChoices;
+}
+
+export interface AllowedChoices {
+  /** Null: every account that the worker has. */
+  readonly accounts: readonly string[] | null;
+  readonly tuning: boolean;
+  /** The policy `onUncertain: recreate`, which may pay twice. */
+  readonly recreate: boolean;
 }
 
 /** The client of an account. Throws {@link AccountUnknownError}; for a forbidden account the final failure `NotAllowed`. */
 export function getService({ services, allowed }: AccountDependencies, account: string): ServiceClient {
-  requireAllowedAccount(allowed, account);
-  return getEntry(services, account);
-}
-
-/** Whose API key it is, and where this worker has it from, as messages name it. */
-export interface AccountKey {
-  readonly account: string;
-  readonly setting?: string | undefined;
-}
-
-export function accountKey({ keySettings }: Pick<AccountDependencies, 'keySettings'>, account: string): AccountKey {
-  return { account, setting: keySettings?.get(account) };
+  return getEntry(services, allowed, account);
 }
 
 /** What holds back requests of an account; throws as above. */
 export function getLimits({ limits, allowed }: AccountDependencies, account: string): AccountGate {
-  requireAllowedAccount(allowed, account);
-  return getEntry(limits, account);
+  return getEntry(limits, allowed, account);
 }
 
-export function viewLimits(limits: ReadonlyMap<string, AccountGate>): Record<string, AccountGateView> {
-  return Object.fromEntries([...limits].map(([name, gate]) => [name, gate.view()]));
-}
-
-function getEntry<T>(entries: ReadonlyMap<string, T>, account: string): T {
+function getEntry<T>(entries: ReadonlyMap<string, T>, { accounts }: AllowedChoices, account: string): T {
+  if (accounts !== null && !accounts.includes(account)) {
+    const words = `account is ${showValue(account)}, and this worker takes tasks of ${accounts.join(', ')} only; name one of them, or add it to`;
+    throw notAllowed(words, 'LONGHAUL_ALLOW_ACCOUNTS');
+  }
   const entry = entries.get(account);
   if (entry === undefined) throw new AccountUnknownError(account, entries.keys());
   return entry;
@@ -57,6 +50,20 @@ export class AccountUnknownError extends Error {
   }
 }
 
+/** Whose API key it is, and where this worker has it from, as messages name it. */
+export interface AccountKey {
+  readonly account: string;
+  readonly setting?: string | undefined;
+}
+
+export function accountKey({ keySettings }: Pick<AccountDependencies, 'keySettings'>, account: string): AccountKey {
+  return { account, setting: keySettings?.get(account) };
+}
+
+export function viewLimits(limits: ReadonlyMap<string, AccountGate>): Record<string, AccountGateView> {
+  return Object.fromEntries([...limits].map(([name, gate]) => [name, gate.view()]));
+}
+
 /** More waiting steps than this are not remembered; the oldest then begins anew. */
 const maxRemembered = 10_000;
 
@@ -69,7 +76,6 @@ export class AccountPatience {
     this.#limitMs = limitMs;
   }
 
-  /** The account is unknown still: whether that has lasted too long. */
   isOver(step: string): boolean {
     const nowMs = performance.now();
     const sinceMs = this.#sinceMs.get(step) ?? nowMs;
@@ -81,30 +87,9 @@ export class AccountPatience {
     return isOver;
   }
 
-  /** It went through, or failed for another reason. */
   forget(step: string): void {
     this.#sinceMs.delete(step);
   }
-}
-
-/** What the operator of this worker lets the inputs of tasks choose. */
-export interface AllowedChoices {
-  /** Null: every account that the worker has. */
-  readonly accounts: readonly string[] | null;
-  readonly tuning: boolean;
-  /** The policy `onUncertain: recreate`, which may pay twice. */
-  readonly recreate: boolean;
-}
-
-/**
- * Throws the final failure `NotAllowed` when this worker does not take tasks of the account.
- *
- * @internal exported for tests
- */
-export function requireAllowedAccount({ accounts }: AllowedChoices, account: string): void {
-  if (accounts === null || accounts.includes(account)) return;
-  const words = `account is ${showValue(account)}, and this worker takes tasks of ${accounts.join(', ')} only; name one of them, or add it to`;
-  throw notAllowed(words, 'LONGHAUL_ALLOW_ACCOUNTS');
 }
 
 /** Throws the final failure `NotAllowed` when the task's input chose what it may not. */
@@ -121,5 +106,5 @@ export function requireAllowed(allowed: AllowedChoices, { tuning, onUncertain }:
 
 function notAllowed(words: string, setting: string): ApplicationFailure {
   const message = `${words} ${setting} of the worker. Nothing was uploaded or created.`;
-  return ApplicationFailure.create({ type: failureTypes.NotAllowed, message, nonRetryable: true });
+  return ApplicationFailure.nonRetryable(message, failureTypes.NotAllowed);
 }

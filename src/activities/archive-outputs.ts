@@ -1,19 +1,19 @@
 import { Readable } from 'node:stream';
 import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { shortHash } from '../core/archive-name';
+import { manifestText, type PreviousManifest } from '../archive/manifest';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
-import { shortHash } from '../core/archive-name';
 import { isTerminal, parseServiceStatus } from '../core/task-state';
-import { manifestText, type PreviousManifest } from '../archive/manifest';
 import { NotFoundError, OutputGoneError, type TaskOutputs } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';
 import { getService } from './accounts';
-import { CreateRecordFile } from './create-record';
 import { temporalClock } from './clock';
+import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { isDeadLink, isTooSlow, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
@@ -21,24 +21,25 @@ import {
   boundedMessage,
   boundedWord,
   formatProblem,
+  getOutputNames,
   isOfSameTask,
   type Output,
+  type OutputNames,
   readManifest,
   toManifest,
 } from './manifest';
-import { OutputList } from './output-list';
-import { getOutputNames, type OutputNames } from './output-names';
 import { isTooLarge } from './output-limits';
+import { OutputList } from './output-list';
 import { toApplicationFailure } from './to-application-failure';
 
 /** A success that lists no output is asked again this often: its outputs may be late (specification, section 3). */
 const lateOutputAttempts = 5;
 /** Two minutes by Temporal's pauses: before that, what says that results are gone is not believed. */
 const goneAttempts = 8;
-/** Outputs that came too slowly are fetched again after this pause. */
+/** Outputs that came too slowly are fetched again after this pause: a slot is not held by what is too slow. */
 const slowRetryMs = 300_000;
-/** So many missing outputs are named in a message; the manifest names all. */
 const maxNamedOutputs = 5;
+const looksAtOnce = 8;
 
 /**
  * Fetches every output that can be fetched with links of its own asking (specification, section 4.3), then writes the
@@ -50,30 +51,41 @@ export async function archiveOutputs(
   identity: ArchiveIdentity,
   input: ArchiveOutputsInput,
 ): Promise<ArchiveOutputsResult> {
-  const { archive } = dependencies;
   const now = temporalClock();
   let fetch: OutputFetch | undefined;
+  const archive = async (): Promise<ArchiveOutputsResult> => {
+    const signal = cancellationSignal();
+    const refresh = (): Promise<TaskOutputs> =>
+      getService(dependencies, input.account).getOutputs(input.requestId, { signal });
+    const run: ArchiveRun = { dependencies, input, now, ...(await ownPlace(dependencies.archive, input)) };
+    const { names, previous } = run;
+    const list = new OutputList(names, previous?.outputs ?? [], `${await identity.get()} ${input.requestId}`);
+    const listed = await refresh().catch(goneOrThrow);
+    if (listed !== undefined) list.update(listed.outputs);
+    if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input, isContradicted(input, listed));
+    // Before any file: whose folder it is, and which file is which output should this attempt die.
+    if (previous === undefined && list.outputs.length > 0) await claimPlace(run, list);
+    const remember = (): Promise<void> => writeManifest(run, list, false);
+    fetch = new OutputFetch({ dependencies, list, refresh, remember, signal, status: input.status });
+    await fetch.fetchAll();
+    return await finish(run, list, listed, fetch.problems);
+  };
   return await withHeartbeat(
     () => fetch?.progress() ?? { transfer: 'archive', name: input.requestId, bytes: 0, totalBytes: null },
-    () =>
-      identity.during(async () => {
-        const signal = cancellationSignal();
-        const refresh = (): Promise<TaskOutputs> =>
-          getService(dependencies, input.account).getOutputs(input.requestId, { signal });
-        const run: ArchiveRun = { dependencies, input, now, ...(await ownPlace(archive, input)) };
-        const { names, previous } = run;
-        const list = new OutputList(names, previous?.outputs ?? [], `${await identity.get()} ${input.requestId}`);
-        const listed = await refresh().catch(goneOrThrow);
-        if (listed !== undefined) list.update(listed.outputs);
-        if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input, isContradicted(input, listed));
-        // Before any file: whose folder it is, and which file is which output should this attempt die.
-        if (previous === undefined && list.outputs.length > 0) await claimPlace(run, list);
-        const remember = (): Promise<void> => writeManifest(run, list, false);
-        fetch = new OutputFetch({ dependencies, list, refresh, remember, signal, status: input.status });
-        await fetch.fetchAll();
-        return await finish(run, list, listed, fetch.problems);
-      }),
+    () => identity.during(archive),
   );
+}
+
+interface OwnPlace {
+  readonly names: OutputNames;
+  readonly previous: PreviousManifest | undefined;
+  readonly isFree: boolean;
+}
+
+interface ArchiveRun extends OwnPlace {
+  readonly dependencies: ActivityDependencies;
+  readonly input: ArchiveOutputsInput;
+  readonly now: () => number;
 }
 
 /** The names of the task’s files and its previous manifest. Another task’s files under the usual names stay: ids may be given again. */
@@ -110,18 +122,6 @@ function ownWorkflow(): string | null {
   return activityInfo().workflowExecution?.workflowId ?? null;
 }
 
-interface OwnPlace {
-  readonly names: OutputNames;
-  readonly previous: PreviousManifest | undefined;
-  readonly isFree: boolean;
-}
-
-interface ArchiveRun extends OwnPlace {
-  readonly dependencies: ActivityDependencies;
-  readonly input: ArchiveOutputsInput;
-  readonly now: () => number;
-}
-
 /** Undefined once the service has said again and again that the task or its results are gone; throws everything else. */
 function goneOrThrow(error: unknown): undefined {
   const isGone =
@@ -142,6 +142,12 @@ function throwWithoutOutputs({ requestId, status }: ArchiveOutputsInput, mayPass
   });
 }
 
+/** Whether the list says that the task failed, and its detail that it succeeded: one of the two may pass. */
+function isContradicted({ status }: ArchiveOutputsInput, listed: TaskOutputs | undefined): boolean {
+  if (status !== 'Success' || !isOver(listed) || activityInfo().attempt >= goneAttempts) return false;
+  return parseServiceStatus(listed?.status ?? '') !== 'Success';
+}
+
 /** Writes down what is there, and fails when that is not everything. */
 async function finish(
   run: ArchiveRun,
@@ -152,26 +158,20 @@ async function finish(
   const { input, previous } = run;
   const { outputs } = list;
   await requireKept(run.dependencies.archive, outputs);
-  const missing = outputs.filter(({ problem }) => problem !== undefined);
-  const isWhole = missing.length === 0 && unplaced.length === 0;
-  const isLast = listed === undefined ? previous?.complete === true || input.status === 'Failed' : isOver(listed);
-  const isComplete = isWhole && isLast && !isContradicted(input, listed);
-  if (outputs.length > 0 || isComplete) await writeManifest(run, list, isComplete);
-  if (isComplete) return resultOf(run, list);
-  if (listed === undefined) {
-    const kept = outputs.filter(({ file }) => file !== null).length;
-    const there = kept === 0 ? '' : ` ${kept} of its ${outputs.length} outputs are in the archive.`;
-    const message = `The service has deleted the results of ${input.requestId} before they were archived.${there}`;
-    throw ApplicationFailure.nonRetryable(message, failureTypes.ResultLost);
-  }
-  const what = [
-    ...missing.map(({ index, problem }) => ({ what: `output ${index}`, problem })),
+  const missing = [
+    ...outputs.flatMap(({ index, problem }) => (problem === undefined ? [] : { what: `output ${index}`, problem })),
     ...unplaced.map((problem) => ({ what: 'an output', problem })),
   ];
-  throw incomplete(input, outputs, what, listed);
+  const isLast = listed === undefined ? previous?.complete === true || input.status === 'Failed' : isOver(listed);
+  const isComplete = missing.length === 0 && isLast && !isContradicted(input, listed);
+  if (outputs.length > 0 || isComplete) await writeManifest(run, list, isComplete);
+  if (isComplete) return resultOf(run, list);
+  if (listed !== undefined) throw incomplete(input, outputs, missing, listed);
+  const kept = outputs.filter(({ file }) => file !== null).length;
+  const there = kept === 0 ? '' : ` ${kept} of its ${outputs.length} outputs are in the archive.`;
+  const message = `The service has deleted the results of ${input.requestId} before they were archived.${there}`;
+  throw ApplicationFailure.nonRetryable(message, failureTypes.ResultLost);
 }
-
-const looksAtOnce = 8;
 
 /** A storage may say that it has kept a file, and not have it: each is looked at once before the manifest names it. */
 async function requireKept(archive: Archive, outputs: readonly Output[]): Promise<void> {
@@ -189,12 +189,6 @@ async function requireKept(archive: Archive, outputs: readonly Output[]): Promis
     },
     { concurrency: looksAtOnce },
   );
-}
-
-/** Whether the list says that the task failed, and its detail that it succeeded: one of the two may pass. */
-function isContradicted({ status }: ArchiveOutputsInput, listed: TaskOutputs | undefined): boolean {
-  if (status !== 'Success' || !isOver(listed) || activityInfo().attempt >= goneAttempts) return false;
-  return parseServiceStatus(listed?.status ?? '') !== 'Success';
 }
 
 async function writeManifest(run: ArchiveRun, list: OutputList, isComplete: boolean): Promise<void> {
@@ -219,8 +213,10 @@ function resultOf({ dependencies: { archive }, input, names }: ArchiveRun, list:
   });
   const failed = list.outputs.filter(({ file }) => file === null);
   log.info('archived', { requestId: input.requestId, outputs: archived.length, failedOutputs: failed.length });
+  let jsonBytes = 0;
+  const end = archived.findIndex((one) => (jsonBytes += Buffer.byteLength(JSON.stringify(one)) + 1) > maxResultBytes);
   return {
-    outputs: within(archived, maxResultBytes),
+    outputs: end === -1 ? archived : archived.slice(0, end),
     manifest: archive.locate(names.manifest),
     outputCount: archived.length,
     outputBytes: archived.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -232,23 +228,11 @@ function resultOf({ dependencies: { archive }, input, names }: ArchiveRun, list:
   };
 }
 
-/** As many of the first as have so many bytes of JSON. */
-function within(outputs: readonly ArchivedOutput[], maxBytes: number): readonly ArchivedOutput[] {
-  let bytes = 0;
-  const end = outputs.findIndex((output) => (bytes += Buffer.byteLength(JSON.stringify(output)) + 1) > maxBytes);
-  return end === -1 ? outputs : outputs.slice(0, end);
-}
-
-interface Missing {
-  readonly what: string;
-  readonly problem: unknown;
-}
-
 /** The failure of an attempt that leaves outputs missing; final only when nothing is left but outputs that no further attempt brings. */
 function incomplete(
   { requestId }: ArchiveOutputsInput,
   outputs: readonly Output[],
-  missing: readonly Missing[],
+  missing: readonly { readonly what: string; readonly problem: unknown }[],
   listed: TaskOutputs,
 ): ApplicationFailure {
   const late = `The service says ${boundedWord(listed.status)} and lists ${listed.outputs.length} outputs so far.`;
@@ -259,28 +243,26 @@ function incomplete(
       category: ApplicationFailureCategory.BENIGN,
     });
   }
-  const failures = missing.map(({ problem }) => toApplicationFailure(problem));
-  const type = failures.flatMap((failure) => (failure instanceof ApplicationFailure ? (failure.type ?? []) : []));
+  const problems = missing.map(({ problem }) => problem);
+  const failures = problems.map((problem) => toApplicationFailure(problem));
+  const types = failures.flatMap((one) => (one instanceof ApplicationFailure ? (one.type ?? []) : []));
   const named = missing
     .slice(0, maxNamedOutputs)
     .map(({ what, problem }) => `${what}: ${formatProblem(problem).slice(0, 250)}`);
   if (missing.length > named.length) named.push(`and ${missing.length - named.length} more, see the manifest`);
   // Whether only a person, or time, can help: too large ones at once, dead links only when they stay dead.
-  const rest = missing.filter(({ problem }) => !isTooLarge(problem));
-  const isGivenUp = activityInfo().attempt >= goneAttempts;
-  const isHopeless = rest.length === 0 || (isGivenUp && rest.every(({ problem }) => isDeadLink(problem)));
-  const linksAreDead = missing.every(({ problem }) => isDeadLink(problem));
+  const rest = problems.filter((problem) => !isTooLarge(problem));
+  const isHopeless = rest.length === 0 || (activityInfo().attempt >= goneAttempts && rest.every(isDeadLink));
   const details: MissingOutputs = {
-    linksAreDead,
+    linksAreDead: problems.every(isDeadLink),
     archived: outputs.filter(({ file }) => file !== null).length,
     outputs: outputs.length,
   };
   return ApplicationFailure.create({
-    type: type.find((one) => one !== failureTypes.OutputUnavailable) ?? failureTypes.OutputUnavailable,
+    type: types.find((type) => type !== failureTypes.OutputUnavailable) ?? failureTypes.OutputUnavailable,
     message: `${missing.length} of ${outputs.length} outputs of ${requestId} are not archived: ${named.join('; ')}.${isOver(listed) ? '' : ` ${late}`}`,
     nonRetryable: isOver(listed) && isHopeless,
     details: [details],
-    // A slot is not held by what is too slow.
-    nextRetryDelay: missing.every(({ problem }) => isTooSlow(problem)) ? slowRetryMs : undefined,
+    nextRetryDelay: problems.every(isTooSlow) ? slowRetryMs : undefined,
   });
 }

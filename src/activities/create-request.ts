@@ -12,8 +12,8 @@ import {
   type CreateTaskRequest,
   ServiceApiError,
   ServiceArgumentError,
-  ServiceError,
   type ServiceClient,
+  ServiceError,
 } from '../service';
 import { isOfAccount, type Refusal } from '../service/create-gate';
 import { resourceOfUpload } from '../service/input-resource';
@@ -45,11 +45,11 @@ export function callbackOptions(
   };
 }
 
-/** Puts a URL, name or id in the place of each resource. URLs may be time-limited, so they are looked up just before the create. @internal */
-export async function resolveResources(
+/** Puts a URL, name or id in the place of each resource. URLs may be time-limited, so they are looked up just before the create. */
+export async function toCreateRequest(
   service: ServiceClient,
-  inputs: CreateTaskInput['inputs'],
-): Promise<Record<string, string | number>> {
+  { webAppId, inputs, suppressPreviewOutput }: Pick<CreateTaskInput, 'webAppId' | 'inputs' | 'suppressPreviewOutput'>,
+): Promise<CreateTaskRequest> {
   const urls = new Map<string, Promise<string>>();
   const urlOf = (resource: CommittedInput): Promise<string> => {
     const asked = urls.get(resource.objectKey) ?? lookUp(service, resource);
@@ -60,10 +60,9 @@ export async function resolveResources(
     if (typeof value !== 'object') return [key, value] as const;
     const { resource, as } = value;
     const url = as === 'url' || resource.wasListed === true ? await urlOf(resource) : '';
-    if (as === 'id') return [key, resource.resourceId] as const;
-    return [key, as === 'name' ? resource.name : url] as const;
+    return [key, { url, name: resource.name, id: resource.resourceId }[as]] as const;
   });
-  return Object.fromEntries(await Promise.all(entries));
+  return { webAppId, inputValues: Object.fromEntries(await Promise.all(entries)), suppressPreviewOutput };
 }
 
 async function lookUp(service: ServiceClient, resource: CommittedInput): Promise<string> {
@@ -77,21 +76,8 @@ async function lookUp(service: ServiceClient, resource: CommittedInput): Promise
       failureTypes.InputUnusable,
     );
   }
-  throw ApplicationFailure.create({
-    type: failureTypes.ServiceReplyInvalid,
-    message: `the service does not list the committed input "${name}" (yet)`,
-  });
-}
-
-export async function toCreateRequest(
-  service: ServiceClient,
-  { webAppId, inputs, suppressPreviewOutput }: CreateTaskInput,
-): Promise<CreateTaskRequest> {
-  return {
-    webAppId,
-    inputValues: await resolveResources(service, inputs),
-    suppressPreviewOutput,
-  };
+  const words = `the service does not list the committed input "${name}" (yet)`;
+  throw ApplicationFailure.retryable(words, failureTypes.ServiceReplyInvalid);
 }
 
 /** Sends a create, once. Never throws: from here on the service may have been asked. */
@@ -105,71 +91,13 @@ export async function sendCreate(
     return formatOutcome(await service.createTask(request, options), service.host, key);
   } catch (error) {
     if (error instanceof ServiceArgumentError) {
-      const message = error.message;
+      const { message } = error;
       const meaning = { meaning: 'INVALID_REQUEST', scope: 'request' } as const;
       return { outcome: 'rejected', retryable: false, httpStatus: 0, ...meaning, message };
     }
     // A bug of ours, at an unknown moment: the request may have left.
     return { outcome: 'uncertain', reason: withoutUrls(errorMessage(error)) };
   }
-}
-
-/** A service that takes longer to answer is not well. */
-const checkTimeoutMs = 5_000;
-/** Refusals of such a request that say nothing against a create. */
-const harmless: readonly string[] = ['API_ERROR', 'INVALID_REQUEST', 'NOT_FOUND', 'PERMISSION_DENIED'];
-/** Failures of such a request after which no other one tells more. */
-const unanswering: readonly string[] = [
-  ...['API_KEY_UNAVAILABLE', 'CLOSED', 'UNREACHABLE', 'TIMEOUT'],
-  ...['RATE_LIMITED', 'QUEUE_FULL', 'INSUFFICIENT_BALANCE', 'ACCOUNT_SUSPENDED'],
-];
-
-/** Asks for the account’s metadata, and if that is answered oddly about a task: both cost nothing. What speaks against a create, if anything. */
-export async function checkService(service: ServiceClient, key: AccountKey): Promise<Refusal | undefined> {
-  try {
-    await service.getUserMetadata({ timeoutMs: checkTimeoutMs });
-    return undefined;
-  } catch (error) {
-    if (error instanceof ServiceApiError && harmless.includes(error.code)) return undefined;
-    if (error instanceof ServiceError && unanswering.includes(error.code)) return refusalOf(error, key);
-    try {
-      await service.getTask(randomUUID(), { timeoutMs: checkTimeoutMs });
-      return undefined;
-    } catch (ofTask) {
-      const isAnswered = ofTask instanceof ServiceApiError && ofTask.code === 'TASK_NOT_FOUND';
-      return isAnswered ? undefined : refusalOf(error, key);
-    }
-  }
-}
-
-function refusalOf(error: unknown, key: AccountKey): Refusal {
-  const words = requestProblem(error, key, withoutUrls(errorMessage(error)));
-  const retryAfterMs = (error instanceof ServiceApiError ? error.retryAfterMs : undefined) ?? 0;
-  const cause = isAccountRefusal(error) ? 'account' : 'service';
-  return { cause, reason: `no create is sent, since a request that creates nothing fails: ${words}`, retryAfterMs };
-}
-
-const maxNamedTexts = 2;
-
-/** A create that was rejected for good, with the text inputs that may have been meant as files: the service knows no files of ours. */
-export function withFileHint(outcome: CreateOutcome, inputs: CreateTaskInput['inputs']): CreateOutcome {
-  if (outcome.outcome !== 'rejected' || outcome.retryable || isOfAccount(outcome)) return outcome;
-  const texts = Object.entries(inputs).filter((entry): entry is [string, string] => isLocalFile(entry[1]));
-  if (texts.length === 0) return outcome;
-  const named = texts
-    .slice(0, maxNamedTexts)
-    .map(([key, text]) => `${showValue(key)} was sent as the text ${showValue(text)}`);
-  const hint = `${named.join(', ')}: if the file is meant, give { "file": PATH }, in a table an @ before the path`;
-  return { ...outcome, message: `${outcome.message} (${hint})` };
-}
-
-const maxPathLength = 300;
-
-/** A path, with the extension of a picture, a video or a sound, rather than a sentence that ends so. */
-function isLocalFile(value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > maxPathLength || isUri(value) || !looksLikeMediaFile(value))
-    return false;
-  return !/\s/.test(value) || /^(?:\.{0,2}[/\\]|~[/\\]|[a-z]:[/\\])[^\r\n]+$/i.test(value);
 }
 
 /** The outcome as a person may read it: whom it is about, and no URL. */
@@ -186,4 +114,63 @@ function formatOutcome(outcome: CreateOutcome, host: string, key: AccountKey): C
     case 'uncertain':
       return { ...outcome, reason: withoutUrls(outcome.reason) };
   }
+}
+
+const timeoutMs = 5_000;
+/** Refusals of such a request that say nothing against a create. */
+const harmless: readonly string[] = ['API_ERROR', 'INVALID_REQUEST', 'NOT_FOUND', 'PERMISSION_DENIED'];
+/** Failures of such a request after which no other one tells more. */
+const unanswering: readonly string[] = [
+  ...['API_KEY_UNAVAILABLE', 'CLOSED', 'UNREACHABLE', 'TIMEOUT'],
+  ...['RATE_LIMITED', 'QUEUE_FULL', 'INSUFFICIENT_BALANCE', 'ACCOUNT_SUSPENDED'],
+];
+
+/** Asks for the account’s metadata, and if that is answered oddly about a task: both cost nothing. What speaks against a create, if anything. */
+export async function checkService(service: ServiceClient, key: AccountKey): Promise<Refusal | undefined> {
+  try {
+    await service.getUserMetadata({ timeoutMs });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceApiError && harmless.includes(error.code)) return undefined;
+    const tellsAll = error instanceof ServiceError && unanswering.includes(error.code);
+    return tellsAll || !(await isTaskAnswered(service)) ? refusalOf(error, key) : undefined;
+  }
+}
+
+async function isTaskAnswered(service: ServiceClient): Promise<boolean> {
+  try {
+    await service.getTask(randomUUID(), { timeoutMs });
+    return true;
+  } catch (error) {
+    return error instanceof ServiceApiError && error.code === 'TASK_NOT_FOUND';
+  }
+}
+
+function refusalOf(error: unknown, key: AccountKey): Refusal {
+  const words = requestProblem(error, key, withoutUrls(errorMessage(error)));
+  const retryAfterMs = (error instanceof ServiceApiError ? error.retryAfterMs : undefined) ?? 0;
+  const cause = isAccountRefusal(error) ? 'account' : 'service';
+  return { cause, reason: `no create is sent, since a request that creates nothing fails: ${words}`, retryAfterMs };
+}
+
+const maxNamedTexts = 2;
+const maxPathLength = 300;
+
+/** A create that was rejected for good, with the text inputs that may have been meant as files: the service knows no files of ours. */
+export function withFileHint(outcome: CreateOutcome, inputs: CreateTaskInput['inputs']): CreateOutcome {
+  if (outcome.outcome !== 'rejected' || outcome.retryable || isOfAccount(outcome)) return outcome;
+  const named = Object.entries(inputs)
+    .filter(([, text]) => isLocalFile(text))
+    .slice(0, maxNamedTexts)
+    .map(([key, text]) => `${showValue(key)} was sent as the text ${showValue(text)}`);
+  if (named.length === 0) return outcome;
+  const hint = `${named.join(', ')}: if the file is meant, give { "file": PATH }, in a table an @ before the path`;
+  return { ...outcome, message: `${outcome.message} (${hint})` };
+}
+
+/** A path, with the extension of a picture, a video or a sound, rather than a sentence that ends so. */
+function isLocalFile(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > maxPathLength || isUri(value)) return false;
+  if (!looksLikeMediaFile(value)) return false;
+  return !/\s/.test(value) || /^(?:\.{0,2}[/\\]|~[/\\]|[a-z]:[/\\])[^\r\n]+$/i.test(value);
 }

@@ -4,19 +4,19 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
 import { failureTypes, waitsForTurn } from '../contract/failure-types';
 import type { CreateOutcome, CreateRejected } from '../core/create-outcome';
-import { formatDuration } from '../core/time';
 import { errorMessage } from '../core/text';
+import { formatDuration } from '../core/time';
 import type { CreateTaskAsyncOptions, CreateTaskRequest, ServiceClient } from '../service';
 import { isOfAccount, isOfWay } from '../service/create-gate';
 import type { CreateLimiter } from '../service/create-limiter';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
-import { type AccountKey, accountKey, type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
+import { type AccountKey, accountKey, type AccountPatience, getLimits, getService, requireAllowed } from './accounts';
 import { workerClock } from './clock';
-import { callbackOptions, checkService, sendCreate, toCreateRequest, withFileHint } from './create-request';
 import { CreateRecordFile } from './create-record';
+import { callbackOptions, checkService, sendCreate, toCreateRequest, withFileHint } from './create-request';
 import { CreateReservation } from './daily-budgets';
 import type { ActivityDependencies } from './dependencies';
-import { readCreateHeartbeat } from './heartbeat';
+import { confirmHeartbeat, readCreateHeartbeat } from './heartbeat';
 import { notNow, ownWorkflowId, refusedForNow, toApplicationFailure } from './to-application-failure';
 
 /** So long before its own time is over an attempt neither waits for another one's answer nor sends. */
@@ -27,6 +27,8 @@ const othersFirstMs = 500;
 const mostOfWay = 8;
 /** How long Temporal may take to confirm a heartbeat. */
 const confirmWithinMs = 5_000;
+/** A create record that takes longer to complete is not alone in keeping the request id. */
+const completeWithinMs = 300;
 
 /**
  * One attempt to create a task (specification, section 4.1; decision 22). It sends the request at most once, and only
@@ -36,7 +38,7 @@ const confirmWithinMs = 5_000;
  * | --------------------- | ----------------------------------------------------------------------------- |
  * | a retryable failure   | nothing was sent that could have been taken: Temporal may retry it            |
  * | a final failure       | nothing was sent, and no attempt would: the task ends unpaid                  |
- * | accepted              | the task exists; its id is in the heartbeat, and mostly in the create record  |
+ * | accepted              | the task exists; its id is in the create record, or in the heartbeat          |
  * | rejected              | no task exists, and the same request would be refused again                   |
  * | uncertain             | a task may exist: never sent again by itself; the record stays without an id  |
  * | no end, with an id    | the worker died after the answer: the next attempt takes the heartbeat's id   |
@@ -56,20 +58,19 @@ export async function createTask(
 
 class CreateAttempt {
   readonly #begun = { steadyMs: performance.now(), wallMs: workerClock() };
+  readonly #workflowId = ownWorkflowId();
+  readonly #previous = readCreateHeartbeat(activityInfo().heartbeatDetails);
+  /** How many creates of earlier attempts were refused for now. */
+  readonly #refused = this.#previous?.refused ?? 0;
+  /** That of an attempt before which provably created nothing and may have left its record, or one of its own. */
+  readonly #maker = this.#previous?.maker ?? randomUUID();
   readonly #dependencies: ActivityDependencies;
   readonly #archive: ArchiveIdentity;
   readonly #patience: AccountPatience;
   readonly #input: CreateTaskInput;
   readonly #key: AccountKey;
-  readonly #step: string;
   readonly #options: CreateTaskAsyncOptions;
   readonly #record: CreateRecordFile;
-  /** What earlier attempts recorded in their heartbeats. */
-  readonly #previous: CreateHeartbeat | undefined;
-  /** How many creates of earlier attempts were refused for now. */
-  readonly #refused: number;
-  /** That of an attempt before which provably created nothing and may have left its record, or one of its own. */
-  readonly #maker: string;
   readonly #reservation: CreateReservation;
 
   constructor(
@@ -78,26 +79,21 @@ class CreateAttempt {
     patience: AccountPatience,
     input: CreateTaskInput,
   ) {
-    const workflowId = ownWorkflowId();
+    const { createNumber, createDigest, account, webAppId } = input;
     this.#dependencies = dependencies;
     this.#archive = archive;
     this.#patience = patience;
     this.#input = input;
-    this.#step = `${workflowId} create`;
-    const { createNumber, createDigest, account, webAppId } = input;
     this.#key = accountKey(dependencies, account);
-    this.#options = callbackOptions(dependencies.callback, workflowId, createNumber);
-    this.#previous = readCreateHeartbeat(activityInfo().heartbeatDetails);
-    this.#refused = this.#previous?.refused ?? 0;
-    this.#maker = this.#previous?.maker ?? randomUUID();
+    this.#options = callbackOptions(dependencies.callback, this.#workflowId, createNumber);
     const callbackAsked = this.#options.callback !== undefined;
     const own = { maker: this.#maker, callbackAsked, createDigest, account, webAppId };
-    this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, own);
-    this.#reservation = new CreateReservation(dependencies.dailyBudgets, { ...input, workflowId });
+    this.#record = new CreateRecordFile(dependencies.archive, this.#workflowId, createNumber, own);
+    this.#reservation = new CreateReservation(dependencies.dailyBudgets, { ...input, workflowId: this.#workflowId });
   }
 
   async run(): Promise<CreateTaskResult> {
-    const { lost, webAppId } = this.#input;
+    const { lost, webAppId, inputs } = this.#input;
     const known = await this.#previousOutcome();
     if (known !== undefined) return known;
     if (lost !== undefined) return await this.#outcomeOf(lost);
@@ -130,15 +126,14 @@ class CreateAttempt {
       return await this.#outcomeOfOther(archiveId);
     }
     const answer = await sendCreate(service, request, this.#options, this.#key);
-    return await this.#conclude(limiter, archiveId, withFileHint(answer, this.#input.inputs));
+    return await this.#conclude(limiter, archiveId, withFileHint(answer, inputs));
   }
 
   /** What became of the create that has the record: it may be on its way, in another attempt or run. */
   async #outcomeOfOther(archiveId: string): Promise<CreateTaskResult> {
     try {
       const other = await this.#record.find(this.#leftMs, (untilMs) => {
-        const waitsUntil = new Date(untilMs).toISOString();
-        heartbeat(this.#toHeartbeat(archiveId, { waitsUntil }));
+        heartbeat(this.#toHeartbeat(archiveId, { waitsUntil: new Date(untilMs).toISOString() }));
       });
       if (other !== undefined) return { ...other, sent: this.#refused + 1 };
       const words = `The create was not sent: another one had its record (${this.#record.place}), which is gone now`;
@@ -163,11 +158,10 @@ class CreateAttempt {
   /** What the attempt before leaves to find out about. `undefined`: it sent nothing, or there was none. */
   async #previousOutcome(): Promise<CreateTaskResult | undefined> {
     const previous = this.#previous;
-    const record = this.#record;
     if (previous === undefined || previous.isReleased === true) return undefined;
     const { requestId, archiveId } = previous;
     if (requestId !== undefined) {
-      await keep('complete', () => record.addRequestId(requestId));
+      await keep('complete', () => this.#record.addRequestId(requestId));
       return { outcome: 'accepted', requestId, sent: this.#refused + 1 };
     }
     const outcome = await this.#outcomeOf({ archiveId, reason: 'the worker of an attempt before gave no answer' });
@@ -189,15 +183,14 @@ class CreateAttempt {
     return { outcome: 'uncertain', reason: words, callbackAsked: true };
   }
 
-  /** Throws unless it is the turn of this create. */
   async #admit(): Promise<{ readonly service: ServiceClient; readonly limiter: CreateLimiter }> {
-    const dependencies = this.#dependencies;
+    const { account, webAppId, choices } = this.#input;
     let service: ServiceClient;
     let limiter: CreateLimiter;
     try {
-      requireAllowed(dependencies.allowed, this.#input.choices);
-      service = getService(dependencies, this.#input.account);
-      limiter = getLimits(dependencies, this.#input.account).creates;
+      requireAllowed(this.#dependencies.allowed, choices);
+      service = getService(this.#dependencies, account);
+      limiter = getLimits(this.#dependencies, account).creates;
       this.#patience.forget(this.#step);
     } catch (error) {
       throw this.#toFailure(error);
@@ -206,7 +199,6 @@ class CreateAttempt {
       const words = `The create was not sent before the task’s total deadline. ${limiter.view().reason ?? ''}`.trim();
       throw ApplicationFailure.nonRetryable(words, failureTypes.DeadlineExceeded);
     }
-    const { account, webAppId } = this.#input;
     const heldBack = await limiter.acquire(webAppId, () => checkService(service, this.#key));
     if (heldBack === undefined) return { service, limiter };
     const { cause, reason, waitMs } = heldBack;
@@ -222,32 +214,25 @@ class CreateAttempt {
     if (problem === undefined && refusal === undefined) return undefined;
     const before = await this.#record.find(this.#leftMs);
     if (before !== undefined) return before;
-    if (refusal === undefined) {
-      throw ApplicationFailure.nonRetryable(`Nothing was created: ${problem}`, failureTypes.BudgetUnusable);
-    }
-    throw notNow(failureTypes.DailyBudgetReached, refusal.words, refusal.waitMs);
+    if (refusal !== undefined) throw notNow(failureTypes.DailyBudgetReached, refusal.words, refusal.waitMs);
+    throw ApplicationFailure.nonRetryable(`Nothing was created: ${problem}`, failureTypes.BudgetUnusable);
   }
 
   /** Has Temporal confirm that this attempt counts, and in which archive it claims its record. Throws when it is to send nothing. */
   async #confirm(): Promise<string> {
-    const { location } = this.#dependencies.archive;
     const archiveId = await this.#archive.get();
     if (this.#previous !== undefined && this.#previous.archiveId !== archiveId) {
       this.#tellReleased(archiveId);
-      const words = `the archive of this worker (${location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
+      const words = `the archive of this worker (${this.#dependencies.archive.location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
       throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
     }
     // One that was unmounted, emptied or exchanged protects nothing.
     await this.#archive.requireSame();
-    const { client, info } = Context.current();
-    const details = this.#toHeartbeat(archiveId, {});
     try {
-      await client.withDeadline(workerClock() + confirmWithinMs, () =>
-        client.activity.heartbeat(info.taskToken, details),
-      );
+      await confirmHeartbeat(Context.current(), this.#toHeartbeat(archiveId, {}), confirmWithinMs);
     } catch (error) {
-      const words = errorMessage(error);
-      throw notNow(failureTypes.ServiceUnavailable, `The create was not sent: Temporal did not let it (${words})`);
+      const words = `The create was not sent: Temporal did not let it (${errorMessage(error)})`;
+      throw notNow(failureTypes.ServiceUnavailable, words);
     }
     return archiveId;
   }
@@ -265,11 +250,9 @@ class CreateAttempt {
   async #conclude(limiter: CreateLimiter, archiveId: string, outcome: CreateOutcome): Promise<CreateTaskResult> {
     const { webAppId } = this.#input;
     const sent = this.#refused + 1;
-    // Before anything else is done with the reply: if the worker dies then, Temporal has the id.
-    if (outcome.outcome === 'accepted') heartbeat(this.#toHeartbeat(archiveId, { requestId: outcome.requestId }));
     limiter.report(webAppId, outcome);
     if (outcome.outcome === 'accepted') {
-      await keep('complete', () => this.#record.complete(outcome.requestId));
+      await this.#keepRequestId(archiveId, outcome.requestId);
       return { ...outcome, sent };
     }
     if (outcome.outcome === 'uncertain') {
@@ -281,6 +264,20 @@ class CreateAttempt {
     if (outcome.outcome === 'rejected' && this.#isFinal(outcome, limiter)) return { ...outcome, sent };
     this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
     throw refusedForNow(outcome, limiter.heldBack(webAppId).waitMs + othersFirstMs);
+  }
+  /** The create record keeps it; where that takes long or fails, Temporal has it in a heartbeat should the worker die then. */
+  async #keepRequestId(archiveId: string, requestId: string): Promise<void> {
+    const tell = (): void => {
+      heartbeat(this.#toHeartbeat(archiveId, { requestId }));
+    };
+    const late = setTimeout(tell, completeWithinMs);
+    await keep('complete', () =>
+      this.#record.complete(requestId).catch((error: unknown) => {
+        tell();
+        throw error;
+      }),
+    );
+    clearTimeout(late);
   }
 
   /** Whether it is this create that is refused. The way to the service is to blame unless others come through again and again. */
@@ -294,6 +291,10 @@ class CreateAttempt {
     return toApplicationFailure(error, this.#key, () => this.#patience.isOver(this.#step));
   }
 
+  get #step(): string {
+    return `${this.#workflowId} create`;
+  }
+
   /** The next attempt, of a worker with another archive perhaps, may send: this one created nothing, and is over. */
   #tellReleased(archiveId: string, refused = this.#refused): void {
     heartbeat(this.#toHeartbeat(archiveId, { isReleased: true, maker: this.#maker }, refused));
@@ -304,7 +305,7 @@ class CreateAttempt {
   }
 }
 
-/** Whether Temporal could cut off what this attempt sends. By Temporal’s clock: that of a worker may be hours off. @internal */
+/** Whether Temporal could cut off what this attempt sends. By Temporal’s clock: that of a worker may be hours off. @internal exported for tests */
 export function isTooLate(elapsedMs: number): boolean {
   const info = activityInfo();
   const deadlineMs = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - info.startToCloseTimeoutMs;

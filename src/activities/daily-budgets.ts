@@ -1,19 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
-import type { AccountDayInput, DayAnswer, DayRequest } from '../contract/account-day';
+import { type AccountDayInput, type DayAnswer, type DayRequest, maxDayOperations } from '../contract/account-day';
+import { errorMessage } from '../core/text';
+import { formatDuration } from '../core/time';
 import {
   dailyBudgetProblem,
   type DailyRefusal,
   type DayOperation,
   type DayOutcome,
+  type DayView,
+  endOfDayMs,
   type ExpectedCost,
   isGranted,
   utcDay,
 } from '../money/day-operations';
-import type { Money, Prices } from '../money/money';
-import { errorMessage } from '../core/text';
-import { DayRequests, toRefusal } from './account-day';
+import { formatMoney, type Money, type Prices } from '../money/money';
 import { workerClock } from './clock';
 
 /** The workflows of the days; made by the worker of Temporal's client. Each call may be repeated. */
@@ -22,7 +24,6 @@ export interface AccountDays {
   spend(of: AccountDayInput, request: DayRequest): Promise<DayAnswer | undefined>;
 }
 
-/** A create that may be sent, or a row that may be started. */
 export interface Expense {
   readonly account: string;
   readonly webAppId: number;
@@ -32,22 +33,24 @@ export interface Expense {
 
 export interface Granted {
   readonly outcome: DayOutcome;
-  /** On which day it counts. */
   readonly day: string;
-  /** Stands for this attempt. */
   readonly by: string;
-  /** Undefined when it was granted. */
   readonly refusal: DailyRefusal | undefined;
 }
 
 /** Around midnight a task may have been created by another day's budget than its timestamp says. */
 const aroundMidnightMs = 15 * 60_000;
-
 /** How long an attempt waits for the day to confirm that it sent nothing. */
 const releaseWithinMs = 1_000;
 /** How often a report that must not be lost is repeated, and how long after the first time; doubled each time. */
 const tellAttempts = 10;
 const tellAgainMs = 1_000;
+/** So long a request waits for others to the same day: each is five events of the day's workflow. */
+const collectMs = 50;
+/** While a budget is used up it is asked again this often: it may have been raised. */
+const longestWaitMs = 5 * 60_000;
+/** An app whose costs are not known yet soon has one that is. */
+const noCostWaitMs = 15_000;
 
 interface DailyBudgetOptions {
   readonly limits: ReadonlyMap<string, Money>;
@@ -81,69 +84,61 @@ export class DailyBudgets {
    * @param nowMs - by Temporal's clock, which decides on the day: that of a worker may be wrong
    */
   async reserve(expense: Expense, nowMs: number): Promise<Granted | undefined> {
-    return (await this.#ask('reserve', [expense], nowMs))[0];
+    return await this.#ask('reserve', expense, nowMs, randomBytes(2).toString('hex'));
   }
 
   /** Before rows are started: which of them may be, each as above. */
   async hold(expenses: readonly Expense[], nowMs: number): Promise<readonly (Granted | undefined)[]> {
-    return await this.#ask('hold', expenses, nowMs);
+    const by = randomBytes(2).toString('hex');
+    return await Promise.all(expenses.map((expense) => this.#ask('hold', expense, nowMs, by)));
   }
 
   /** A create that was granted was provably not taken. */
   async release({ account, workflowId, createNumber }: Expense, { day, by }: Granted): Promise<void> {
-    await this.#send({ account, day }, { kind: 'release', by, ...createId(workflowId, createNumber) });
+    await this.#tell({ account, day }, { kind: 'release', by, ...createId(workflowId, createNumber) });
   }
 
   /** Rows that were granted are not started, or are over. */
   async unhold(expenses: readonly Expense[], day: string): Promise<void> {
-    const sent = expenses.map(async ({ account, workflowId, createNumber }) => {
-      await this.#send({ account, day }, { kind: 'unhold', ...createId(workflowId, createNumber) });
+    const sent = expenses.map(({ account, workflowId, createNumber }) => {
+      return this.#tell({ account, day }, { kind: 'unhold', ...createId(workflowId, createNumber) });
     });
     await Promise.all(sent);
   }
 
   /** A task is over that was created then, by the service's clock or Temporal's. */
   async settle(
-    { account, workflowId, createNumber }: Pick<Expense, 'account' | 'workflowId' | 'createNumber'>,
+    { account, workflowId, createNumber }: Omit<Expense, 'webAppId'>,
     cost: Money | null,
     createdMs: number,
   ): Promise<void> {
     // The day that does not know the create takes no notice.
     const days = new Set([createdMs - aroundMidnightMs, createdMs, createdMs + aroundMidnightMs].map(utcDay));
-    const sent = [...days].map(async (day) => {
-      await this.#send({ account, day }, { kind: 'settle', ...createId(workflowId, createNumber), cost });
+    const sent = [...days].map((day) => {
+      return this.#tell({ account, day }, { kind: 'settle', ...createId(workflowId, createNumber), cost });
     });
     await Promise.all(sent);
   }
 
   async #ask(
     kind: 'reserve' | 'hold',
-    expenses: readonly Expense[],
+    { account, webAppId: app, workflowId, createNumber }: Expense,
     nowMs: number,
-  ): Promise<readonly (Granted | undefined)[]> {
+    by: string,
+  ): Promise<Granted | undefined> {
     const day = utcDay(nowMs);
-    const by = randomBytes(2).toString('hex');
-    const answers = expenses.map(async ({ account, webAppId, workflowId, createNumber }) => {
-      const limit = this.#options.limits.get(account);
-      if (limit === undefined) return undefined;
-      const expected = this.#expected(account, webAppId, nowMs);
-      const operation = { kind, by, ...createId(workflowId, createNumber), ...expected };
-      const { outcome, view } = await this.#requests({ account, day }, limit).send(operation);
-      const refusal = isGranted(outcome)
-        ? undefined
-        : toRefusal({ account, day, nowMs, limit, expected, outcome, view });
-      return { outcome, day, by, refusal };
-    });
-    return await Promise.all(answers);
-  }
-
-  #expected(account: string, app: number, nowMs: number): ExpectedCost {
+    const limit = this.#options.limits.get(account);
+    if (limit === undefined) return undefined;
     const price = this.#options.prices?.find(account, app, nowMs);
-    return { app, taskMicros: price?.taskMicros ?? 0, isFixed: price?.time == null };
+    const expected = { app, taskMicros: price?.taskMicros ?? 0, isFixed: price?.time == null };
+    const operation = { kind, by, ...createId(workflowId, createNumber), ...expected };
+    const { outcome, view } = await this.#requests({ account, day }, limit).send(operation);
+    if (isGranted(outcome)) return { outcome, day, by, refusal: undefined };
+    return { outcome, day, by, refusal: toRefusal({ account, day }, { nowMs, limit, expected, outcome, view }) };
   }
 
   /** What is lost here stays reserved: it counts as expected until the day is over. */
-  async #send(of: AccountDayInput, operation: DayOperation): Promise<void> {
+  async #tell(of: AccountDayInput, operation: DayOperation): Promise<void> {
     const limit = this.#options.limits.get(of.account);
     if (limit === undefined) return;
     for (let attempt = 1; attempt <= tellAttempts; attempt += 1) {
@@ -167,6 +162,94 @@ export class DailyBudgets {
   }
 }
 
+interface Answered {
+  readonly outcome: DayOutcome;
+  readonly view: DayView | undefined;
+}
+
+interface Waiting {
+  readonly operation: DayOperation;
+  readonly resolve: (answered: Answered) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class DayRequests {
+  readonly #send: (operations: readonly DayOperation[]) => Promise<DayAnswer | undefined>;
+  #waiting: Waiting[] = [];
+  #isSending = false;
+
+  constructor(send: (operations: readonly DayOperation[]) => Promise<DayAnswer | undefined>) {
+    this.#send = send;
+  }
+
+  get isIdle(): boolean {
+    return !this.#isSending && this.#waiting.length === 0;
+  }
+
+  async send(operation: DayOperation): Promise<Answered> {
+    const answered = new Promise<Answered>((resolve, reject) => {
+      this.#waiting.push({ operation, resolve, reject });
+    });
+    if (!this.#isSending) void this.#sendAll();
+    return await answered;
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true;
+    await delay(collectMs);
+    while (this.#waiting.length > 0) {
+      const sent = this.#waiting.splice(0, maxDayOperations);
+      try {
+        const { outcomes = [], view } = (await this.#send(sent.map(({ operation }) => operation))) ?? {};
+        for (const [index, { resolve }] of sent.entries()) resolve({ outcome: outcomes[index] ?? 'done', view });
+      } catch (error) {
+        for (const { reject } of sent) reject(error);
+      }
+    }
+    this.#isSending = false;
+  }
+}
+
+interface Refused extends Answered {
+  readonly nowMs: number;
+  readonly limit: Money;
+  readonly expected: ExpectedCost;
+}
+
+function toRefusal({ account, day }: AccountDayInput, refused: Refused): DailyRefusal {
+  const { nowMs, limit, expected, outcome, view } = refused;
+  const { settledMicros = 0, reservedMicros = 0, running = 0, unknown = 0 } = view ?? {};
+  const untilMidnightMs = Math.max(1_000, endOfDayMs(day) - nowMs);
+  const waitMs = Math.min(outcome === 'noCost' ? noCostWaitMs : longestWaitMs, untilMidnightMs);
+  const money = (micros: number): string => formatMoney({ currency: limit.currency, micros });
+  const refusal = (words: string): DailyRefusal => {
+    const again = `; asked again in ${formatDuration(waitMs)}`;
+    return { account, waitMs, words: `The daily budget of the account "${account}"${words}${again}` };
+  };
+  switch (outcome) {
+    case 'noCost':
+      return refusal(
+        `: no cost of app ${expected.app} is known yet today (${running} tasks run, ${unknown} ended without one), so few run until one is, and one more every 15 minutes; check costTime in LONGHAUL_PRICES_FILE if it stays so`,
+      );
+    case 'over':
+    case 'notYet': {
+      // Usually a task that waited for a worker beyond midnight: its next attempt is of the new day.
+      const words = `The daily budget of the account "${account}": ${day} (UTC) is not today by Temporal’s clock; asked again`;
+      return { account, waitMs: 1_000, words };
+    }
+    case 'full':
+      return refusal(` keeps no more tasks apart: ${running} run`);
+    case 'otherCurrency':
+      return refusal(
+        ` is ${formatMoney(limit)}, and ${day} began with one in ${view?.limit?.currency ?? 'another currency'}: change it back, or wait until tomorrow (UTC)`,
+      );
+    default:
+      return refusal(
+        ` is reached: ${money(settledMicros)} of ${formatMoney(limit)} are spent on ${day} (UTC), and ${money(reservedMicros)} expected for tasks that run; it goes on at midnight UTC, or when dailyBudgets in LONGHAUL_PRICES_FILE is raised and the workers are restarted`,
+      );
+  }
+}
+
 /** What one attempt to create a task has of its account's daily budget; nothing where there is none. */
 export class CreateReservation {
   readonly #budgets: DailyBudgets | undefined;
@@ -178,7 +261,6 @@ export class CreateReservation {
     this.#expense = { account, webAppId, workflowId, createNumber };
   }
 
-  /** Why the create must not be sent now; undefined when it may be. */
   async make(): Promise<Pick<DailyRefusal, 'words' | 'waitMs'> | undefined> {
     try {
       const granted = await this.#budgets?.reserve(this.#expense, activityInfo().currentAttemptScheduledTimestampMs);

@@ -18,7 +18,6 @@ import type { SharedUploads } from './shared-uploads';
 export interface ActivityTraces {
   /** A span for a transfer to or from a host: never a path or a query, which may hold a signature. */
   transfer<Result>(operation: 'upload' | 'download', host: string, run: () => Promise<Result>): Promise<Result>;
-  /** An event in the span of the activity. */
   event(name: string): void;
 }
 
@@ -28,9 +27,7 @@ export interface ActivityDependencies extends AccountDependencies {
   /** As the worker found it at its start. Absent: as it is found at the first use. */
   readonly archiveIdentity?: ArchiveIdentity;
   readonly sources: SourceRules;
-  /** Where upload tokens may send files. */
   readonly uploadConnections: ConnectionRule;
-  /** Resources that rows share. */
   readonly sharedUploads: SharedUploads;
   /** Absent: none. */
   readonly outputLimits?: OutputLimits;
@@ -40,7 +37,6 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly dailyBudgets?: DailyBudgets;
   /** Learns which archives fail. Absent: nothing reads them. */
   readonly unarchived?: UnarchivedResults;
-  /** Connections for result files. */
   readonly downloads: Dispatcher;
   /** Absent: nothing is traced. */
   readonly traces?: ActivityTraces;
@@ -58,7 +54,6 @@ export interface ActivityDependencies extends AccountDependencies {
 
 /** How tasks of rows are started, found and stopped; made by the worker of Temporal's client. Each may be repeated. */
 export interface RowTasks {
-  /** Starts a row's task, or finds the one that its key stands for. */
   start(row: RowStart): Promise<RowStarted>;
   /** What `start` would find; undefined when the row has no task. */
   find(row: RowStart): Promise<RowStarted | undefined>;

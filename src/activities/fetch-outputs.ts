@@ -23,14 +23,12 @@ const spareLinkRefreshes = 4;
 const vagueOutputAttempts = 8;
 /** Outputs are placed by their contents this often in one attempt: links may end meanwhile. */
 const maxPlacings = 3;
-/** What has come is written down after so long, while others are on their way. */
 const rememberAfterMs = 1_000;
 
 export interface OutputFetchOptions {
   readonly dependencies: Pick<ActivityDependencies, 'archive' | 'downloads' | 'outputLimits' | 'traces'>;
   readonly status: ArchiveOutputsInput['status'];
   readonly list: OutputList;
-  /** Asks the service for the outputs with fresh links. */
   readonly refresh: () => Promise<TaskOutputs>;
   /** Writes down what is there, for an attempt that follows should this one die. */
   readonly remember: () => Promise<void>;
@@ -67,13 +65,13 @@ export class OutputFetch {
   /** How far it is, in a heartbeat that is as small for a thousand outputs as for one. */
   progress(): TransferProgress {
     const { outputs } = this.#list;
-    const [[only, transfer] = []] = this.#running;
-    if (outputs.length === 1 && only !== undefined && transfer !== undefined) {
-      return { transfer: 'archive', name: only.name, ...transfer };
+    const [[only, running] = []] = this.#running;
+    if (outputs.length === 1 && only !== undefined && running !== undefined) {
+      return { transfer: 'archive', name: only.name, ...running };
     }
-    const running = [...this.#running.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    const bytes = [...this.#running.values()].reduce((sum, transfer) => sum + transfer.bytes, this.#bytes);
     const name = `${outputs.filter(({ file }) => file !== null).length} of ${outputs.length} outputs`;
-    return { transfer: 'archive', name, bytes: this.#bytes + running, totalBytes: null };
+    return { transfer: 'archive', name, bytes, totalBytes: null };
   }
 
   /** What kept items from the archive of which it is not known which outputs they are. */
@@ -186,18 +184,17 @@ export class OutputFetch {
       });
   }
 
-  /** The SHA-256 of an item's content; nothing is kept. */
   async #measure(item: OutputItem): Promise<string> {
     const draft = this.#list.draft(item);
     const measure = (): Promise<string> =>
       this.#transfer(draft, async ({ body }, signal) => (await hashStream(body, signal)).sha256);
     try {
-      return await measure().catch(async (error: unknown) => {
-        if (!(error instanceof UnprovenEndError)) throw error;
-        if (error.came.algorithm === 'sha256') return error.came.digest;
-        draft.earlier = error.came;
-        return await measure();
-      });
+      return await measure();
+    } catch (error) {
+      if (!(error instanceof UnprovenEndError)) throw error;
+      if (error.came.algorithm === 'sha256') return error.came.digest;
+      draft.earlier = error.came;
+      return await measure();
     } finally {
       this.#running.delete(draft);
     }
@@ -206,12 +203,13 @@ export class OutputFetch {
   /** Fetches an output into the archive, with fresh links where its own has ended. */
   async #fetch(output: Output): Promise<ArchivedFile> {
     const { archive, traces } = this.#options.dependencies;
-    const keep: Keep<ArchivedFile> = ({ body, sizeBytes }, signal) =>
-      archive.put(output.name, body, { bytes: sizeBytes }, signal);
+    const fetchIt = (): Promise<ArchivedFile> =>
+      this.#transfer(output, ({ body, sizeBytes }, signal) =>
+        archive.put(output.name, body, { bytes: sizeBytes }, signal),
+      );
     for (let refreshes = 0; ;) {
       const atRefresh = this.#refreshes;
       try {
-        const fetchIt = (): Promise<ArchivedFile> => this.#transfer(output, keep);
         const host = addressHost(output.item.objectUrl ?? '');
         const file = await (traces === undefined ? fetchIt() : traces.transfer('download', host, fetchIt));
         this.#fetched += 1;
@@ -286,16 +284,14 @@ export class OutputFetch {
   /** Whether there are links that are newer than those of that refresh; one question serves all who wait. */
   async #refreshLinks(than: number): Promise<boolean> {
     if (this.#refreshes > than) return true;
-    if (this.#refreshing === undefined) {
-      if (this.#refreshes >= spareLinkRefreshes + this.#fetched) return false;
-      this.#refreshing = this.#options
-        .refresh()
-        .then(({ outputs }) => {
-          this.#list.update(outputs);
-          this.#refreshes += 1;
-        })
-        .finally(() => (this.#refreshing = undefined));
-    }
+    if (this.#refreshing === undefined && this.#refreshes >= spareLinkRefreshes + this.#fetched) return false;
+    this.#refreshing ??= this.#options
+      .refresh()
+      .then(({ outputs }) => {
+        this.#list.update(outputs);
+        this.#refreshes += 1;
+      })
+      .finally(() => (this.#refreshing = undefined));
     await this.#refreshing;
     return true;
   }

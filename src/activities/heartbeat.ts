@@ -6,7 +6,6 @@ import { isRequestId } from '../core/create-outcome';
 import { isRecord } from '../core/json';
 import { workerClock } from './clock';
 
-/** What a heartbeat says about the attempts so far. Further attempts on other workers read it. */
 interface AttemptRecord {
   /** Attempts in a row that ended without a report: their worker died, or lost its connection. */
   readonly lost: number;
@@ -19,10 +18,10 @@ const everyMs = 3_000;
 const confirmWithinMs = 1_000;
 /** After so many lost attempts in a row the activity fails for good: it may be what ends the workers. */
 const maxLostAttempts = 5;
-/** From so many on, an attempt is a suspect. */
 const suspectFrom = 2;
 /** How long a suspect waits for another one to end before it asks again. */
 const suspectRetryMs = 5_000;
+const handOverMs = 100;
 
 /** Both belong to the process, as an uncaught error does. */
 const state = { isProcessFailing: false, isSuspectRunning: false };
@@ -52,8 +51,8 @@ export async function withHeartbeat<T>(progress: () => object, work: () => Promi
       failureTypes.WorkerLost,
     );
   }
-  const isSuspect = lost >= suspectFrom;
-  if (isSuspect && state.isSuspectRunning) {
+  if (lost < suspectFrom) return await counted(context, lost, progress, work);
+  if (state.isSuspectRunning) {
     context.heartbeat({ ...progress(), attempts: { lost, isOpen: false } });
     throw ApplicationFailure.create({
       type: failureTypes.WorkerLost,
@@ -62,32 +61,25 @@ export async function withHeartbeat<T>(progress: () => object, work: () => Promi
       nextRetryDelay: suspectRetryMs,
     });
   }
-  if (isSuspect) state.isSuspectRunning = true;
+  state.isSuspectRunning = true;
   try {
     return await counted(context, lost, progress, work);
   } finally {
-    if (isSuspect) state.isSuspectRunning = false;
+    state.isSuspectRunning = false;
   }
 }
 
 async function counted<T>(context: Context, lost: number, progress: () => object, work: () => Promise<T>): Promise<T> {
   const record = (attempts: AttemptRecord): object => ({ ...progress(), attempts });
   const open = { lost, isOpen: true };
-  const tick = (): void => {
-    context.heartbeat(record(open));
-  };
   if (context.info.attempt > 1) {
-    // Waits until Temporal has it: an attempt that ends its worker at once would not be counted.
-    try {
-      const { client, info } = context;
-      await client.withDeadline(workerClock() + confirmWithinMs, () =>
-        client.activity.heartbeat(info.taskToken, record(open)),
-      );
-    } catch {
-      // A worker without a connection is found out by the missing heartbeats, as ever.
-    }
+    // Waits until Temporal has it: an attempt that ends its worker at once would not be counted. A worker without a
+    // connection is found out by the missing heartbeats, as ever.
+    await confirmHeartbeat(context, record(open), confirmWithinMs).catch(() => undefined);
   }
-  const timer = setInterval(tick, everyMs);
+  const timer = setInterval(() => {
+    context.heartbeat(record(open));
+  }, everyMs);
   try {
     return await work();
   } catch (error) {
@@ -101,7 +93,11 @@ async function counted<T>(context: Context, lost: number, progress: () => object
   }
 }
 
-/** Attempts that ended without a report, by the last heartbeat. */
+/** Sends a heartbeat and waits until Temporal has it. Rejects when it does not take it in time, or any more. */
+export async function confirmHeartbeat({ client, info }: Context, details: object, withinMs: number): Promise<void> {
+  await client.withDeadline(workerClock() + withinMs, () => client.activity.heartbeat(info.taskToken, details));
+}
+
 function lostAttempts({ attempt, heartbeatDetails }: { attempt: number; heartbeatDetails: unknown }): number {
   if (heartbeatDetails == null) return attempt > 1 ? 1 : 0;
   if (!isRecord(heartbeatDetails) || !isRecord(heartbeatDetails['attempts'])) return 0;
@@ -109,10 +105,6 @@ function lostAttempts({ attempt, heartbeatDetails }: { attempt: number; heartbea
   return (typeof lost === 'number' ? lost : 0) + (isOpen === true ? 1 : 0);
 }
 
-/** Another worker takes over this soon. */
-const handOverMs = 100;
-
-/** Whether an activity is cut off because its worker shuts down. */
 export function isWorkerStopping(error: unknown): boolean {
   return error instanceof CancelledFailure && error.message === 'WORKER_SHUTDOWN';
 }

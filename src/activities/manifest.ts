@@ -1,15 +1,17 @@
+import { log } from '@temporalio/activity';
+import { fittedName, manifestName, outputName } from '../core/archive-name';
+import { type Manifest, manifestVersion, parseManifest, type PreviousManifest } from '../archive/manifest';
+import { manifestNameBy, outputNameBy, parseOutputNameTemplate } from '../core/output-name-template';
 import type { ArchiveOutputsInput } from '../contract/activities';
 import type { Timestamps } from '../contract/task-result';
 import { parseJson } from '../core/json';
 import { errorMessage, safeText } from '../core/text';
 import { redactUrl, withoutUrls } from '../core/uri';
-import { type PreviousManifest, type Manifest, manifestVersion, parseManifest } from '../archive/manifest';
 import type { OutputItem } from '../service';
 import type { Archive, ArchivedFile, Expectation } from '../storage/archive/archive';
 import type { Came } from '../storage/errors';
 import type { LinkIdentity } from './link-identity';
 
-/** More of an extension or a code of the service helps no reader. */
 const maxWordCharacters = 64;
 const maxMessageCharacters = 4_000;
 
@@ -49,54 +51,51 @@ export function toManifest(
   previous: PreviousManifest | undefined,
   { isComplete, nowMs }: { readonly isComplete: boolean; readonly nowMs: number },
 ): Manifest {
-  const { requestId, status, account, timestamps, costTimes, errorMessage } = input;
   const hasInputs = input.inputs.length > 0 || Object.keys(input.values).length > 0;
-  const webAppId = input.webAppId ?? previous?.webAppId ?? null;
-  const inputs = hasInputs ? input.inputs : (previous?.inputs ?? []);
-  const values = hasInputs ? input.values : (previous?.values ?? {});
-  const cost = input.cost ?? previous?.cost ?? null;
   return {
     manifestVersion,
     complete: isComplete,
-    requestId,
-    status,
+    requestId: input.requestId,
+    status: input.status,
     workflowId,
     createNumber: input.createNumber ?? null,
-    account,
-    webAppId,
+    account: input.account,
+    webAppId: input.webAppId ?? previous?.webAppId ?? null,
     archivedAt: new Date(nowMs).toISOString(),
-    inputs,
-    values,
-    timestamps,
-    costTimes,
-    cost,
-    errorMessage,
-    outputs: outputs.map(({ item, name, file, was, link, atLeastBytes, contentEncoding, isFetchedTwice, problem }) => {
-      // Written down on the way, it must not forget what has not been looked at yet.
-      const kept = file ?? (isComplete || problem !== undefined ? undefined : was);
-      return {
-        file: kept === undefined ? null : (name.split('/').at(-1) ?? name),
-        bytes: kept?.bytes ?? null,
-        sha256: kept?.sha256 ?? null,
-        ext: boundedWord(item.ext),
-        contentEncoding: kept === undefined || contentEncoding === null ? undefined : boundedWord(contentEncoding),
-        costTimeMs: item.costTimeMs ?? null,
-        auditStatus: item.auditStatus,
-        // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
-        auditSource: 'outputs',
-        errorType: boundedWord(item.errorType),
-        errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
-        url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
-        link: link?.text ?? null,
-        fetchedTwice: kept !== undefined && isFetchedTwice ? true : undefined,
-        atLeastBytes: kept === undefined ? (atLeastBytes ?? undefined) : undefined,
-        problem: problem === undefined ? null : formatProblem(problem),
-      };
-    }),
+    inputs: hasInputs ? input.inputs : (previous?.inputs ?? []),
+    values: hasInputs ? input.values : (previous?.values ?? {}),
+    timestamps: input.timestamps,
+    costTimes: input.costTimes,
+    cost: input.cost ?? previous?.cost ?? null,
+    errorMessage: input.errorMessage,
+    outputs: outputs.map((output) => toManifestOutput(output, isComplete)),
   };
 }
 
-/** A word of the service as it may stand in a result. */
+function toManifestOutput(output: Output, isComplete: boolean): Manifest['outputs'][number] {
+  const { item, name, file, was, link, atLeastBytes, contentEncoding, isFetchedTwice, problem } = output;
+  // Written down on the way, it must not forget what has not been looked at yet.
+  const kept = file ?? (isComplete || problem !== undefined ? undefined : was);
+  return {
+    file: kept === undefined ? null : (name.split('/').at(-1) ?? name),
+    bytes: kept?.bytes ?? null,
+    sha256: kept?.sha256 ?? null,
+    ext: boundedWord(item.ext),
+    contentEncoding: kept === undefined || contentEncoding === null ? undefined : boundedWord(contentEncoding),
+    costTimeMs: item.costTimeMs ?? null,
+    auditStatus: item.auditStatus,
+    // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
+    auditSource: 'outputs',
+    errorType: boundedWord(item.errorType),
+    errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
+    url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
+    link: link?.text ?? null,
+    fetchedTwice: kept !== undefined && isFetchedTwice ? true : undefined,
+    atLeastBytes: kept === undefined ? (atLeastBytes ?? undefined) : undefined,
+    problem: problem === undefined ? null : formatProblem(problem),
+  };
+}
+
 export function boundedWord(word: string): string {
   return safeText(word.slice(0, maxWordCharacters));
 }
@@ -135,4 +134,44 @@ export function isOfSameTask(
 /** When the service created the task, in one way of writing. */
 function createdAt({ ['createdAt']: moment }: Timestamps): string | undefined {
   return moment?.iso ?? moment?.raw;
+}
+
+export interface OutputNames {
+  /** Whether no other task has these names: what is there under one is then this task's. */
+  readonly areItsOwn: boolean;
+  readonly manifest: string;
+  readonly output: (index: number, ext: string) => string;
+}
+
+/** By the batch’s template, else by request id; each fits into the archive. A template that cannot be used is not: the task is paid. */
+export function getOutputNames(input: ArchiveOutputsInput, maxNameBytes: number): OutputNames {
+  const { requestId } = input;
+  const ownNames: OutputNames = {
+    areItsOwn: true,
+    manifest: manifestName(requestId),
+    output: (index, ext) => outputName(requestId, index, ext),
+  };
+  const { areItsOwn, manifest, output } = getTemplateNames(input) ?? ownNames;
+  const fit = (name: string): string => {
+    return fittedName(input.folder === '' ? name : `${input.folder}/${name}`, maxNameBytes);
+  };
+  return { areItsOwn, manifest: fit(manifest), output: (index, ext) => fit(output(index, ext)) };
+}
+
+function getTemplateNames({ requestId, naming }: ArchiveOutputsInput): OutputNames | undefined {
+  if (naming === undefined) return undefined;
+  const { template, problems = [] } = parseOutputNameTemplate(naming.template);
+  const missing = template?.columns.filter((column) => !Object.hasOwn(naming.columns, column)) ?? [];
+  if (template === undefined || missing.length > 0) {
+    const problem = problems[0] ?? `the row has no column ${JSON.stringify(missing[0])}`;
+    log.warn('outputs are named by request id: the template of names cannot be used', { requestId, problem });
+    return undefined;
+  }
+  const values = { batch: naming.batch, key: naming.key, requestId, columns: naming.columns };
+  return {
+    // A row that is run again has another request id, and with such a template the same names.
+    areItsOwn: template.text.includes('{requestId}'),
+    manifest: manifestNameBy(template, values),
+    output: (index, ext) => outputNameBy(template, values, index, ext),
+  };
 }

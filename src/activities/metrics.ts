@@ -1,7 +1,7 @@
 import { metricMeter } from '@temporalio/activity';
 import type { Activities, ArchiveOutputsInput, PollResult } from '../contract/activities';
-import { parseServiceStatus } from '../core/task-state';
 import { count, metrics, record } from '../contract/metrics';
+import { parseServiceStatus } from '../core/task-state';
 import { temporalClock } from './clock';
 
 interface Unarchived {
@@ -70,16 +70,13 @@ export function withMetrics(
       return stored;
     },
     createTask: async (input) => {
-      const counted = (outcome: string): void => {
-        count(metricMeter, metrics.creates, { ...labels(input), outcome });
-      };
+      let outcome = 'retried';
       try {
         const result = await activities.createTask(input);
-        counted(result.outcome === 'notSent' ? 'not_sent' : result.outcome);
+        outcome = result.outcome === 'notSent' ? 'not_sent' : result.outcome;
         return result;
-      } catch (error) {
-        counted('retried');
-        throw error;
+      } finally {
+        count(metricMeter, metrics.creates, { ...labels(input), outcome });
       }
     },
     pollTask: async (input) => {

@@ -14,17 +14,11 @@ export interface OutputLimits {
   readonly minimumRate?: MinimumRate;
 }
 
-/** Without limits. */
-export const noOutputLimits: OutputLimits = {
-  maxOutputBytes: Number.POSITIVE_INFINITY,
-  maxTaskBytes: Number.POSITIVE_INFINITY,
-  reserveBytes: 0,
-};
+export const noOutputLimits: OutputLimits = { maxOutputBytes: Infinity, maxTaskBytes: Infinity, reserveBytes: 0 };
 
 /** The free space is checked again after so many bytes of an output. */
 const checkEveryBytes = 16 * 1024 * 1024;
 
-/** An output on its way. */
 export interface RunningTransfer {
   bytes: number;
   totalBytes: number | null;
@@ -43,7 +37,6 @@ export class OutputAllowance {
     this.#running = running;
   }
 
-  /** An output is in the archive. */
   add(file: ArchivedFile): void {
     this.#archivedBytes += file.bytes;
   }
@@ -75,18 +68,14 @@ export class OutputAllowance {
 
   #checkLimits(output: Output, bytes: number): void {
     const { maxOutputBytes, maxTaskBytes } = this.#limits;
-    const others =
-      this.#archivedBytes + this.#ofOthers(output, ({ bytes, totalBytes }) => Math.max(bytes, totalBytes ?? 0));
+    const onTheirWay = this.#ofOthers(output, ({ bytes, totalBytes }) => Math.max(bytes, totalBytes ?? 0));
+    const others = this.#archivedBytes + onTheirWay;
     if (bytes <= maxOutputBytes && others + bytes <= maxTaskBytes) return;
     output.atLeastBytes = Math.max(output.atLeastBytes ?? 0, bytes - 1);
-    const [what, name, limit] =
-      bytes > maxOutputBytes
-        ? ['it has', 'LONGHAUL_MAX_OUTPUT_BYTES', maxOutputBytes]
-        : [`with ${formatBytes(others)} of other outputs, it has`, 'LONGHAUL_MAX_TASK_BYTES', maxTaskBytes];
-    throw new DownloadError(
-      'OUTPUT_TOO_LARGE',
-      `${what} ${formatBytes(bytes)} or more, and ${name} of the worker is ${limit}; raise it and archive the task again`,
-    );
+    const ofOutput = `it has ${formatBytes(bytes)} or more, and LONGHAUL_MAX_OUTPUT_BYTES of the worker is ${maxOutputBytes}`;
+    const ofTask = `with ${formatBytes(others)} of other outputs, it has ${formatBytes(bytes)} or more, and LONGHAUL_MAX_TASK_BYTES of the worker is ${maxTaskBytes}`;
+    const words = bytes > maxOutputBytes ? ofOutput : ofTask;
+    throw new DownloadError('OUTPUT_TOO_LARGE', `${words}; raise it and archive the task again`);
   }
 
   async #checkRoom(output: Output, bytes: number): Promise<void> {
@@ -95,11 +84,8 @@ export class OutputAllowance {
     // What others that run will still take.
     const promised = this.#ofOthers(output, (transfer) => Math.max(0, (transfer.totalBytes ?? 0) - transfer.bytes));
     if (freeBytes === undefined || freeBytes - promised - bytes >= reserveBytes) return;
-    throw new ArchiveError(
-      'ARCHIVE_FULL',
-      `${this.#archive.disk} has ${formatBytes(freeBytes)} left, which is too little for this output beside the reserve of ` +
-        `${formatBytes(reserveBytes)} (LONGHAUL_ARCHIVE_RESERVE_BYTES); make room on its disk`,
-    );
+    const words = `${this.#archive.disk} has ${formatBytes(freeBytes)} left, which is too little for this output beside the reserve of ${formatBytes(reserveBytes)} (LONGHAUL_ARCHIVE_RESERVE_BYTES); make room on its disk`;
+    throw new ArchiveError('ARCHIVE_FULL', words);
   }
 
   #ofOthers(output: Output, figure: (transfer: RunningTransfer) => number): number {

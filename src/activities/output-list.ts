@@ -1,8 +1,7 @@
 import type { PreviousManifest } from '../archive/manifest';
 import type { OutputItem } from '../service';
 import { identifyLink, type LinkIdentity, matchLinks, mayBeSame, parseLinkIdentity } from './link-identity';
-import type { Output } from './manifest';
-import type { OutputNames } from './output-names';
+import type { Output, OutputNames } from './manifest';
 
 /** A task’s outputs over all lists of them. Order proves nothing: links tell which output an item is, or contents. */
 export class OutputList {
@@ -57,13 +56,13 @@ export class OutputList {
     }
     for (const item of others) {
       // Another item's file may be on its way to it, or be kept under its name.
-      if (some(this.#candidates(item), (one) => isKept(one) || one.item.objectUrl !== undefined))
-        this.#unplaced.push(item);
+      const isOpen = some(this.#candidates(item), (one) => isKept(one) || one.item.objectUrl !== undefined);
+      if (isOpen) this.#unplaced.push(item);
       else this.place(item);
     }
     if (this.#unplaced.length === 0) this.placeLinkless();
     for (const unlisted of this.#unlisted.values()) {
-      for (const output of unlisted) output.item = withoutLink(output.item);
+      for (const output of unlisted) output.item = { ...output.item, objectUrl: undefined };
     }
   }
 
@@ -73,12 +72,10 @@ export class OutputList {
     return items;
   }
 
-  /** Whether an output that the item may be has a file: then the content tells. */
   mayBeArchived(item: OutputItem): boolean {
     return some(this.#candidates(item), ({ file }) => file !== null);
   }
 
-  /** Takes an item for the output that has its content already; false where none has. */
   claim(item: OutputItem, sha256: string): boolean {
     for (const output of this.#candidates(item)) {
       if (output.file?.sha256 !== sha256) continue;
@@ -99,16 +96,13 @@ export class OutputList {
 
   /** Takes the items without a link for outputs that are not listed otherwise, those without a file first; after all links. */
   placeLinkless(): readonly Output[] {
-    const isSame = ([place, { errorType }]: readonly [number, OutputItem]): boolean => {
-      const there = this.outputs[place];
-      return there !== undefined && this.#isUnlisted(there) && there.item.errorType === errorType;
-    };
     const placed: Output[] = [];
     const rest: OutputItem[] = [];
-    for (const one of this.#linkless) {
-      const there = isSame(one) ? this.outputs[one[0]] : undefined;
-      if (there === undefined) rest.push(one[1]);
-      else placed.push(this.#take(there, one[1]));
+    for (const [place, item] of this.#linkless) {
+      const there = this.outputs[place];
+      const isListed = there !== undefined && this.#unlisted.get(there.link?.path ?? null)?.has(there) !== true;
+      if (there === undefined || isListed || there.item.errorType !== item.errorType) rest.push(item);
+      else placed.push(this.#take(there, item));
     }
     this.#linkless = [];
     const left = [...this.#unlisted.values()].flatMap((unlisted) => [...unlisted]);
@@ -121,7 +115,6 @@ export class OutputList {
     return placed;
   }
 
-  /** Stands for an item until its content is known. */
   draft(item: OutputItem): Output {
     const index = this.outputs.length;
     return {
@@ -139,7 +132,6 @@ export class OutputList {
     };
   }
 
-  /** The outputs that are not listed and may be this item; those without a link first. */
   *#candidates(item: OutputItem): Generator<Output, void, undefined> {
     const link = this.#linkOf(item);
     yield* this.#unlisted.get(null) ?? [];
@@ -154,10 +146,6 @@ export class OutputList {
         if (link === null || output.link === null || path !== link.path || mayBeSame(output.link, link)) yield output;
       }
     }
-  }
-
-  #isUnlisted(output: Output): boolean {
-    return this.#unlisted.get(output.link?.path ?? null)?.has(output) === true;
   }
 
   #linkOf(item: OutputItem): LinkIdentity | null {
@@ -213,10 +201,4 @@ export function isFailed({ errorType }: OutputItem): boolean {
 function some(outputs: Iterable<Output>, isSuch: (output: Output) => boolean): boolean {
   for (const output of outputs) if (isSuch(output)) return true;
   return false;
-}
-
-function withoutLink(item: OutputItem): OutputItem {
-  const rest: { -readonly [Name in keyof OutputItem]: OutputItem[Name] } = { ...item };
-  delete rest.objectUrl;
-  return rest;
 }

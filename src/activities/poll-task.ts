@@ -3,8 +3,8 @@ import { activityInfo } from '@temporalio/activity';
 import type { PolledTask, PollResult } from '../contract/activities';
 import type { Timestamps } from '../contract/task-result';
 import { isTerminal, parseServiceStatus } from '../core/task-state';
-import { type Money, type Prices, taskCost } from '../money/money';
 import { withoutUrls } from '../core/uri';
+import { type Money, type Prices, taskCost } from '../money/money';
 import type { TaskDetail } from '../service';
 import { stateByOutputs, toFailedObservation } from '../service/task-wait';
 import type { Archive } from '../storage/archive/archive';
@@ -18,32 +18,30 @@ import { requestProblem } from './to-application-failure';
 const timeoutMs = 3_500;
 /** How much of it a query may wait for its place; one whose place is further off is left out this time. */
 const patienceMs = 1_000;
-
 /** After this time the end is reported, whether or not it stands in the create record. */
 const endMs = 3_900;
 
-/** Where the ends of tasks are recorded. */
+/** Where the ends of tasks are recorded, and by which prices they cost. */
 export interface EndRecords {
   readonly archive?: Archive;
   readonly dailyBudgets?: Pick<DailyBudgets, 'settle'>;
+  readonly prices?: Prices;
 }
 
 /** One `detail` query. One that failed or was held back is data, not a failure: it must never end the watch. */
 export async function pollTask(dependencies: ActivityDependencies, task: PolledTask): Promise<PollResult> {
-  const { account } = task;
   const begunMs = performance.now();
+  const leftMs = (): number => Math.max(0, endMs - (performance.now() - begunMs));
   try {
     const detail = await getDetail(dependencies, task);
-    const leftMs = (): number => Math.max(0, endMs - (performance.now() - begunMs));
     const result = await toPricedResult(dependencies, detail, task, leftMs());
     await recordEnd(dependencies, task, result, leftMs());
     return result;
   } catch (error) {
-    return toFailedPoll(dependencies, account, error);
+    return toFailedPoll(dependencies, task.account, error);
   }
 }
 
-/** The query alone, in its turn. */
 export async function getDetail(
   dependencies: ActivityDependencies,
   { account, requestId, asksOutputs }: PolledTask,
@@ -77,16 +75,15 @@ export async function recordEnd(
   result: PollResult,
   withinMs: number,
 ): Promise<void> {
-  if (createNumber === undefined || result.seen !== 'task') return;
+  const { workflowId } = activityInfo().workflowExecution ?? {};
+  if (createNumber === undefined || workflowId === undefined || result.seen !== 'task') return;
   const status = parseServiceStatus(result.status);
   if (!isTerminal(status)) return;
   const { costTimes = {}, cost = null, timestamps } = result;
-  const end = { status, createdAt: timestamps?.['createdAt']?.iso ?? null, costTimes, cost };
-  const { workflowId } = activityInfo().workflowExecution ?? {};
-  if (workflowId === undefined) return;
+  const createdAt = timestamps?.['createdAt']?.iso ?? null;
+  const createdMs = createdAtMs(createdAt, acceptedAtMs);
   const record = archive && new CreateRecordFile(archive, workflowId, createNumber);
-  const written = record?.addEnd(requestId, end);
-  const createdMs = createdAtMs(end.createdAt, acceptedAtMs);
+  const written = record?.addEnd(requestId, { status, createdAt, costTimes, cost });
   const settled =
     createdMs === undefined ? undefined : dailyBudgets?.settle({ account, workflowId, createNumber }, cost, createdMs);
   await withinTime(Promise.allSettled([written, settled]), withinMs);
@@ -94,15 +91,15 @@ export async function recordEnd(
 
 /** What a query saw. The app of an adopted task, on which its price depends, is in the create record. */
 export async function toPricedResult(
-  { archive, prices }: EndRecords & { readonly prices?: Prices },
+  { archive, prices }: EndRecords,
   detail: TaskDetail,
   task: PolledTask,
   withinMs: number,
 ): Promise<PollResult> {
-  const isPriced = prices !== undefined && isTerminal(parseServiceStatus(detail.status));
-  const { workflowId } = isPriced ? (activityInfo().workflowExecution ?? {}) : {};
   const { webAppId, createNumber, requestId } = task;
-  if (webAppId != null || archive === undefined || workflowId === undefined || createNumber === undefined) {
+  const { workflowId } = activityInfo().workflowExecution ?? {};
+  const isPriced = prices !== undefined && isTerminal(parseServiceStatus(detail.status)) && webAppId == null;
+  if (!isPriced || archive === undefined || workflowId === undefined || createNumber === undefined) {
     return toPollResult(detail, task, prices);
   }
   const found = new CreateRecordFile(archive, workflowId, createNumber).findApp(requestId).catch(() => undefined);
@@ -110,7 +107,6 @@ export async function toPricedResult(
   return toPollResult(detail, { ...task, webAppId: app ?? null }, prices);
 }
 
-/** Undefined when the promise, which must not reject, takes longer. */
 async function withinTime<T>(promise: Promise<T>, withinMs: number): Promise<T | undefined> {
   const late = new AbortController();
   const isLate = delay(withinMs, undefined, { signal: late.signal }).catch(() => undefined);
@@ -119,7 +115,6 @@ async function withinTime<T>(promise: Promise<T>, withinMs: number): Promise<T |
   return first;
 }
 
-/** In the order of a task's life. */
 const names = ['createdAt', 'executedAt', 'runningAt', 'endedAt', 'updatedAt', 'expiredAt'] as const;
 
 /** What a query saw, as it may stand in a history; costs and timestamps only once the task is over. */

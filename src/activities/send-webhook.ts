@@ -12,14 +12,12 @@ import { temporalClock, workerClock } from './clock';
 import { handOver, isWorkerStopping } from './heartbeat';
 import { asApplicationFailure } from './to-application-failure';
 
-/** A receiver that the worker's operator has configured. */
 export interface WebhookTarget {
   readonly url: string;
   /** The keys that it signs with, in base64: one, or two while they are changed. */
   readonly secrets: () => readonly string[];
 }
 
-/** What the activity of webhooks works with. */
 export interface WebhookDependencies {
   /** By name. */
   readonly webhooks: ReadonlyMap<string, WebhookTarget>;
@@ -30,7 +28,6 @@ export interface WebhookDependencies {
 }
 
 const defaultAnswerWithinMs = 20_000;
-/** Requests to one receiver at the same time; others wait for their turn. */
 const maxConnections = 32;
 /** A name that is not configured is looked for so often: it takes effect within minutes once it is added. */
 const unknownRetryMs = 5 * 60_000;
@@ -47,37 +44,36 @@ export function createWebhookActivities(dependencies: WebhookDependencies): Webh
 
 async function sendWebhook(dependencies: WebhookDependencies, input: WebhookInput): Promise<WebhookDelivery> {
   const { webhooks, connections, answerWithinMs = defaultAnswerWithinMs } = dependencies;
+  const { webhook } = input;
   const now = temporalClock();
-  const target = webhooks.get(input.webhook);
+  const target = webhooks.get(webhook);
   if (target === undefined) {
     count(metricMeter, metrics.webhooks, { webhook: 'unknown', outcome: 'unknown' });
     throw ApplicationFailure.create({
       type: failureTypes.WebhookUnknown,
-      message: `This worker has no webhook "${input.webhook}"; add it to LONGHAUL_WEBHOOKS_FILE of the worker, and start the worker again`,
+      message: `This worker has no webhook "${webhook}"; add it to LONGHAUL_WEBHOOKS_FILE of the worker, and start the worker again`,
       nextRetryDelay: unknownRetryMs,
     });
   }
   const { cancellationSignal } = Context.current();
   const deadline = AbortSignal.timeout(answerWithinMs);
-  const reply = await post(connections, target, input, AbortSignal.any([cancellationSignal, deadline])).catch(
-    (error: unknown) => {
-      if (cancellationSignal.aborted) throw stopReason(cancellationSignal);
-      counted(input, 'unreachable');
-      const reason = deadline.aborted ? `no answer within ${answerWithinMs / 1_000} seconds` : errorCode(error);
-      throw undelivered(`The webhook "${input.webhook}" cannot be reached (${reason || 'connection failed'})`);
-    },
-  );
-  const { httpStatus } = reply;
-  if (httpStatus >= 200 && httpStatus < 300) {
-    counted(input, 'delivered');
-    return { deliveredAt: new Date(now()).toISOString(), httpStatus, attempt: activityInfo().attempt };
+  let reply: Reply;
+  try {
+    reply = await post(connections, target, input, AbortSignal.any([cancellationSignal, deadline]));
+  } catch (error) {
+    if (cancellationSignal.aborted) throw stopReason(cancellationSignal);
+    const reason = deadline.aborted ? `no answer within ${answerWithinMs / 1_000} seconds` : errorCode(error);
+    const words = `The webhook "${webhook}" cannot be reached (${reason || 'connection failed'})`;
+    throw undelivered(webhook, 'unreachable', words);
   }
-  throw refused(input, reply);
+  const { httpStatus } = reply;
+  if (httpStatus < 200 || httpStatus >= 300) throw refused(webhook, reply);
+  count(metricMeter, metrics.webhooks, { webhook, outcome: 'delivered' });
+  return { deliveredAt: new Date(now()).toISOString(), httpStatus, attempt: activityInfo().attempt };
 }
 
 interface Reply {
   readonly httpStatus: number;
-  /** Undefined where it does not say when to try again. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -89,25 +85,19 @@ async function post(
 ): Promise<Reply> {
   const { origin, pathname, search } = new URL(url);
   const body = JSON.stringify(event);
-  const {
-    statusCode,
-    headers,
-    body: answer,
-  } = await connections.request({
+  const signed = signedHeaders({ id, body, secrets: secrets(), nowMs: workerClock() });
+  const reply = await connections.request({
     origin,
     path: `${pathname}${search}`,
     method: 'POST',
     body,
     signal,
-    headers: {
-      'content-type': 'application/json',
-      ...signedHeaders({ id, body, secrets: secrets(), nowMs: workerClock() }),
-    },
+    headers: { 'content-type': 'application/json', ...signed },
   });
   // What it says beside its status is not read: it may be endless.
-  answer.on('error', () => undefined).destroy();
-  const [retryAfter, date] = [headers['retry-after'], headers['date']].flat();
-  return { httpStatus: statusCode, retryAfterMs: parseRetryAfter(retryAfter, date) };
+  reply.body.on('error', () => undefined).destroy();
+  const [retryAfter, date] = [reply.headers['retry-after'], reply.headers['date']].flat();
+  return { httpStatus: reply.statusCode, retryAfterMs: parseRetryAfter(retryAfter, date) };
 }
 
 interface Message {
@@ -118,11 +108,7 @@ interface Message {
   readonly nowMs: number;
 }
 
-/**
- * The headers of standard-webhooks: the time of this attempt, and a signature for each secret.
- *
- * @internal exported for tests
- */
+/** The headers of standard-webhooks: the time of this attempt, and a signature for each secret. @internal exported for tests */
 export function signedHeaders({ id, body, secrets, nowMs }: Message): Record<string, string> {
   const timestamp = String(Math.floor(nowMs / 1_000));
   const signatures = secrets.map((secret) => {
@@ -132,32 +118,28 @@ export function signedHeaders({ id, body, secrets, nowMs }: Message): Record<str
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
-function counted({ webhook }: WebhookInput, outcome: string): void {
-  count(metricMeter, metrics.webhooks, { webhook, outcome });
-}
-
 /** Each is tried again but 410, by which a receiver says that it wants no more. */
-function refused(input: WebhookInput, { httpStatus, retryAfterMs }: Reply): ApplicationFailure {
-  const { webhook } = input;
+function refused(webhook: string, { httpStatus, retryAfterMs }: Reply): ApplicationFailure {
   const answered = `The webhook "${webhook}" was answered with HTTP ${httpStatus}`;
   if (httpStatus === 410) {
-    counted(input, 'gone');
-    return undelivered(`${answered}: its receiver is gone for good`, { nonRetryable: true });
+    return undelivered(webhook, 'gone', `${answered}: its receiver is gone for good`, { nonRetryable: true });
   }
-  counted(input, 'refused');
   if (httpStatus >= 300 && httpStatus < 400) {
-    return undelivered(`${answered}; redirects are not followed: correct its URL in LONGHAUL_WEBHOOKS_FILE`);
+    const words = `${answered}; redirects are not followed: correct its URL in LONGHAUL_WEBHOOKS_FILE`;
+    return undelivered(webhook, 'refused', words);
   }
-  const isForNow = httpStatus === 429 || httpStatus === 503;
-  const waitMs = isForNow ? retryAfterMs : undefined;
   // To Temporal a pause of 0 means never again.
-  return undelivered(answered, waitMs === undefined || waitMs === 0 ? {} : { nextRetryDelay: waitMs });
+  const mayWait = (httpStatus === 429 || httpStatus === 503) && retryAfterMs !== 0;
+  return undelivered(webhook, 'refused', answered, { nextRetryDelay: mayWait ? retryAfterMs : undefined });
 }
 
 function undelivered(
+  webhook: string,
+  outcome: string,
   message: string,
   options: { readonly nonRetryable?: true; readonly nextRetryDelay?: number } = {},
 ): ApplicationFailure {
+  count(metricMeter, metrics.webhooks, { webhook, outcome });
   return ApplicationFailure.create({ type: failureTypes.WebhookUndelivered, message, ...options });
 }
 

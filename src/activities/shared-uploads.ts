@@ -9,15 +9,12 @@ import { isResourceOf, type UploadedObject } from '../service/input-resource';
 import type { Archive } from '../storage/archive/archive';
 import { toApplicationFailure } from './to-application-failure';
 
-/** What makes a content a resource where there is none. */
 export interface ContentUpload {
   readonly service: ServiceClient;
-  /** Uploads it under a fresh key. */
   readonly put: () => Promise<UploadedObject>;
   readonly signal: AbortSignal;
 }
 
-/** A resource that is there unless it is deleted meanwhile. */
 interface Known {
   readonly resource: CommittedInput;
   readonly untilMs: number;
@@ -25,13 +22,11 @@ interface Known {
 
 interface Flight {
   readonly landing: Promise<CommittedInput>;
-  /** Of the attempt that uploads. */
   readonly signal: AbortSignal;
 }
 
 /** The service is asked again about a resource after this long. */
 const knownForMs = 30_000;
-/** So many contents are remembered; a batch of more asks the service more often. */
 const maxRemembered = 10_000;
 
 /** What rows share: one upload of a content per account while the service lists it; on record in the archive. */
@@ -52,14 +47,19 @@ export class SharedUploads {
   /** The resource of a content: the one on record while the service lists it, or a new one. Those that wait get the same error. */
   async resourceOf(content: UploadContent, upload: ContentUpload): Promise<CommittedInput> {
     const name = uploadRecordName(content);
+    const { signal } = upload;
     for (;;) {
-      upload.signal.throwIfAborted();
+      signal.throwIfAborted();
       const known = this.#known.get(name);
       if (known !== undefined && performance.now() < known.untilMs) return known.resource;
       const flight = this.#flights.get(name);
-      if (flight === undefined) return await this.#lead(name, content, upload);
+      if (flight === undefined) {
+        const landing = this.#recordedOrNew(name, content, upload).finally(() => this.#flights.delete(name));
+        this.#flights.set(name, { landing, signal });
+        return await landing;
+      }
       try {
-        return await orAborted(flight.landing, upload.signal);
+        return await orAborted(flight.landing, signal);
       } catch (error) {
         // One whose task was stopped leaves the upload to the next.
         if (!flight.signal.aborted) throw error;
@@ -67,25 +67,16 @@ export class SharedUploads {
     }
   }
 
-  async #lead(name: string, content: UploadContent, upload: ContentUpload): Promise<CommittedInput> {
-    const landing = this.#recordedOrNew(name, content, upload)
-      .then((resource) => {
-        remember(this.#known, name, { resource, untilMs: performance.now() + this.#knownForMs });
-        return resource;
-      })
-      .finally(() => this.#flights.delete(name));
-    this.#flights.set(name, { landing, signal: upload.signal });
-    return await landing;
-  }
-
   async #recordedOrNew(name: string, content: UploadContent, upload: ContentUpload): Promise<CommittedInput> {
     const recorded = await this.#recorded(name, content, upload);
-    if (recorded !== undefined) return recorded;
-    const resource = await this.#upload(name, upload);
-    await this.#archive.replace(name, uploadRecordText(content, resource)).catch((error: unknown) => {
-      // The input is there; only other workers and later batches do not know.
-      log.warn('upload record not kept', { name, error: errorMessage(error) });
-    });
+    const resource = recorded ?? (await this.#upload(name, upload));
+    if (recorded === undefined) {
+      await this.#archive.replace(name, uploadRecordText(content, resource)).catch((error: unknown) => {
+        // The input is there; only other workers and later batches do not know.
+        log.warn('upload record not kept', { name, error: errorMessage(error) });
+      });
+    }
+    remember(this.#known, name, { resource, untilMs: performance.now() + this.#knownForMs });
     return resource;
   }
 
@@ -110,15 +101,12 @@ export class SharedUploads {
     try {
       return await commitUpload(service, object, { mayBeCommitted: previous !== undefined, signal });
     } catch (error) {
-      if (signal.aborted || !isFinal(error)) remember(this.#uncommitted, name, object);
+      const failure = toApplicationFailure(error, null, () => false);
+      const isFinal = failure instanceof ApplicationFailure && failure.nonRetryable === true;
+      if (signal.aborted || !isFinal) remember(this.#uncommitted, name, object);
       throw error;
     }
   }
-}
-
-function isFinal(error: unknown): boolean {
-  const failure = toApplicationFailure(error, null, () => false);
-  return failure instanceof ApplicationFailure && failure.nonRetryable === true;
 }
 
 function remember<Value>(map: Map<string, Value>, name: string, value: Value): void {
@@ -128,7 +116,6 @@ function remember<Value>(map: Map<string, Value>, name: string, value: Value): v
   if (map.size > maxRemembered && oldest !== undefined) map.delete(oldest);
 }
 
-/** What comes, or the signal's reason when that is first. */
 async function orAborted<Value>(coming: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const over = new AbortController();
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -1,6 +1,6 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import * as v from 'valibot';
 import type { InspectInputsInput, InspectInputsResult, StoredInput, StoreInputInput } from '../contract/activities';
-import { isRecord } from '../core/json';
 import type { UploadedObject } from '../service/input-resource';
 import { type UploadOptions, uploadWithFreshToken } from '../service/upload-credentials';
 import { UploadError } from '../storage/errors';
@@ -66,17 +66,14 @@ export async function storeInput(
   return await getLimits(dependencies, account).uploads.run(() => withHeartbeat(details, store));
 }
 
+const heartbeatSchema = v.object({
+  uploaded: v.object({ objectKey: v.string(), name: v.string(), bytes: v.number(), sha256: v.string() }),
+});
+
 /** What a previous attempt uploaded and could not commit. */
 function uploadedIn(details: unknown): (UploadedObject & Measure) | undefined {
-  const uploaded = isRecord(details) ? details['uploaded'] : undefined;
-  if (!isRecord(uploaded)) return undefined;
-  const { objectKey, name, bytes, sha256 } = uploaded;
-  const isWhole =
-    typeof objectKey === 'string' &&
-    typeof name === 'string' &&
-    typeof bytes === 'number' &&
-    typeof sha256 === 'string';
-  return isWhole ? { objectKey, name, bytes, sha256 } : undefined;
+  const { success, output } = v.safeParse(heartbeatSchema, details);
+  return success ? output.uploaded : undefined;
 }
 
 /** Others will take what was uploaded for the content that was read before. */
@@ -85,7 +82,6 @@ function same(uploaded: UploadedObject & Measure, { sha256 }: Measure): Uploaded
   throw new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${uploaded.objectKey}`);
 }
 
-/** Reads files and hashes them. Repeating it changes nothing. */
 export async function inspectInputs(
   dependencies: ActivityDependencies,
   { files }: InspectInputsInput,

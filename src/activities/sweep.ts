@@ -3,7 +3,6 @@ import type { SweepActivities, SweepPlan, SweepResult } from '../contract/sweep'
 import { asApplicationFailure } from './to-application-failure';
 import { handOver, isWorkerStopping, withHeartbeat } from './heartbeat';
 
-/** Sweeps, wherever it looks; it ends with the signal's reason. */
 export type RunSweep = (
   plan: SweepPlan,
   options: {

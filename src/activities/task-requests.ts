@@ -11,6 +11,9 @@ import type { ActivityDependencies } from './dependencies';
 import { getDetail, toFailedPoll, toPollResult } from './poll-task';
 import { ownWorkflowId, requestProblem } from './to-application-failure';
 
+/** So many workflows of one task have their create records read: one of them created it, others adopted it. */
+const maxCreators = 20;
+
 /** Sends `cancel` or `interrupt` (sections 4.4, 4.5). A refusal is data, for the task may just have moved on. */
 export async function sendVerb(
   dependencies: ActivityDependencies,
@@ -38,19 +41,20 @@ export async function checkAdoption(
   dependencies: ActivityDependencies,
   input: CheckAdoptionInput,
 ): Promise<CheckAdoptionResult> {
-  const nothing = { createdAt: null, follower: null, creator: null, rival: null };
   let detail: TaskDetail;
   try {
     detail = await getDetail(dependencies, input);
   } catch (error) {
-    return { ...nothing, poll: toFailedPoll(dependencies, input.account, error) };
+    const poll = toFailedPoll(dependencies, input.account, error);
+    return { poll, createdAt: null, follower: null, creator: null, rival: null };
   }
   const createdAt = detail.createdAt?.iso ?? null;
   const own = ownWorkflowId();
   const [follower, creator, rival] = await Promise.all([
-    findTaskFollower(dependencies, input),
+    // A second follower only asks and archives the same again, so an error of Temporal prevents no adoption.
+    unlessItFails('follower not checked', () => dependencies.findFollower?.(input)),
     findCreator(dependencies, input, own),
-    findOtherUncertain(dependencies, input, { own, createdAt }),
+    findOtherUncertain(dependencies, input, own, createdAt),
   ]);
   return {
     poll: toPollResult(detail, input),
@@ -60,9 +64,6 @@ export async function checkAdoption(
     rival: rival ?? null,
   };
 }
-
-/** So many workflows of one task have their create records read: one of them created it, others adopted it. */
-const maxCreators = 20;
 
 /** Who adopts a task leaves no record of a create that made it. Throws where the records of this key cannot be read. */
 async function findCreator(
@@ -74,43 +75,34 @@ async function findCreator(
   const ofOwn = await findCreate(archive, own, { requestId, except: createNumber });
   if (ofOwn !== undefined) return ofOwn;
   // What cannot be asked about other keys prevents no adoption.
-  try {
+  return await unlessItFails('creator not checked', async () => {
     const found = (await findWorkflowsOf?.(task)) ?? [];
     for (const workflowId of found.filter((id) => id !== own).slice(0, maxCreators)) {
       const create = await findCreate(archive, workflowId, { requestId });
       if (create !== undefined) return create;
     }
-  } catch (error) {
-    log.warn('creator not checked', { error: errorMessage(error) });
-  }
-  return undefined;
+    return undefined;
+  });
 }
 
 /** Throws where Temporal cannot be asked: two creates that are taken for each other swap their results. */
 async function findOtherUncertain(
   { findUncertainCreates }: ActivityDependencies,
   { account, webAppId, sentAtMs }: CheckAdoptionInput,
-  { own, createdAt }: { readonly own: string; readonly createdAt: string | null },
+  own: string,
+  createdAt: string | null,
 ): Promise<UncertainCreate | undefined> {
   if (webAppId === null || sentAtMs === null) return undefined;
-  const others = (await findUncertainCreates?.(account, webAppId)) ?? [];
-  const createdAtMs = createdAt === null ? null : Date.parse(createdAt);
-  return findRival(
-    createdAtMs,
-    sentAtMs,
-    others.filter(({ workflowId }) => workflowId !== own),
-  );
+  const all = (await findUncertainCreates?.(account, webAppId)) ?? [];
+  const others = all.filter(({ workflowId }) => workflowId !== own);
+  return findRival(createdAt === null ? null : Date.parse(createdAt), sentAtMs, others);
 }
 
-/** A second follower only asks and archives the same again, so an error of Temporal prevents no adoption. */
-async function findTaskFollower(
-  { findFollower }: ActivityDependencies,
-  task: TaskReference,
-): Promise<string | undefined> {
+async function unlessItFails<T>(problem: string, find: () => Promise<T> | undefined): Promise<T | undefined> {
   try {
-    return await findFollower?.(task);
+    return await find();
   } catch (error) {
-    log.warn('follower not checked', { error: errorMessage(error) });
+    log.warn(problem, { error: errorMessage(error) });
     return undefined;
   }
 }

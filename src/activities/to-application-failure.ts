@@ -9,8 +9,8 @@ import {
   RateLimitedError,
   ServiceApiError,
   ServiceError,
-  ServiceUnavailableError,
   type ServiceErrorCode,
+  ServiceUnavailableError,
 } from '../service';
 import { UploadHeldBackError } from '../service/account-gate';
 import { isOfAccount } from '../service/create-gate';
@@ -21,14 +21,17 @@ interface Verdict {
   readonly type: FailureType;
   readonly isFinal: boolean;
   /** How long the service asked to wait, or what was slow has to. */
-  readonly nextRetryDelayMs?: number;
+  readonly nextRetryDelay?: number;
 }
 
 /** What a fresh token or another reply may correct is tried so often, however short the patience is. */
 const fewAttempts = 3;
-
 /** What was too slow held a slot for a minute and more; others have it for some time first. */
 const slowRetryMs = 5 * 60_000;
+/** Longest message of a failure: whatever was not bounded where it was read is bounded here. */
+const maxMessageLength = 4_000;
+/** No service means to be asked later than this. */
+const longestWaitMs = 365 * 24 * 3_600_000;
 
 /** Runs an activity’s body; the only place where errors of the service and the storage become Temporal failures. */
 export async function asApplicationFailure<T>(
@@ -36,14 +39,15 @@ export async function asApplicationFailure<T>(
   body: () => Promise<T>,
   patience?: AccountPatience,
 ): Promise<T> {
-  const step = patience === undefined ? '' : ownStep();
+  const { workflowExecution, activityType, attempt } = activityInfo();
+  const step = `${workflowExecution?.workflowId ?? ''} ${activityType}`;
   try {
     const result = await body();
     patience?.forget(step);
     return result;
   } catch (error) {
     const isOver = (): boolean => patience?.isOver(step) ?? true;
-    throw toApplicationFailure(error, account, isOver, () => activityInfo().attempt >= fewAttempts && isOver());
+    throw toApplicationFailure(error, account, isOver, () => attempt >= fewAttempts && isOver());
   }
 }
 
@@ -52,6 +56,8 @@ export function ownWorkflowId(): string {
   if (workflowExecution === undefined) throw new Error(`${activityType} runs only in a workflow.`);
   return workflowExecution.workflowId;
 }
+
+const anyKeySetting = 'LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE';
 
 /** Words about an API key that the service does not accept, with whose it is and what to do. */
 export function keyProblem({ account, setting = anyKeySetting }: AccountKey, words: string): string {
@@ -64,16 +70,6 @@ export function requestProblem(error: unknown, account: AccountKey, words: strin
     error instanceof ServiceError && (error.code === 'UNAUTHORIZED' || error.code === 'API_KEY_UNAVAILABLE');
   return isAboutKey ? keyProblem(account, words) : words;
 }
-
-const anyKeySetting = 'LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE';
-
-function ownStep(): string {
-  const { workflowExecution, activityType } = activityInfo();
-  return `${workflowExecution?.workflowId ?? ''} ${activityType}`;
-}
-
-/** Longest message of a failure: whatever was not bounded where it was read is bounded here. */
-const maxMessageLength = 4_000;
 
 /**
  * The failure that enters the history. Temporal's own failures (a cancellation among them) pass through; an error that
@@ -91,28 +87,31 @@ export function toApplicationFailure(
   if (error instanceof ApplicationFailure) return bounded(error);
   if (error instanceof TemporalFailure) return error;
   if (error instanceof AccountUnknownError) {
-    const verdict = { type: failureTypes.AccountUnknown, isFinal: isOver() };
-    return failure(boundedText(error.message, maxMessageLength), verdict);
+    return failure(bound(error.message), { type: failureTypes.AccountUnknown, isFinal: isOver() });
   }
-  if (error instanceof UploadHeldBackError)
+  if (error instanceof UploadHeldBackError) {
     return notNow(failureTypes.StorageUnavailable, error.message, error.retryInMs);
+  }
   if (error instanceof ServiceError) {
     const words = withoutUrls(error.message);
     return failure(account === null ? words : requestProblem(error, account, words), ofService(error, isLasting));
   }
   // A source is the caller's own word; every other URL is the service's or the storage's.
   if (error instanceof SourceError) {
-    const words = boundedText(error.message, maxMessageLength);
-    return failure(words, ofStorage(error, isLasting), [{ file: error.source }]);
+    return failure(bound(error.message), ofStorage(error, isLasting), [{ file: error.source }]);
   }
   if (error instanceof StorageError) return failure(withoutUrls(error.message), ofStorage(error, isLasting));
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return ApplicationFailure.create({ type: safeText(name, [], 100), message: withoutUrls(message) });
 }
 
+function bound(words: string): string {
+  return boundedText(words, maxMessageLength);
+}
+
 /** One that an activity made itself; its message may quote what it read. */
 function bounded(failure: ApplicationFailure): ApplicationFailure {
-  const message = boundedText(failure.message, maxMessageLength);
+  const message = bound(failure.message);
   if (message === failure.message) return failure;
   const { type, nonRetryable, details, category } = failure;
   const retryDelay: unknown = failure.nextRetryDelay;
@@ -127,87 +126,69 @@ function bounded(failure: ApplicationFailure): ApplicationFailure {
 }
 
 function failure(
-  words: string,
-  { type, isFinal, nextRetryDelayMs }: Verdict,
-  details: readonly UnusableFile[] = [],
+  message: string,
+  { type, isFinal, nextRetryDelay }: Verdict,
+  details: UnusableFile[] = [],
 ): ApplicationFailure {
-  return ApplicationFailure.create({
-    type,
-    message: words,
-    nonRetryable: isFinal,
-    details: [...details],
-    nextRetryDelay: nextRetryDelayMs,
-  });
+  return ApplicationFailure.create({ type, message, nonRetryable: isFinal, details, nextRetryDelay });
 }
 
+const serviceTypes: Readonly<Record<ServiceErrorCode, FailureType>> = {
+  UNAUTHORIZED: 'AccountRefused',
+  API_KEY_UNAVAILABLE: 'AccountRefused',
+  INSUFFICIENT_BALANCE: 'AccountRefused',
+  ACCOUNT_SUSPENDED: 'AccountRefused',
+  PERMISSION_DENIED: 'AccountRefused',
+  INVALID_ARGUMENT: 'ServiceRefused',
+  INVALID_REQUEST: 'ServiceRefused',
+  APP_NOT_FOUND: 'ServiceRefused',
+  NOT_FOUND: 'ServiceRefused',
+  API_ERROR: 'ServiceRefused',
+  TASK_NOT_FOUND: 'TaskNotFound',
+  OUTPUT_GONE: 'OutputUnavailable',
+  CLOSED: 'ServiceUnavailable',
+  UNREACHABLE: 'ServiceUnavailable',
+  TIMEOUT: 'ServiceUnavailable',
+  RATE_LIMITED: 'ServiceUnavailable',
+  QUEUE_FULL: 'ServiceUnavailable',
+  SERVICE_UNAVAILABLE: 'ServiceUnavailable',
+  RESPONSE_INVALID: 'ServiceReplyInvalid',
+};
+
 function ofService(error: ServiceError, isLasting: () => boolean): Verdict {
+  const type = serviceTypes[error.code];
   // A cache or a rolling restart of the service may be behind it.
-  if (error.code === 'RESPONSE_INVALID') return { type: failureTypes.ServiceReplyInvalid, isFinal: isLasting() };
-  const verdict = ofServiceCode(error.code);
+  if (type === failureTypes.ServiceReplyInvalid) return { type, isFinal: isLasting() };
+  // A refusal that says nothing we know of is worth another try, since these calls cost nothing.
+  const isFinal = type === failureTypes.ServiceRefused && error.code !== 'API_ERROR';
   const isPatient = error instanceof RateLimitedError || error instanceof ServiceUnavailableError;
   const retryAfterMs = isPatient && error instanceof ServiceApiError ? error.retryAfterMs : undefined;
   // To Temporal a pause of 0 means never again.
-  return retryAfterMs === undefined || retryAfterMs === 0 ? verdict : { ...verdict, nextRetryDelayMs: retryAfterMs };
+  return { type, isFinal, nextRetryDelay: retryAfterMs === 0 ? undefined : retryAfterMs };
 }
 
 /** Whether it is the account that the service refuses: a person settles it, and every request goes on by itself then. */
 export function isAccountRefusal(error: unknown): boolean {
-  if (!(error instanceof ServiceError) || error.code === 'RESPONSE_INVALID') return false;
-  const { type } = ofServiceCode(error.code);
-  return type === failureTypes.AccountRefused;
-}
-
-function ofServiceCode(code: Exclude<ServiceErrorCode, 'RESPONSE_INVALID'>): Verdict {
-  switch (code) {
-    case 'UNAUTHORIZED':
-    case 'API_KEY_UNAVAILABLE':
-    case 'INSUFFICIENT_BALANCE':
-    case 'ACCOUNT_SUSPENDED':
-    case 'PERMISSION_DENIED':
-      return { type: failureTypes.AccountRefused, isFinal: false };
-    case 'INVALID_ARGUMENT':
-    case 'INVALID_REQUEST':
-    case 'APP_NOT_FOUND':
-    case 'NOT_FOUND':
-      return { type: failureTypes.ServiceRefused, isFinal: true };
-    // A refusal that says nothing we know of: worth another try, since these calls cost nothing.
-    case 'API_ERROR':
-      return { type: failureTypes.ServiceRefused, isFinal: false };
-    case 'TASK_NOT_FOUND':
-      return { type: failureTypes.TaskNotFound, isFinal: false };
-    case 'OUTPUT_GONE':
-      return { type: failureTypes.OutputUnavailable, isFinal: false };
-    case 'CLOSED':
-    case 'UNREACHABLE':
-    case 'TIMEOUT':
-    case 'RATE_LIMITED':
-    case 'QUEUE_FULL':
-    case 'SERVICE_UNAVAILABLE':
-      return { type: failureTypes.ServiceUnavailable, isFinal: false };
-  }
+  return error instanceof ServiceError && serviceTypes[error.code] === failureTypes.AccountRefused;
 }
 
 function ofStorage(error: StorageError, isLasting: () => boolean): Verdict {
   const isFinal = !error.isRetryable;
   if (error instanceof SourceError) {
-    const nextRetryDelayMs = error.code === 'TOO_SLOW' ? slowRetryMs : undefined;
-    return { type: failureTypes.InputUnusable, isFinal, nextRetryDelayMs };
-  }
-  if (error instanceof UploadError) {
-    if (error.code === 'UPLOAD_TOO_SLOW')
-      return { type: failureTypes.StorageUnavailable, isFinal, nextRetryDelayMs: slowRetryMs };
-    if (error.code === 'FILE_CHANGED' || error.code === 'FILE_UNREADABLE')
-      return { type: failureTypes.InputUnusable, isFinal };
-    const isRefused = isFinal || (tokenFaults.includes(error.code) && isLasting());
-    return { type: isRefused ? failureTypes.StorageRefused : failureTypes.StorageUnavailable, isFinal: isRefused };
+    const nextRetryDelay = error.code === 'TOO_SLOW' ? slowRetryMs : undefined;
+    return { type: failureTypes.InputUnusable, isFinal, nextRetryDelay };
   }
   if (error instanceof DownloadError) return { type: failureTypes.OutputUnavailable, isFinal };
   if (error instanceof ArchiveError) return { type: failureTypes.ArchiveUnavailable, isFinal };
-  return { type: failureTypes.StorageUnavailable, isFinal };
+  if (!(error instanceof UploadError)) return { type: failureTypes.StorageUnavailable, isFinal };
+  const { code } = error;
+  if (code === 'FILE_CHANGED' || code === 'FILE_UNREADABLE') return { type: failureTypes.InputUnusable, isFinal };
+  if (code === 'UPLOAD_TOO_SLOW') {
+    return { type: failureTypes.StorageUnavailable, isFinal, nextRetryDelay: slowRetryMs };
+  }
+  const isRefused = isFinal || (tokenFaults.includes(code) && isLasting());
+  return { type: isRefused ? failureTypes.StorageRefused : failureTypes.StorageUnavailable, isFinal: isRefused };
 }
-
-/** No service means to be asked later than this. */
-const longestWaitMs = 365 * 24 * 3_600_000;
 
 /** The failure of a create that was refused for now or not sent; retried after `waitMs`, or as long as the service asks. */
 export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 0): ApplicationFailure {

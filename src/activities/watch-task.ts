@@ -2,28 +2,27 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
+import { longestTimerMs } from '../core/option-rules';
+import { nextPollDelayMs, toPollSituation } from '../core/poll-cadence';
 import {
-  afterQuery,
-  type FailingQueries,
   afterPoll,
+  afterQuery,
   asksOutputs,
+  type FailingQueries,
+  getServiceStatus,
   isLost,
   isTerminal,
   passedDeadline,
-  getServiceStatus,
   type WatchedTask,
 } from '../core/task-state';
-import { longestTimerMs } from '../core/option-rules';
-import { nextPollDelayMs, toPollSituation } from '../core/poll-cadence';
 import type { ServiceClient, TaskDetail } from '../service';
 import { PollHeldBackError, type PollLimiter } from '../service/account-gate';
 import { stateByOutputs } from '../service/task-wait';
-import type { Prices } from '../money/money';
 import type { AccountDependencies } from './accounts';
 import { temporalClock } from './clock';
 import type { ActivityTraces } from './dependencies';
-import { countPoll } from './metrics';
 import { handOver, isWorkerStopping } from './heartbeat';
+import { countPoll } from './metrics';
 import { type EndRecords, recordEnd, toFailedPoll, toPricedResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
@@ -35,13 +34,11 @@ const unknownAccountRetryMs = 10_000;
 const timeoutMs = 3_500;
 /** How long a query may wait for its place, in the order of the queries; one whose place is further off is left out. */
 const patienceMs = 10_000;
-
 const recordMs = 5_000;
 
 export interface WatchDependencies extends EndRecords, Pick<AccountDependencies, 'keySettings'> {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask' | 'getOutputs'>>;
   readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
-  readonly prices?: Prices;
   /** Absent: nothing is traced. */
   readonly traces?: Pick<ActivityTraces, 'event'>;
 }
@@ -57,9 +54,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
   const context = Context.current();
   const { cancellationSignal: signal } = context;
   const { attempt, heartbeatTimeoutMs = 30_000 } = context.info;
-  const { known: knownBefore, failing: failingBefore } = heartbeatIn(context.info.heartbeatDetails);
-  let known = knownBefore ?? input.known;
-  let failing = failingBefore;
+  let { known = input.known, failing } = heartbeatIn(context.info.heartbeatDetails);
   const heartbeat = (): void => {
     context.heartbeat(toHeartbeat(known, failing));
   };
@@ -112,15 +107,20 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
   }
 }
 
+/** What a query brought, and whether it was not sent because others have their turn first. */
+interface Polled {
+  readonly pollResult: PollResult;
+  readonly waitsForTurn: boolean;
+}
+
 /** How the task is asked about, within the limits of its account. A query that failed is data: it never ends the watch. */
 function createPoll(
   dependencies: WatchDependencies,
   task: WatchTaskInput,
 ): (signal: AbortSignal, known: WatchedTask) => Promise<Polled> {
-  const { services, limits } = dependencies;
   const { account, requestId } = task;
-  const service = services.get(account);
-  const polls = limits.get(account)?.polls;
+  const service = dependencies.services.get(account);
+  const polls = dependencies.limits.get(account)?.polls;
   if (service === undefined || polls === undefined) {
     throw ApplicationFailure.create({
       type: failureTypes.AccountUnknown,
@@ -128,30 +128,22 @@ function createPoll(
       nextRetryDelay: unknownAccountRetryMs,
     });
   }
-  const ask = async (signal: AbortSignal, known: WatchedTask): Promise<Polled> => {
+  return async (signal, known) => {
     const query = async (): Promise<TaskDetail> => {
       const detail = await service.getTask(requestId, { timeoutMs });
       return asksOutputs(known) ? await stateByOutputs(service, requestId, detail, { timeoutMs }) : detail;
     };
+    let polled: Polled;
     try {
       const detail = await polls.runInLine(query, patienceMs, signal);
-      return { pollResult: await toPricedResult(dependencies, detail, task, recordMs), waitsForTurn: false };
+      polled = { pollResult: await toPricedResult(dependencies, detail, task, recordMs), waitsForTurn: false };
     } catch (error) {
       const waitsForTurn = error instanceof PollHeldBackError && !error.isUnanswered;
-      return { pollResult: toFailedPoll(dependencies, account, error), waitsForTurn };
+      polled = { pollResult: toFailedPoll(dependencies, account, error), waitsForTurn };
     }
-  };
-  return async (signal, known) => {
-    const polled = await ask(signal, known);
     countPoll(account, polled.pollResult);
     return polled;
   };
-}
-
-/** What a query brought, and whether it was not sent because others have their turn first. */
-interface Polled {
-  readonly pollResult: PollResult;
-  readonly waitsForTurn: boolean;
 }
 
 /** An event for each change, and for the first of several queries that fail: a watch makes thousands. */
@@ -189,7 +181,7 @@ function toHeartbeat(known: WatchedTask, failing: FailingQueries | undefined): W
 }
 
 /** What a previous attempt left; another form than ours is as good as none. */
-function heartbeatIn(details: unknown): Partial<WatchHeartbeat> {
+function heartbeatIn(details: unknown): { known?: WatchedTask; failing?: FailingQueries } {
   if (typeof details !== 'object' || details === null || !('known' in details)) return {};
   return details as WatchHeartbeat;
 }

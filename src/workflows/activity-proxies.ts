@@ -1,33 +1,45 @@
-import { type ActivityOptions, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import {
+  type ActivityOptions,
+  ApplicationFailure,
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
+import * as v from 'valibot';
 import type { Activities } from '../contract/activities';
 import type { BatchActivities } from '../contract/batch/batch-activities';
 import type { BatchPlan } from '../contract/batch/parse-batch-input';
 import type { TaskPlan } from '../contract/parse-task-input';
+import type { SweepActivities } from '../contract/sweep';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
-import { withCheckedResults } from './activity-results';
+import type { WebhookActivities } from '../contract/webhook';
+import { isRequestId } from '../core/create-outcome';
+import { isRecord } from '../core/json';
 
 type Tuning = TaskPlan['tuning'];
 
-/** How long one `detail` query may take; it occupies the workflow task. */
-const pollTimeout = '4 seconds';
 /** A transfer heartbeats every few seconds; this long without one means that its worker is gone. */
 const transferHeartbeatTimeout = '10 seconds';
-const transferTimeout = '12 hours';
 
-const firstRetryMs = 1_000;
+/** Temporal is the single retry engine: doubling pauses, without end, until the call's own time is over. */
+function endlessRetry({ retryMaxMs }: { readonly retryMaxMs: number }): {
+  initialInterval: number;
+  maximumInterval: number;
+} {
+  return { initialInterval: Math.min(1_000, retryMaxMs), maximumInterval: retryMaxMs };
+}
 
 /** Uploads: on their own queue, heartbeating, retried until `withinMs` is over. */
-export function transferOptions({ retryMaxMs }: Tuning, summary: string, withinMs: number): ActivityOptions {
+export function transferOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
   return {
     summary,
     taskQueue: transferTaskQueue(workflowInfo().taskQueue),
-    startToCloseTimeout: transferTimeout,
+    startToCloseTimeout: '12 hours',
     heartbeatTimeout: transferHeartbeatTimeout,
     scheduleToCloseTimeout: withinMs,
     // Once the transfer is asked to stop there is nothing to wait for: go on at once.
     cancellationType: 'TRY_CANCEL',
-    // Temporal is the single retry engine: doubling pauses, without end, until the call's own time is over.
-    retry: { initialInterval: Math.min(firstRetryMs, retryMaxMs), maximumInterval: retryMaxMs },
+    retry: endlessRetry(tuning),
   };
 }
 
@@ -52,7 +64,7 @@ export function watchOptions({ watchHeartbeatMs, retryMaxMs }: Tuning, untilDead
     scheduleToCloseTimeout: withinMs,
     // The workflow goes on at once; the worker learns it from the answer to its next heartbeat.
     cancellationType: 'TRY_CANCEL',
-    retry: { initialInterval: Math.min(firstRetryMs, retryMaxMs), backoffCoefficient: 1 },
+    retry: { initialInterval: Math.min(1_000, retryMaxMs), backoffCoefficient: 1 },
   };
 }
 
@@ -91,29 +103,6 @@ export function verbOptions(summary: string): ActivityOptions {
   };
 }
 
-/** Every activity that runs on a worker's slots; each call brings its own options. */
-export const activities = withCheckedResults(
-  proxyActivities<Omit<Activities, 'pollTask'>>({ startToCloseTimeout: '30 seconds' }),
-);
-
-/** The poll: a local activity costs 6 history events where a plain one costs 11. A failed poll is data, never retried here. */
-export const { pollTask } = withCheckedResults(
-  proxyLocalActivities<{ pollTask: Activities['pollTask'] }>({
-    startToCloseTimeout: pollTimeout,
-    summary: 'How is the task?',
-    retry: { maximumAttempts: 1 },
-  }),
-);
-
-/** Long ones heartbeat; this long without one means that the worker is gone. */
-const heartbeatTimeout = '30 seconds';
-/** Longest single attempt: the record of 100,000 rows is read in a fraction of it. */
-const attemptTimeout = '1 hour';
-
-export const batchActivities = withCheckedResults(
-  proxyActivities<BatchActivities>({ startToCloseTimeout: attemptTimeout }),
-);
-
 export function awaitRowEndsOptions(tuning: BatchPlan['tuning']): ActivityOptions {
   return {
     ...batchOptions(tuning, 'Wait for rows to end'),
@@ -125,13 +114,156 @@ export function awaitRowEndsOptions(tuning: BatchPlan['tuning']): ActivityOption
 }
 
 /** Tried again without end: nothing here costs money twice, and the rows that run go on meanwhile. */
-export function batchOptions({ retryMaxMs }: BatchPlan['tuning'], summary: string): ActivityOptions {
+export function batchOptions(tuning: BatchPlan['tuning'], summary: string): ActivityOptions {
   return {
     summary,
-    startToCloseTimeout: attemptTimeout,
-    heartbeatTimeout,
+    // The record of 100,000 rows is read in a fraction of it.
+    startToCloseTimeout: '1 hour',
+    heartbeatTimeout: '30 seconds',
     // What follows a step that was broken off relies on its being over.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-    retry: { initialInterval: Math.min(firstRetryMs, retryMaxMs), maximumInterval: retryMaxMs },
+    retry: endlessRetry(tuning),
   };
 }
+
+/** On the queue of watches: a worker that stops gives it up at once, and it takes no slot of a create. Behind every task. */
+function sideOptions(summary: string, withinMs: number): ActivityOptions {
+  return {
+    summary,
+    taskQueue: watchTaskQueue(workflowInfo().taskQueue),
+    scheduleToCloseTimeout: withinMs,
+    cancellationType: 'TRY_CANCEL',
+    priority: { priorityKey: 5 },
+  };
+}
+
+const sweepMs = 6 * 3_600_000;
+
+/** Tried again for hours; a Schedule does not start the next sweep meanwhile. */
+export function sweepActivities(): SweepActivities {
+  return proxyActivities<SweepActivities>({
+    ...sideOptions('Compare Temporal, the archive and the service', sweepMs),
+    startToCloseTimeout: sweepMs,
+    heartbeatTimeout: '30 seconds',
+    retry: { initialInterval: '10 seconds', maximumInterval: '5 minutes' },
+  });
+}
+
+/** A receiver that is away for so long gets it by a reset; docs/guides/webhooks.md. */
+const deliveryMs = 3 * 86_400_000;
+
+export function webhookActivities(webhook: string): WebhookActivities {
+  return proxyActivities<WebhookActivities>({
+    ...sideOptions(`Send it to the webhook ${webhook}`, deliveryMs),
+    startToCloseTimeout: '30 seconds',
+    retry: { initialInterval: '5 seconds', maximumInterval: '1 hour' },
+  });
+}
+
+const text = v.string();
+const count = v.pipe(v.number(), v.finite(), v.minValue(0));
+const record = v.looseObject({});
+const records = v.array(record);
+const poll = v.variant('seen', [
+  v.object({ seen: v.literal('notFound') }),
+  v.object({ seen: v.picklist(['gone', 'nothing']), problem: text }),
+  v.object({
+    seen: v.literal('task'),
+    status: text,
+    timestamps: v.optional(record),
+    costTimes: v.optional(record),
+  }),
+]);
+const verbAnswer = v.variant('taken', [
+  v.object({ taken: v.literal(true) }),
+  v.object({ taken: v.literal(false), refused: v.boolean(), words: text }),
+]);
+
+/** What a workflow reads of the result of each activity: a person may complete one with anything. */
+const results: Readonly<Record<string, v.GenericSchema>> = {
+  inspectInputs: v.object({ files: v.array(v.object({ file: text, sha256: text, bytes: count })) }),
+  storeInput: v.object({
+    name: text,
+    sha256: text,
+    bytes: count,
+    resource: v.object({ objectKey: text, name: text, resourceId: v.nonOptional(v.unknown()) }),
+  }),
+  createTask: v.variant('outcome', [
+    v.object({ outcome: v.literal('accepted'), requestId: v.custom(isRequestId) }),
+    v.object({ outcome: v.picklist(['notSent', 'uncertain']), reason: text }),
+    v.object({ outcome: v.literal('rejected'), message: text, retryable: v.boolean(), httpStatus: v.number() }),
+  ]),
+  pollTask: poll,
+  checkAdoption: v.object({ poll, follower: v.nullable(text) }),
+  watchTask: v.object({
+    known: v.object({
+      polls: count,
+      failedPolls: count,
+      unknownInARow: count,
+      serviceStatusSinceMs: count,
+      serviceStatus: v.nullable(text),
+    }),
+    pollResult: poll,
+  }),
+  cancelTask: verbAnswer,
+  interruptTask: verbAnswer,
+  archiveOutputs: v.object({
+    manifest: text,
+    outputs: v.array(v.object({ path: text, sha256: text, bytes: count })),
+  }),
+  openBatch: v.object({ gone: v.optional(count), succeeded: v.optional(count) }),
+  startRows: v.object({ running: records, ended: records, onRecord: record, next: v.nullable(record) }),
+  awaitRowEnds: v.object({ ended: records, next: record }),
+  pollRows: v.object({ ended: records }),
+  reportBatch: v.object({ jsonl: text, csv: text, success: count, failed: count, canceled: count }),
+};
+
+const resultInvalid = 'ActivityResultInvalid';
+
+export function isResultInvalid(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.type === resultInvalid;
+}
+
+interface Runner {
+  (...args: readonly unknown[]): Promise<unknown>;
+  readonly executeWithOptions: (...args: readonly unknown[]) => Promise<unknown>;
+}
+
+/** Activities whose results are checked: one that has another form is a failure that the caller handles as any other. */
+function withCheckedResults<A extends object>(proxies: A): A {
+  return new Proxy(proxies, {
+    get: (target, name) => {
+      const run = Reflect.get(target, name) as Runner;
+      const schema = results[String(name)];
+      if (schema === undefined) return run;
+      const check = (result: unknown): unknown => {
+        if (isRecord(result) && v.is(schema, result)) return result;
+        throw ApplicationFailure.create({
+          type: resultInvalid,
+          message: `The result of the activity ${String(name)} has another form than this workflow reads; it may have been given by hand.`,
+        });
+      };
+      const checked = (...args: readonly unknown[]): Promise<unknown> => run(...args).then(check);
+      return Object.assign(checked, {
+        executeWithOptions: (...args: readonly unknown[]) => run.executeWithOptions(...args).then(check),
+      });
+    },
+  });
+}
+
+/** Every activity that runs on a worker's slots; each call brings its own options. */
+export const activities = withCheckedResults(
+  proxyActivities<Omit<Activities, 'pollTask'>>({ startToCloseTimeout: '30 seconds' }),
+);
+
+/** The poll: a local activity costs 6 history events where a plain one costs 11. A failed poll is data, never retried here. */
+export const { pollTask } = withCheckedResults(
+  proxyLocalActivities<{ pollTask: Activities['pollTask'] }>({
+    // It occupies the workflow task.
+    startToCloseTimeout: '4 seconds',
+    summary: 'How is the task?',
+    retry: { maximumAttempts: 1 },
+  }),
+);
+
+export const batchActivities = withCheckedResults(proxyActivities<BatchActivities>({ startToCloseTimeout: '1 hour' }));

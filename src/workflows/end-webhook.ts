@@ -1,7 +1,6 @@
 import {
   ApplicationFailure,
   CancelledFailure,
-  ContinueAsNew,
   isCancellation,
   log,
   ParentClosePolicy,
@@ -22,67 +21,74 @@ import {
   webhookWorkflow,
   webhookWorkflowId,
 } from '../contract/webhook';
-import { workflowTaskTimeout } from '../core/workflow-tasks';
 import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
 import { isRecord } from '../core/json';
 import { boundedText, errorMessage, markdownText } from '../core/text';
+import { workflowTaskTimeout } from '../core/workflow-tasks';
 import type { BatchRun } from './batch/batch-run';
 import type { TaskRun } from './task/task-run';
 
-/** Longest message of a failure in an event; the task's own failure has all of it. */
 const maxMessageLength = 1_000;
 
-/** How a workflow ended: what it returns, or what it throws. */
 type End<Result> =
   { readonly result: Result; readonly error?: never } | { readonly result?: never; readonly error: unknown };
 
-type EndOfTask = Omit<TaskEventData, keyof EventOfRun>;
-type EndOfBatch = Omit<BatchEventData, keyof EventOfRun>;
-type EventOfRun = Pick<TaskEventData, 'workflowId' | 'runId' | 'failure' | 'key' | 'tags'>;
+type OfRun = 'workflowId' | 'runId' | 'failure' | 'key' | 'tags';
+type EndOfTask = Omit<TaskEventData, OfRun>;
+type EndOfBatch = Omit<BatchEventData, OfRun>;
 
 /** Starts the webhook of a task that ends so, where its input asks for one. A run that continues as new has not ended. */
-export async function sendTaskWebhook(run: TaskRun, end: End<TaskResult>): Promise<void> {
-  const { webhook, account, webAppId, batch } = run.plan;
-  if (webhook === null || !isEnd(end)) return;
-  const { requestId, cost } = run.state;
-  const { outputCount = 0, outputBytes = 0, failedOutputCount = 0, manifest = null } = end.result ?? partOf(end.error);
-  const event: EndOfTask = {
+export async function sendTaskWebhook({ plan, state }: TaskRun, { result, error }: End<TaskResult>): Promise<void> {
+  const { webhook, account, webAppId, batch } = plan;
+  if (webhook === null || !isEnd(error)) return;
+  const { outputCount = 0, outputBytes = 0, failedOutputCount = 0, manifest = null } = result ?? partOf(error);
+  const end: EndOfTask = {
     batchId: batch?.id ?? null,
-    requestId,
-    status: end.result?.status ?? (isCancellation(end.error) ? 'Canceled' : 'Failed'),
+    requestId: state.requestId,
+    status: result?.status ?? (isCancellation(error) ? 'Canceled' : 'Failed'),
     account,
     webAppId,
-    cost,
+    cost: state.cost,
     outputCount,
     outputBytes,
     failedOutputCount,
     manifest,
   };
-  await startWebhook(webhook, taskEvent(event, end.error, batch?.key));
+  await startWebhook(webhook, taskEvent(end, error, batch?.key));
 }
 
 /** Starts the webhook of a batch that ends so, where its input asks for one. */
-export async function sendBatchWebhook(run: BatchRun, end: End<BatchResult>): Promise<void> {
+export async function sendBatchWebhook(run: BatchRun, { result, error }: End<BatchResult>): Promise<void> {
   const { webhook } = run.plan;
-  if (webhook === null || !isEnd(end)) return;
+  if (webhook === null || !isEnd(error)) return;
   const { batchId, rows, waiting, costs, report, ...progress } = run.view();
   const { success, failed, canceled, notStarted } = report ?? { ...progress, notStarted: waiting };
-  const { csv = '', jsonl = '' } = report ?? {};
-  const ending: EndOfBatch['ending'] = end.result?.ending ?? (isCancellation(end.error) ? 'stopped' : 'failed');
-  const figures = { batchId, ending, rows, success, failed, canceled, notStarted };
-  const results = csv === '' ? null : { csv, jsonl };
-  await startWebhook(webhook, batchEvent({ ...figures, costs: costs?.sums ?? [], results }, end.error));
+  const end: EndOfBatch = {
+    batchId,
+    ending: result?.ending ?? (isCancellation(error) ? 'stopped' : 'failed'),
+    rows,
+    success,
+    failed,
+    canceled,
+    notStarted,
+    costs: costs?.sums ?? [],
+    results: report === null || report.csv === '' ? null : { csv: report.csv, jsonl: report.jsonl },
+  };
+  await startWebhook(webhook, batchEvent(end, error));
 }
 
 /** The same where the input is refused: there is no plan, so the name is read of what was given. */
 export async function sendRefusalWebhook(kind: 'task' | 'batch', argument: unknown, error: unknown): Promise<void> {
   const webhook = isRecord(argument) ? argument['webhook'] : undefined;
-  if (!isWebhookName(webhook) || !isEnd({ error })) return;
-  const end = kind === 'task' ? taskEvent(unknownTask, error) : batchEvent(unknownBatch(), error);
-  await startWebhook(webhook, end);
+  if (!isWebhookName(webhook) || !isEnd(error)) return;
+  const batchId = batchIdOf(workflowInfo().workflowId) ?? '';
+  await startWebhook(
+    webhook,
+    kind === 'task' ? taskEvent(refusedTask, error) : batchEvent({ ...refusedBatch, batchId }, error),
+  );
 }
 
-const unknownTask: EndOfTask = {
+const refusedTask: EndOfTask = {
   batchId: null,
   requestId: null,
   status: 'Failed',
@@ -94,53 +100,43 @@ const unknownTask: EndOfTask = {
   failedOutputCount: 0,
   manifest: null,
 };
-
-function unknownBatch(): EndOfBatch {
-  return {
-    batchId: batchIdOf(workflowInfo().workflowId) ?? '',
-    ending: 'failed',
-    rows: 0,
-    success: 0,
-    failed: 0,
-    canceled: 0,
-    notStarted: 0,
-    costs: [],
-    results: null,
-  };
-}
+const refusedBatch: Omit<EndOfBatch, 'batchId'> = {
+  ending: 'failed',
+  rows: 0,
+  success: 0,
+  failed: 0,
+  canceled: 0,
+  notStarted: 0,
+  costs: [],
+  results: null,
+};
 
 /** Anything else goes on: as a new run, or as the same step once a bug is repaired. */
-function isEnd({ error }: { readonly error?: unknown }): boolean {
-  if (error === undefined) return true;
-  return (
-    !(error instanceof ContinueAsNew) && (error instanceof ApplicationFailure || error instanceof CancelledFailure)
-  );
+function isEnd(error: unknown): boolean {
+  return error === undefined || error instanceof ApplicationFailure || error instanceof CancelledFailure;
 }
+
+const taskTypes = { Success: 'task.completed', Failed: 'task.failed', Canceled: 'task.canceled' } as const;
+const batchTypes = {
+  completed: 'batch.completed',
+  drained: 'batch.completed',
+  stopped: 'batch.canceled',
+  failed: 'batch.failed',
+} as const;
 
 function taskEvent(end: EndOfTask, error: unknown, rowKey?: string): WebhookEvent {
   const { workflowId, runId, typedSearchAttributes } = workflowInfo();
-  const types = { Success: 'task.completed', Failed: 'task.failed', Canceled: 'task.canceled' } as const;
   const key = taskKeyOf(workflowId) ?? rowKey ?? workflowId;
   // Another client may have set them to anything.
   const tags = (typedSearchAttributes.get(searchAttributes.tags) ?? []).filter(isTag).slice(0, maxTags);
   const data: TaskEventData = { key, workflowId, runId, ...end, failure: toFailure(error), tags };
-  return { type: types[end.status], timestamp: now(), data };
+  return { type: taskTypes[end.status], timestamp: new Date(Date.now()).toISOString(), data };
 }
 
 function batchEvent(end: EndOfBatch, error: unknown): WebhookEvent {
   const { workflowId, runId } = workflowInfo();
-  const types = {
-    completed: 'batch.completed',
-    drained: 'batch.completed',
-    stopped: 'batch.canceled',
-    failed: 'batch.failed',
-  } as const;
   const data: BatchEventData = { workflowId, runId, ...end, failure: toFailure(error) };
-  return { type: types[end.ending], timestamp: now(), data };
-}
-
-function now(): string {
-  return new Date(Date.now()).toISOString();
+  return { type: batchTypes[end.ending], timestamp: new Date(Date.now()).toISOString(), data };
 }
 
 function toFailure(error: unknown): TaskEventData['failure'] {

@@ -12,6 +12,11 @@ export function taskFailure(
   return ApplicationFailure.create({ type, message, nonRetryable: true, details: [details] });
 }
 
+/** Throws `InputInvalid` when there are problems. */
+export function requireNoProblems(problems: readonly string[]): void {
+  if (problems.length > 0) throw taskFailure('InputInvalid', problems.join('\n'), { problems });
+}
+
 /** Any other error in a handler would hold the workflow back for ever. Without a stack, which is the worker’s code. */
 export function messageRefused(message: string): ApplicationFailure {
   const failure = ApplicationFailure.create({ type: 'MessageRefused', message, nonRetryable: true });
@@ -21,27 +26,26 @@ export function messageRefused(message: string): ApplicationFailure {
 
 /** The failure that an activity reported as final and by a durable type, if that is what this error is. */
 export function getFinalFailure(error: unknown): ApplicationFailure | undefined {
-  if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
-  const { cause } = error;
-  return cause.nonRetryable === true && cause.type != null && Object.hasOwn(failureTypes, cause.type)
-    ? cause
-    : undefined;
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (!(cause instanceof ApplicationFailure) || cause.nonRetryable !== true) return undefined;
+  return cause.type != null && Object.hasOwn(failureTypes, cause.type) ? cause : undefined;
 }
 
 /** What an activity last complained of, in its own words. */
 export function failureMessage(error: unknown): string {
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
+  if (!(cause instanceof TimeoutFailure)) return errorMessage(cause);
   // A timeout's own cause is the last attempt's failure, and that is what a person needs to read; the error lacks it.
-  const lastAttempt = cause instanceof TimeoutFailure ? cause.failure?.cause : undefined;
-  if (lastAttempt?.message != null) return decodedMessage(lastAttempt) ?? lastAttempt.message;
-  return cause instanceof TimeoutFailure ? `No attempt ended in time: ${errorMessage(cause)}` : errorMessage(cause);
+  const lastAttempt = cause.failure?.cause;
+  if (lastAttempt?.message == null) return `No attempt ended in time: ${errorMessage(cause)}`;
+  return decodedMessage(lastAttempt.encodedAttributes) ?? lastAttempt.message;
 }
 
 /** The message of a failure whose converter encoded it, as that of a worker that encrypts does. */
-function decodedMessage({ encodedAttributes }: NonNullable<TimeoutFailure['failure']>): string | undefined {
-  if (encodedAttributes == null) return undefined;
+function decodedMessage(encoded: NonNullable<TimeoutFailure['failure']>['encodedAttributes']): string | undefined {
+  if (encoded == null) return undefined;
   try {
-    const attributes: unknown = defaultPayloadConverter.fromPayload(encodedAttributes);
+    const attributes: unknown = defaultPayloadConverter.fromPayload(encoded);
     return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : undefined;
   } catch {
     return undefined;

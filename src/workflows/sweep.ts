@@ -1,41 +1,21 @@
-import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import { parseSweepInput, type SweepActivities, type SweepInput, type SweepResult } from '../contract/sweep';
-import { watchTaskQueue } from '../contract/task-queues';
+import { setCurrentDetails } from '@temporalio/workflow';
+import { parseSweepInput, type SweepInput, type SweepResult } from '../contract/sweep';
 import { markdownCode, markdownText } from '../core/text';
-import { taskFailure } from './failures';
-import { readStartArgument } from './start-argument';
-
-/** Tried again for as long; a Schedule does not start the next sweep meanwhile. */
-const sweepTimeout = '6 hours';
+import { sweepActivities } from './activity-proxies';
+import { requireNoProblems } from './failures';
+import { readStartArgument } from './run-info';
 
 /** Finds what was paid for and is not safe, and reports it. It changes nothing unless its input has it do so. */
 export async function sweep(argument: SweepInput): Promise<SweepResult> {
   const { input, problems: argumentProblems } = readStartArgument(argument);
   const { plan, problems } = parseSweepInput(input);
-  const all = [...argumentProblems, ...problems];
-  if (all.length > 0) throw taskFailure('InputInvalid', all.join('\n'), { problems: all });
-  const activities = proxyActivities<SweepActivities>({
-    summary: 'Compare Temporal, the archive and the service',
-    // A worker that stops gives it up at once, as a watch.
-    taskQueue: watchTaskQueue(workflowInfo().taskQueue),
-    startToCloseTimeout: sweepTimeout,
-    scheduleToCloseTimeout: sweepTimeout,
-    heartbeatTimeout: '30 seconds',
-    cancellationType: 'TRY_CANCEL',
-    retry: { initialInterval: '10 seconds', maximumInterval: '5 minutes' },
-    // Behind every task.
-    priority: { priorityKey: 5 },
-  });
-  const result = await activities.sweep(plan);
+  requireNoProblems([...argumentProblems, ...problems]);
+  const result = await sweepActivities().sweep(plan);
   setCurrentDetails(sweepDetails(result));
   return result;
 }
 
-/**
- * The page of a sweep that is over: how much is safe, and what is not, with the commands.
- *
- * @internal exported for tests
- */
+/** How much is safe, and what is not, with the commands. @internal exported for tests */
 export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResult): string {
   const count = (counts: Readonly<Record<string, number>>): number => {
     return Object.values(counts).reduce((sum, one) => sum + one, 0);

@@ -2,8 +2,6 @@ import {
   ApplicationFailure,
   ContinueAsNew,
   isCancellation,
-  type LocalActivityInput,
-  type Next,
   proxySinks,
   workflowInfo,
   type WorkflowInboundCallsInterceptor,
@@ -11,7 +9,6 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow';
 import type { Headers } from '@temporalio/common';
-import type { PollResult } from '../contract/activities';
 import {
   readTraceHeader,
   spanIdOfRun,
@@ -37,7 +34,6 @@ const maxNameLength = 64;
 
 const sinks = proxySinks<TraceSinks>();
 
-/** For `workflowInterceptorModules`. */
 export function interceptors(): WorkflowInterceptors {
   const trace = new RunTrace();
   const inbound: WorkflowInboundCallsInterceptor = {
@@ -51,12 +47,17 @@ export function interceptors(): WorkflowInterceptors {
       return next(input);
     },
   };
+  const withTrace = <Input extends { readonly headers: Headers }>(input: Input, context = trace.context): Input => {
+    return { ...input, headers: withTraceHeader(input.headers, context) };
+  };
   const outbound: WorkflowOutboundCallsInterceptor = {
-    scheduleActivity: (input, next) => next({ ...input, headers: withTraceHeader(input.headers, trace.context) }),
-    scheduleLocalActivity: (input, next) => trace.runLocalActivity(input, next),
-    startChildWorkflowExecution: (input, next) =>
-      next({ ...input, headers: withTraceHeader(input.headers, trace.context) }),
-    continueAsNew: (input, next) => next({ ...input, headers: withTraceHeader(input.headers, trace.caller) }),
+    scheduleActivity: (input, next) => next(withTrace(input)),
+    scheduleLocalActivity: (input, next) => {
+      if (input.activityType !== 'pollTask') return next(withTrace(input));
+      return trace.addPoll(() => next(withTrace(input, trace.watchContext)));
+    },
+    startChildWorkflowExecution: (input, next) => next(withTrace(input)),
+    continueAsNew: (input, next) => next(withTrace(input, trace.caller)),
     getLogAttributes: (input, next) => {
       const { traceId, spanId } = trace.context;
       return next({ trace_id: traceId, span_id: spanId, ...input });
@@ -73,7 +74,6 @@ class RunTrace {
   #context: TraceContext | undefined;
   #caller: TraceContext | undefined;
 
-  /** Of the run. Before the run has begun, and without one from its caller, of a trace of its own. */
   get context(): TraceContext {
     return (this.#context ??= this.#toContext(undefined));
   }
@@ -106,17 +106,14 @@ class RunTrace {
     if (sender !== undefined) this.#addLink(sender);
   }
 
+  get watchContext(): TraceContext {
+    return { ...this.context, spanId: spanIdOfRun(workflowInfo().runId, 'watch') };
+  }
+
   /** The queries of a watch by timer have one span together. */
-  runLocalActivity(
-    input: LocalActivityInput,
-    next: Next<WorkflowOutboundCallsInterceptor, 'scheduleLocalActivity'>,
-  ): Promise<unknown> {
-    if (input.activityType !== 'pollTask') {
-      return next({ ...input, headers: withTraceHeader(input.headers, this.context) });
-    }
+  addPoll(poll: () => Promise<unknown>): Promise<unknown> {
     const watch = (this.#watch ??= new WatchTrace());
-    const spanId = spanIdOfRun(workflowInfo().runId, 'watch');
-    const polled = next({ ...input, headers: withTraceHeader(input.headers, { ...this.context, spanId }) });
+    const polled = poll();
     polled.then(
       (result) => {
         watch.add(result);
@@ -157,7 +154,7 @@ class RunTrace {
       failure: isGoingOn ? null : toFailure(error),
       attributes: isGoingOn ? { 'longhaul.continued_as_new': true } : {},
     };
-    const watch = this.#watch?.toSpan(this.context);
+    const watch = this.#watch?.toSpan(this.watchContext, this.context.spanId);
     sinks.longhaulTraces.ended(watch === undefined ? [run] : [run, watch]);
   }
 }
@@ -191,18 +188,16 @@ class WatchTrace {
   add(result: unknown): void {
     this.#endMs = Date.now();
     this.#queries += 1;
-    const state = isPollResult(result) && result.seen === 'task' ? result.status : undefined;
+    const state = isRecord(result) && result['seen'] === 'task' ? String(result['status']) : undefined;
     if (state === undefined) this.#failed += 1;
     else if (state !== this.#state) this.#states.add((this.#state = state));
   }
 
-  toSpan(run: TraceContext): WorkflowSpan {
-    const { runId } = workflowInfo();
+  toSpan(context: TraceContext, parentSpanId: string): WorkflowSpan {
     return {
-      ...run,
-      spanId: spanIdOfRun(runId, 'watch'),
+      ...context,
       part: 'watch',
-      parentSpanId: run.spanId,
+      parentSpanId,
       startMs: this.#startMs,
       endMs: this.#endMs,
       events: this.#states.events,
@@ -212,8 +207,4 @@ class WatchTrace {
       attributes: { 'longhaul.queries': this.#queries, 'longhaul.failed_queries': this.#failed },
     };
   }
-}
-
-function isPollResult(value: unknown): value is PollResult {
-  return isRecord(value) && typeof value['seen'] === 'string';
 }

@@ -153,6 +153,8 @@ class Course {
   readonly wrong: object[] = [];
 
   readonly #isUnheard: boolean;
+  /** When the attempt was held. */
+  #wasTaken = false;
 
   constructor(app: number, answer: Answer, isUnheard: boolean) {
     this.app = app;
@@ -184,6 +186,7 @@ class Course {
       if ('failed' in ending) throw ending.failed;
       return undefined;
     }
+    this.#wasTaken = this.mayHaveTaken > 0;
     // A reset may come at any moment; that an attempt is lost, Temporal knows only when its time is over.
     if (successor !== 'a reset or a rerun') await delay(attemptMs);
     scheduled.end();
@@ -200,6 +203,12 @@ class Course {
   #check(where: string, successor: Successor, fate: Fate, { outcome }: CreateTaskResult): void {
     const { mayHaveTaken } = this;
     const answer = this.#answer;
+    // The create record has the request id, or a heartbeat has it where the record takes long.
+    const isKnown = where === 'after archive.replace' && !successor.endsWith('another archive');
+    const isTold = where === 'before archive.replace' && successor !== 'a reset or a rerun' && fate !== fates[1];
+    if (answer === 'takes it' && this.#wasTaken && (isKnown || isTold) && outcome !== 'accepted') {
+      this.wrong.push({ answer, where, successor, fate, outcome });
+    }
     // Whoever is told that nothing is paid must be right.
     if (mayHaveTaken > (outcome === 'notSent' ? 0 : 1)) {
       this.wrong.push({ answer, where, successor, fate, outcome, mayHaveTaken });

@@ -146,6 +146,12 @@ export const taskStories: readonly TaskStory[] = [
       return (task) => decideOnArchive(task, rearchiveUpdate);
     },
   }),
+  story('archive-that-takes-long', {
+    begin: (service) => {
+      service.archiveFailures = Array.from({ length: 4 }, () => passingFailure('disk full'));
+      return idle;
+    },
+  }),
   story('archive-tried-again-before-expiry', {
     begin: (service) => {
       const expiredAt = { iso: new Date(Date.now() + 3_600_000).toISOString(), raw: '' };

@@ -1,5 +1,5 @@
 import { activitiesOf, FakeService, seen } from '../support/fake-activities';
-import { type StartTask, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import { type StartTask, TaskEnvironment } from '../support/task-environment';
 import { eventually } from '../support/eventually';
 
 const environment = TaskEnvironment.forSuite();
@@ -34,8 +34,10 @@ describe('archives that wait for a free slot', () => {
       try {
         for (const workflowId of services.keys()) {
           const task = await start({ inputs: {} }, workflowId);
-          await whenStatusIs(task, 'Archiving');
-          await eventually(async () => (await task.describe()).raw.pendingActivities?.length === 1);
+          await eventually(async () => {
+            const { pendingActivities } = (await task.describe()).raw;
+            return pendingActivities?.some(({ activityType }) => activityType?.name === 'archiveOutputs') === true;
+          });
           tasks.push(task);
         }
       } finally {

@@ -5,7 +5,6 @@ import type { Timestamps } from '../../src/contract/task-result';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, passingFailure, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
-import { refusalOf } from '../support/uncertain-create';
 
 const noInputs = { inputs: {} };
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
@@ -59,6 +58,20 @@ describe('the archive of a task', () => {
     const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
     expect(result).toMatchObject({ status: 'Success', outputs: [{ sha256: 'ab' }] });
     expect(service.calls.archives).toHaveLength(4);
+  });
+
+  it.concurrent('is listed as Archiving once it takes more than a few tries', async () => {
+    const service = endedService();
+    service.archiveFailures = Array.from({ length: 3 }, () => passingFailure('disk full'));
+    let goOn = (): void => undefined;
+    const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
+    service.onArchive = () => (service.calls.archives.length > 3 ? mayGoOn : Promise.resolve());
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'Archiving');
+      expect((await task.query(statusQuery)).problem).toContain('disk full');
+      goOn();
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
   });
 
   it.concurrent('fails the task as SuccessNoOutputs when the service lists none', async () => {
@@ -135,19 +148,6 @@ describe('an archive that stays incomplete', () => {
         details: [{ requestId: 'request-1' }],
       });
       expect(await listedStatusOf(task)).toBe('ArchiveIncomplete');
-    });
-  });
-
-  it.concurrent('refuses the decisions about a create', async () => {
-    const service = endedService();
-    service.archiveFailures = [brokenOutput];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'ArchiveIncomplete');
-      const refusal = await refusalOf(task.executeUpdate('adopt', { args: [{ requestId: 'other' }] }));
-      expect(refusal).toBe('"adopt" does not apply: It waits for rearchive, abandon.');
-      expect(await refusalOf(task.executeUpdate('recreate'))).toContain('does not apply');
-      await task.signal('callback', { requestId: 'other', status: 'Success' });
-      expect(await task.query(statusQuery)).toMatchObject({ status: 'ArchiveIncomplete', requestId: 'request-1' });
     });
   });
 

@@ -1,10 +1,4 @@
-import {
-  abandonUpdate,
-  adoptUpdate,
-  rearchiveUpdate,
-  recreateUpdate,
-  statusQuery,
-} from '../../src/contract/task-messages';
+import { abandonUpdate, adoptUpdate, recreateUpdate, statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
 import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
@@ -123,32 +117,4 @@ describe('decisions about a create', () => {
       });
     },
   );
-
-  it.concurrent('refuse rearchive, which answers another question', async () => {
-    const service = new FakeService();
-    await whileUncertain(environment, service, async (task) => {
-      expect(await refusalOf(task.executeUpdate(rearchiveUpdate))).toBe(
-        '"rearchive" does not apply: It waits for adopt, recreate, abandon.',
-      );
-    });
-  });
-
-  it.concurrent('are refused while the task waits for none', async () => {
-    const service = new FakeService({ script: [seen('Running')] });
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Running');
-      const updates = [
-        task.executeUpdate(adoptUpdate, { args: [{ requestId: 'other' }] }),
-        task.executeUpdate(recreateUpdate),
-        task.executeUpdate(abandonUpdate),
-        task.executeUpdate(rearchiveUpdate),
-      ];
-      for (const update of await Promise.all(updates.map(refusalOf))) {
-        expect(update).toContain('does not apply: The task waits for no decision now.');
-      }
-      service.script = [seen('Success')];
-      expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'request-1' });
-    });
-    expect(service.calls.creates).toHaveLength(1);
-  });
 });

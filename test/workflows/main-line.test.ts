@@ -45,7 +45,7 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(length - 6 * service.calls.polls).toBeLessThanOrEqual(40);
   });
 
-  it('spends at most 26 history events on a task without files that is done at once, watched by an activity', async () => {
+  it('spends at most 25 history events on a task without files that is done at once, watched by an activity', async () => {
     const service = new FakeService({ script: [seen('Success')] });
     const inputs = { '2:ImageScale.width': 512 };
     await environment.withWorkers(service.activities, async (_start, taskQueue) => {
@@ -63,7 +63,7 @@ describe('the task workflow, from input files to archived outputs', () => {
       });
       await task.result();
       const { historyLength, typedSearchAttributes } = await task.describe();
-      expect(historyLength).toBeLessThanOrEqual(26);
+      expect(historyLength).toBeLessThanOrEqual(25);
       expect(typedSearchAttributes.get(searchAttributes.status)).toBe('Success');
       expect(typedSearchAttributes.get(searchAttributes.requestId)).toBe('request-1');
     });
@@ -79,24 +79,6 @@ describe('the task workflow, from input files to archived outputs', () => {
     });
     expect(service.calls.polls).toBe(51);
     expect(length - 40).toBeLessThanOrEqual(6 * service.calls.polls + 20);
-  });
-
-  it.concurrent('uploads the same content once, whatever the files are called', async () => {
-    const service = new FakeService({ contents: { 'a.png': 'same', 'b.png': 'same', 'c.png': 'other' } });
-    const inputs = { '1:A.x': { file: 'a.png' }, '2:A.x': { file: 'b.png', as: 'id' }, '3:A.x': { file: 'c.png' } };
-    await environment.withTask(service.activities, { webAppId: 1, inputs }, (task) => task.result());
-
-    expect([...service.calls.uploads].sort()).toEqual(['a.png', 'c.png']);
-    const sent = service.calls.creates[0]?.inputs;
-    expect(sent?.['2:A.x']).toMatchObject({ resource: { objectKey: 'inputs/a.png' }, as: 'id' });
-  });
-
-  it.concurrent('begins at the watch when it adopts a task', async () => {
-    const service = new FakeService();
-    const input = { adopt: { requestId: 'made-elsewhere' } };
-    const result = await environment.withTask(service.activities, input, (task) => task.result());
-    expect(result).toMatchObject({ status: 'Success', requestId: 'made-elsewhere' });
-    expect(service.calls).toMatchObject({ uploads: [], creates: [] });
   });
 
   it.concurrent('archives what a failed task left, then fails in the service’s words', async () => {

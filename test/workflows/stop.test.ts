@@ -61,21 +61,6 @@ describe('Temporal’s cancellation, which stops the task', () => {
 describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) => {
   const input = { ...noInputs, watch };
 
-  it.concurrent('cancels a task that queues', async () => {
-    const service = new FakeService({ script: [seen('Queuing')] });
-    await environment.withTask(service.activities, input, async (task) => {
-      await whenSeenAs(task, watch, 'Queuing');
-      await task.cancel();
-      expect(await executionOf(task)).toBe('CANCELLED');
-      expect(await stopRequestOf(task, 'stop')).toMatchObject({
-        outcome: 'confirmed',
-        words: 'The task ended as Canceled.',
-      });
-    });
-    expect(service.calls.verbs).toEqual(['cancel']);
-    expect(service.calls.archives).toEqual([]);
-  });
-
   it.concurrent('waits while the task prepares, and interrupts it when it runs', async () => {
     const service = new FakeService({ script: [seen('Preparing')] });
     await environment.withTask(service.activities, input, async (task) => {
@@ -90,30 +75,6 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
       expect(await executionOf(task)).toBe('CANCELLED');
     });
     expect(service.calls.verbs).toEqual(['interrupt']);
-  });
-
-  it.concurrent('interrupts a task that runs', async () => {
-    const service = new FakeService({ script: [seen('Running')] });
-    await environment.withTask(service.activities, input, async (task) => {
-      await whenSeenAs(task, watch, 'Running');
-      await task.cancel();
-      expect(await executionOf(task)).toBe('CANCELLED');
-      expect(await listedStatusOf(task)).toBe('Canceled');
-    });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
-
-  it.concurrent('ends as canceled, too, when the service calls an interrupted task Failed', async () => {
-    const service = new FakeService({ script: [seen('Running')] });
-    service.onVerb = () => {
-      service.script = [seen('Failed', { errorMessage: 'interrupted' })];
-      return taken;
-    };
-    await environment.withTask(service.activities, input, async (task) => {
-      await whenSeenAs(task, watch, 'Running');
-      await task.cancel();
-      expect(await executionOf(task)).toBe('CANCELLED');
-    });
   });
 
   it.concurrent('leaves the failure of a task that failed by itself first', async () => {

@@ -32,18 +32,6 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       },
     );
 
-    it.concurrent('cancels a task that queues, which completes as Canceled', async () => {
-      const service = new FakeService({ script: [seen('Queuing')] });
-      await environment.withTask(service.activities, input, async (task) => {
-        await whenSeenAs(task, watch, 'Queuing');
-        await task.signal(cancelSignal);
-        expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: 'request-1' });
-        expect(await executionOf(task)).toBe('COMPLETED');
-        expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
-      });
-      expect(service.calls.verbs).toEqual(['cancel']);
-    });
-
     it.concurrent.each(['Preparing', 'Running'] as const)(
       'never interrupts: in %s it does not apply, says so, and the task goes on to Success',
       async (status) => {
@@ -97,18 +85,6 @@ describe.each(watchWays)('watched by %s,', (watch) => {
   });
 
   describe('the signal interrupt', () => {
-    it.concurrent('interrupts a task that runs, which completes as Canceled', async () => {
-      const service = new FakeService({ script: [seen('Running')] });
-      await environment.withTask(service.activities, input, async (task) => {
-        await whenSeenAs(task, watch, 'Running');
-        await task.signal(interruptSignal);
-        expect(await task.result()).toMatchObject({ status: 'Canceled' });
-        expect(await executionOf(task)).toBe('COMPLETED');
-        expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'confirmed' });
-      });
-      expect(service.calls.verbs).toEqual(['interrupt']);
-    });
-
     it.concurrent('is kept while the task queues and prepares, and sent when it runs', async () => {
       const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, input, async (task) => {
@@ -149,18 +125,6 @@ describe.each(watchWays)('watched by %s,', (watch) => {
         expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'tooLate' });
       });
       expect(service.calls.verbs).toEqual(['cancel']);
-    });
-
-    it.concurrent('send each verb where it applies: cancel and interrupt while it runs interrupt it', async () => {
-      const service = new FakeService({ script: [seen('Running')] });
-      await environment.withTask(service.activities, input, async (task) => {
-        await whenSeenAs(task, watch, 'Running');
-        await Promise.all([task.signal(cancelSignal), task.signal(interruptSignal)]);
-        expect(await task.result()).toMatchObject({ status: 'Canceled' });
-        expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'notApplicable' });
-        expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'confirmed' });
-      });
-      expect(service.calls.verbs).toEqual(['interrupt']);
     });
 
     it.concurrent('of the same verb are one: it is sent once', async () => {

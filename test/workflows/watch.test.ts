@@ -6,35 +6,6 @@ import { watchWays } from '../support/watch-ways';
 const environment = TaskEnvironment.forSuite();
 
 describe.each(watchWays)('a task that is watched by %s', (watch) => {
-  it.concurrent('is followed to Success and archived, with what the service says of its end', async () => {
-    const service = new FakeService();
-    const iso = '2026-03-01T04:00:00.000Z';
-    const timestamps = { endedAt: { iso, raw: '2026-03-01 12:00:00' } };
-    service.script.splice(-1, 1, seen('Success', { timestamps, costTimes: { total_cost_time: 7 } }));
-    const result = await environment.withTask(service.activities, { watch }, (task) => task.result());
-    expect(result).toMatchObject({ status: 'Success', timestamps, costTimes: { total_cost_time: 7 } });
-    expect(service.calls.archives).toMatchObject([{ requestId: 'request-1', timestamps }]);
-    expect(service.calls.polls).toBe(4);
-  });
-
-  it.concurrent('is followed as well when it was made elsewhere', async () => {
-    const service = new FakeService();
-    const input = { adopt: { requestId: 'made-elsewhere' }, watch };
-    const result = await environment.withTask(service.activities, input, (task) => task.result());
-    expect(result).toMatchObject({ status: 'Success', requestId: 'made-elsewhere' });
-    expect(service.calls.creates).toEqual([]);
-  });
-
-  it.concurrent('fails in the service’s words when it failed there, once what it left is archived', async () => {
-    const service = new FakeService({
-      script: [seen('Running'), seen('Failed', { errorMessage: 'out of memory in node 3' })],
-    });
-    const failure = await environment.withTask(service.activities, { watch }, failureOf);
-    expect(failure.type).toBe('TaskFailed');
-    expect(failure.message).toContain('out of memory in node 3');
-    expect(service.calls.archives).toHaveLength(1);
-  });
-
   it.concurrent('completes as Canceled when the task was canceled elsewhere', async () => {
     const service = new FakeService({ script: [seen('Queuing'), seen('Canceled')] });
     const result = await environment.withTask(service.activities, { watch }, (task) => task.result());

@@ -15,7 +15,7 @@ import {
 import type { PaceSample } from '../../core/batch/batch-pace';
 import type { Money } from '../../money/money';
 import { taskFailure } from '../failures';
-import { readStartArgument } from '../start-argument';
+import { readStartArgument } from '../run-info';
 
 /** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
 export interface BatchContinueAsNewState {

@@ -11,7 +11,7 @@ import { pickKeys } from '../../core/batch/row-place';
 import { formatCountOf, utf8Bytes } from '../../core/text';
 import { workflowTaskTimeout } from '../../core/workflow-tasks';
 import { awaitRowEndsOptions, batchActivities, batchOptions } from '../activity-proxies';
-import { isHistoryLong } from '../history-length';
+import { isHistoryLong } from '../run-info';
 import type { BatchRun } from './batch-run';
 import { beginPass, nextPass } from './batch-state';
 import { rowsThatWait } from './details';

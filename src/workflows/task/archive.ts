@@ -1,68 +1,92 @@
-import { type ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, condition } from '@temporalio/workflow';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../../contract/activities';
 import { failureTypes } from '../../contract/failure-types';
-import { formatMoment } from '../../core/time';
 import { archivePriority } from '../../core/priority';
+import { formatMoment } from '../../core/time';
 import { activities, archiveOptions } from '../activity-proxies';
-import { getFinalFailure, failureMessage, taskFailure } from '../failures';
+import { failureMessage, getFinalFailure, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';
-import { show } from './display';
-import { awaitDecision, createdId, endDecision, incompleteDecisions, type TaskEnd, type TaskRun } from './task-run';
+import { note, show } from './display';
+import { awaitDecision, createdId, incompleteDecisions, type TaskEnd, type TaskRun } from './task-run';
 
 const maxPauseMs = 6 * 3_600_000;
-/** Tries of one attempt of a parked archive: the pauses are between the attempts. */
-const triesOfParked = 3;
+/** Tries of the first attempt, which lists of tasks do not show, and of one that follows a pause. */
+const fewTries = 3;
 
 /** A task that is over and left something. */
 type Ended = TaskEnd & { readonly status: ArchiveOutputsInput['status'] };
 
-/** Step 4: archives what the task left, until it is whole, given up or gone. A canceled task leaves nothing. */
+/** What came of an attempt: `hopeless` when only a person or time can help, `decided` when a decision ended it. */
+type Outcome = ArchiveOutputsResult | 'failed' | 'hopeless' | 'decided';
+
+/**
+ * Step 4: archives what the task left, until it is whole, given up or gone. A canceled task leaves nothing. A decision ends
+ * an attempt or a pause at any moment.
+ */
 export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOutputsResult | null> {
   const { status } = end;
   if (status === 'Canceled') return null;
   const ended = { ...end, status };
-  if (run.state.incomplete !== undefined) {
-    const archived = await decideOnIncomplete(run, ended, run.state.incomplete.missing);
-    if (archived !== 'again') return archived;
-  }
+  const { state, plan } = run;
+  const lastingUntilMs = Date.now() + plan.tuning.archiveGraceMs;
+  let phase: 'quick' | 'lasting' | 'parked' = state.incomplete === undefined ? 'quick' : 'parked';
+  if (phase === 'quick') awaitDecision(run, incompleteDecisions);
   for (;;) {
-    show(run, 'Archiving', 'every output to be whole in the archive', `finish as ${status}`);
-    const archived = await archiveOrPark(run, ended);
-    if (archived !== 'again') return archived;
+    const outcome: Outcome = phase === 'parked' ? await archiveParked(run, ended) : await archiveNow(run, ended, phase);
+    const { decision } = run;
+    const archived = typeof outcome === 'object';
+    if (archived || decision !== undefined) {
+      delete state.incomplete;
+      awaitDecision(run, archived ? [] : incompleteDecisions);
+    }
+    if (archived) {
+      state.problem = null;
+      return outcome;
+    }
+    if (decision?.kind === 'abandon') {
+      const words = `The archive of ${createdId(run)} was abandoned. ${state.problem ?? 'Outputs may be missing.'}`;
+      throw taskFailure('ArchiveIncomplete', words, { requestId: createdId(run) });
+    }
+    const mayPass: boolean = phase === 'quick' && outcome === 'failed' && Date.now() < lastingUntilMs;
+    phase = mayPass || decision !== undefined ? 'lasting' : 'parked';
   }
 }
 
-/** Archives with retries; a decision ends them at any moment, also between two attempts. */
-async function archiveOrPark(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | 'again'> {
-  awaitDecision(run, incompleteDecisions);
-  let failure: unknown;
-  const archived = await archiveUntilDecided(run, end).catch((error: unknown) => {
-    failure = error;
-    return undefined;
-  });
-  const decision = endDecision(run);
-  if (archived !== undefined) {
-    run.state.problem = null;
-    return archived;
-  }
-  if (failure !== undefined) throwWhenLost(run, end, failure);
-  if (decision?.kind === 'abandon') throw abandoned(run, 'Outputs may be missing.');
-  return decision === undefined ? await decideOnIncomplete(run, end, failureMessage(failure)) : 'again';
+/** Most archives are whole at once: until one is not, lists show the state before, and the pending activity tells the rest. */
+async function archiveNow(run: TaskRun, end: Ended, phase: 'quick' | 'lasting'): Promise<Outcome> {
+  const [waitingFor, nextStep] = ['every output to be whole in the archive', `finish as ${end.status}`];
+  if (phase === 'quick') note(run, 'Archiving', waitingFor, nextStep);
+  else show(run, 'Archiving', waitingFor, nextStep);
+  return await archive(run, end, phase);
 }
 
-/** @param maximumAttempts - absent: until the time for an archive is over. */
-async function archive(run: TaskRun, end: Ended, maximumAttempts?: number): Promise<ArchiveOutputsResult> {
-  // An expiry that is named is a reason to hurry, never to give up: it may be wrong, and so may a clock.
-  const priority = archivePriority(timeLeftMs(end));
-  const options = archiveOptions(run.plan.tuning, run.plan.tuning.archiveGraceMs, priority);
-  const retry = maximumAttempts === undefined ? options.retry : { ...options.retry, maximumAttempts };
-  return await activities.archiveOutputs.executeWithOptions({ ...options, retry }, [archiveInput(run, end)]);
+/** Waits for a person's decision, or for a pause, after which it tries again. */
+async function archiveParked(run: TaskRun, end: Ended): Promise<Outcome> {
+  const { state } = run;
+  const pauseMs = state.incomplete?.pauseMs ?? run.plan.tuning.archivePauseMs;
+  state.incomplete = { end, pauseMs };
+  showIncomplete(run, end, `, or the next attempt at ${formatMoment(new Date(Date.now() + pauseMs).toISOString())}`);
+  const summary = 'Waits for you: rearchive or abandon. User Metadata tells more; then the outputs are fetched again';
+  const isDecided = await waitBounded(run, () => run.decision !== undefined, { ms: pauseMs, summary });
+  await continueWhenLong(run);
+  if (isDecided) return 'decided';
+  showIncomplete(run, end, ', or the attempt that runs now');
+  state.incomplete = { end, pauseMs: Math.min(maxPauseMs, 2 * pauseMs) };
+  return await archive(run, end, 'parked');
 }
 
-function archiveInput(run: TaskRun, end: Ended): ArchiveOutputsInput {
+function showIncomplete(run: TaskRun, end: Ended, or: string): void {
+  const expiry = end.timestamps['expiredAt']?.iso;
+  const kept = expiry == null ? '' : `, by its own word until ${formatMoment(expiry)}`;
+  const nextStep = `fetch what is missing while the service still has it${kept}; it is paid`;
+  show(run, 'ArchiveIncomplete', `your decision: rearchive or abandon${or}`, nextStep);
+}
+
+/** One attempt. Why it failed is the task's problem then. */
+async function archive(run: TaskRun, end: Ended, phase: 'quick' | 'lasting' | 'parked'): Promise<Outcome> {
   const { plan, state } = run;
   const { batch } = plan;
-  return {
+  const input: ArchiveOutputsInput = {
     account: plan.account,
     requestId: createdId(run),
     folder: plan.archiveFolder,
@@ -77,12 +101,30 @@ function archiveInput(run: TaskRun, end: Ended): ArchiveOutputsInput {
     cost: end.cost,
     errorMessage: end.errorMessage,
   };
+  // An expiry that is named is a reason to hurry, never to give up: it may be wrong, and so may a clock.
+  const options = archiveOptions(plan.tuning, plan.tuning.archiveGraceMs, archivePriority(timeLeftMs(end)));
+  const few = phase === 'lasting' ? {} : { retry: { ...options.retry, maximumAttempts: fewTries } };
+  const queued = phase === 'quick' ? { scheduleToStartTimeout: '1 minute' as const } : {};
+  const scope = new CancellationScope({ cancellable: true });
+  try {
+    return await scope.run(() =>
+      Promise.race([
+        activities.archiveOutputs.executeWithOptions({ ...options, ...few, ...queued }, [input]),
+        condition(() => run.decision !== undefined).then(() => 'decided' as const),
+      ]),
+    );
+  } catch (error) {
+    throwWhenLost(run, end, error);
+    state.problem = failureMessage(error);
+    return getFinalFailure(error) === undefined ? 'failed' : 'hopeless';
+  } finally {
+    scope.cancel();
+  }
 }
 
 /** Until when the service keeps the results by its own word; by Temporal's clock. */
 function timeLeftMs(end: TaskEnd): number | undefined {
-  const iso = end.timestamps['expiredAt']?.iso;
-  const leftMs = iso == null ? Number.NaN : Date.parse(iso) - Date.now();
+  const leftMs = Date.parse(end.timestamps['expiredAt']?.iso ?? '') - Date.now();
   return Number.isNaN(leftMs) ? undefined : leftMs;
 }
 
@@ -94,86 +136,6 @@ function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
   const leftMs = timeLeftMs(end);
   if (missing?.linksAreDead !== true || leftMs === undefined || leftMs > 0) return;
   const requestId = createdId(run);
-  throw taskFailure(
-    failureTypes.ResultLost,
-    `The results of ${requestId} expired before they were archived. ${failureMessage(error)}`,
-    { requestId },
-  );
-}
-
-/** Parks the task until a person decides, and tries again by itself meanwhile. `again`: a person said so. */
-async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Promise<ArchiveOutputsResult | 'again'> {
-  let pauseMs = run.state.incomplete?.pauseMs ?? run.plan.tuning.archivePauseMs;
-  if (run.state.incomplete === undefined) awaitDecision(run, incompleteDecisions);
-  run.state.problem = missing;
-  const decided = (): boolean => run.decision !== undefined;
-  while (!decided()) {
-    run.state.incomplete = { end, missing: run.state.problem, pauseMs };
-    showIncomplete(run, `, or the next attempt at ${formatMoment(new Date(Date.now() + pauseMs).toISOString())}`);
-    const pause = {
-      ms: pauseMs,
-      summary: 'Waits for you: rearchive or abandon. User Metadata tells more; then the outputs are fetched again',
-    };
-    const isEarly = await waitBounded(run, decided, pause);
-    await continueWhenLong(run);
-    if (isEarly) continue;
-    showIncomplete(run, ', or the attempt that runs now');
-    const archived = await archiveUnlessDecided(run, end);
-    if (archived !== undefined) {
-      delete run.state.incomplete;
-      endDecision(run);
-      run.state.problem = null;
-      return archived;
-    }
-    pauseMs = Math.min(maxPauseMs, 2 * pauseMs);
-  }
-  const { problem } = run.state;
-  delete run.state.incomplete;
-  if (endDecision(run)?.kind !== 'abandon') return 'again';
-  throw abandoned(run, problem);
-}
-
-function abandoned(run: TaskRun, problem: string | null): ApplicationFailure {
-  const requestId = createdId(run);
-  return taskFailure('ArchiveIncomplete', `The archive of ${requestId} was abandoned. ${problem}`, { requestId });
-}
-
-function showIncomplete(run: TaskRun, or: string): void {
-  const expiry = run.state.incomplete?.end.timestamps['expiredAt']?.iso;
-  const kept = expiry == null ? '' : `, by its own word until ${formatMoment(expiry)}`;
-  show(
-    run,
-    'ArchiveIncomplete',
-    `your decision: rearchive or abandon${or}`,
-    `fetch what is missing while the service still has it${kept}; it is paid`,
-  );
-}
-
-/** One more attempt of a parked archive; undefined when it failed, or when a decision came first, which ends it. */
-async function archiveUnlessDecided(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | undefined> {
-  try {
-    return await archiveUntilDecided(run, end, triesOfParked);
-  } catch (error) {
-    if (isCancellation(error)) return undefined;
-    throwWhenLost(run, end, error);
-    run.state.problem = failureMessage(error);
-    return undefined;
-  }
-}
-
-/** Archives as {@link archive} does; undefined when a decision came first, which ends it. */
-async function archiveUntilDecided(
-  run: TaskRun,
-  end: Ended,
-  maximumAttempts?: number,
-): Promise<ArchiveOutputsResult | undefined> {
-  const scope = new CancellationScope({ cancellable: true });
-  try {
-    return await scope.run(() => {
-      const decided = condition(() => run.decision !== undefined).then(() => undefined);
-      return Promise.race([archive(run, end, maximumAttempts), decided]);
-    });
-  } finally {
-    scope.cancel();
-  }
+  const words = `The results of ${requestId} expired before they were archived. ${failureMessage(error)}`;
+  throw taskFailure('ResultLost', words, { requestId });
 }

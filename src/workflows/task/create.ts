@@ -9,9 +9,8 @@ import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } f
 import { failureTypes } from '../../contract/failure-types';
 import { isRequestId } from '../../core/create-outcome';
 import { isRecord } from '../../core/json';
-import { activities, createOptions } from '../activity-proxies';
-import { isResultInvalid } from '../activity-results';
-import { getFinalFailure, failureMessage, taskFailure } from '../failures';
+import { activities, createOptions, isResultInvalid } from '../activity-proxies';
+import { failureMessage, getFinalFailure, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';
 import { show } from './display';
 import type { PreparedInputs } from './prepare-inputs';
@@ -23,9 +22,8 @@ import { decideUncertain, resolveUncertain, stopUnconfirmed } from './uncertain-
 const findOutWithinMs = 60_000;
 
 /**
- * Step 2: creates the task at the service, at most once. Temporal retries what was provably not taken; an attempt that was
- * lost is found out about before the create is scheduled again. Returns with the task accepted, or not created because a
- * stop came first.
+ * Step 2: creates the task at the service, at most once. Temporal retries what was provably not taken; what became of a lost
+ * attempt is found out before the create is scheduled again. Returns with the task accepted, or stopped before its create.
  */
 export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<void> {
   await decideUncertain(run);
@@ -64,10 +62,9 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
         break;
       case 'rejected': {
         const { message, httpStatus, code = null } = outcome;
-        const earlier =
-          state.uncertaintyReason === undefined ? '' : ` Of an earlier create: ${state.uncertaintyReason}`;
-        const words = `The service rejected the task: ${message}${earlier}`;
-        throw taskFailure('TaskRejected', words, { httpStatus, code });
+        const { uncertaintyReason: reason } = state;
+        const earlier = reason === undefined ? '' : ` Of an earlier create: ${reason}`;
+        throw taskFailure('TaskRejected', `The service rejected the task: ${message}${earlier}`, { httpStatus, code });
       }
       case 'uncertain':
         await resolveUncertain(run, outcome, begunMs);
@@ -78,10 +75,8 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
   if (state.requestId === null && state.uncertaintyReason !== undefined) throw stopUnconfirmed(run);
 }
 
-type Attempted = CreateTaskResult & {
-  /** Temporal gave up before the task's total deadline. */
-  readonly isOutOfTime?: boolean;
-};
+/** `isOutOfTime`: Temporal gave up before the task's total deadline. */
+type Attempted = CreateTaskResult & { readonly isOutOfTime?: boolean };
 
 /** Until there is an outcome, a stop came first, or messages have made the history long. */
 async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Attempted> {

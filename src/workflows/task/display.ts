@@ -1,19 +1,35 @@
-import { log, metricMeter, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { log, metricMeter, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { type FailureType, mayExistUnfollowed } from '../../contract/failure-types';
 import { metrics, record } from '../../contract/metrics';
 import { rowsOfBatch, taskSearchAttributes } from '../../contract/search-attributes';
 import { operatorChoices } from '../../contract/task-advice';
 import { isOpenRequest, taskFacts } from '../../contract/task-facts';
 import type { TaskStatus } from '../../contract/task-messages';
-import { formatMoney } from '../../money/money';
 import { afterEnd } from '../../core/stop-request';
 import type { LonghaulStatus } from '../../core/task-state';
 import { formatBytes, markdownText } from '../../core/text';
 import { formatMoment } from '../../core/time';
+import { formatMoney } from '../../money/money';
 import type { TaskRun } from './task-run';
 
+/** Shows a status and what the task waits for, to whom asks this workflow. */
+export function note({ state }: TaskRun, status: LonghaulStatus, waitingFor: string, nextStep: string): void {
+  const isFirst = state.waitingFor === '';
+  state.waitingFor = waitingFor;
+  state.nextStep = nextStep;
+  if (!isFirst && status === state.status) return;
+  // It has wanted the first step since its start, whenever a worker took it up.
+  if (!isFirst) {
+    const nowMs = Date.now();
+    record(metricMeter, metrics.taskState, { state: state.status }, (nowMs - state.sinceMs) / 1_000);
+    state.sinceMs = nowMs;
+  }
+  state.status = status;
+  log.info('state', { status, requestId: state.requestId, waitingFor });
+}
+
 /**
- * Shows a status: one merged upsert and one log line when it changed, live details always.
+ * The same, also to lists of tasks.
  *
  * @param failure - the type of the failure that the task ends with.
  */
@@ -24,27 +40,12 @@ export function show(
   nextStep: string,
   failure?: FailureType,
 ): void {
-  const { state, plan } = run;
-  const isFirst = state.waitingFor === '';
-  const isNew = isFirst || status !== state.status;
-  state.waitingFor = waitingFor;
-  state.nextStep = nextStep;
-  if (isNew) {
-    const { status: before, sinceMs, requestId } = state;
-    // It has wanted the first step since its start, whenever a worker took it up.
-    if (!isFirst) {
-      state.sinceMs = Date.now();
-      record(metricMeter, metrics.taskState, { state: before }, (state.sinceMs - sinceMs) / 1_000);
-    }
-    state.status = status;
-    const { typedSearchAttributes: upserted } = workflowInfo();
-    const attributes = taskSearchAttributes({ ...plan, status, requestId, failure });
-    const changed = attributes.filter(({ key, value }) => upserted.get(key) !== value);
-    // An upsert is an event and a billable action; the start may have set them.
-    if (changed.length > 0) upsertSearchAttributes(changed);
-    log.info('state', { status, requestId, waitingFor });
-  }
-  refreshDetails(run);
+  note(run, status, waitingFor, nextStep);
+  const { typedSearchAttributes: upserted } = workflowInfo();
+  const attributes = taskSearchAttributes({ ...run.plan, status, requestId: run.state.requestId, failure });
+  const changed = attributes.filter(({ key, value }) => upserted.get(key) !== value);
+  // An upsert is an event and a billable action; the start may have set them.
+  if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
 /**
@@ -56,10 +57,6 @@ export function showEnd(run: TaskRun, status: LonghaulStatus, nextStep: string, 
   run.isOver = true;
   run.mayRun = mayExistUnfollowed.some((type) => type === failure);
   show(run, status, 'nothing', nextStep, failure);
-}
-
-export function refreshDetails(run: TaskRun): void {
-  setCurrentDetails(taskDetails(run));
 }
 
 export function taskStatus({ workflowId, state, isOver, mayRun }: TaskRun): TaskStatus {
@@ -88,21 +85,19 @@ export function taskStatus({ workflowId, state, isOver, mayRun }: TaskRun): Task
 
 const watchedStates: readonly string[] = ['Queuing', 'Preparing', 'Running', 'Watching'];
 /** So many inputs and outputs are named, each by so many characters. */
-const maxInputs = 5;
+const maxNamed = 5;
 const maxNameLength = 100;
-const maxOutputs = 5;
 const maxPathLength = 300;
 
 /**
- * The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. It is Markdown;
- * the service's words in it are not.
+ * What the Web UI shows of a task, in Markdown: what is, since when, what is waited for, and what comes next.
  *
  * @internal exported for tests
  */
 export function taskDetails(run: TaskRun): string {
   const { plan, state, isOver, archived } = run;
   const { batch } = plan;
-  const { cost, inputs, requestId } = state;
+  const { cost, inputs } = state;
   const status = taskStatus(run);
   // An activity that watches or creates counts for itself, until it comes back.
   const isWatchedByActivity = plan.watch === 'activity' && !isOver && watchedStates.includes(status.status);
@@ -111,7 +106,7 @@ export function taskDetails(run: TaskRun): string {
     polls: isWatchedByActivity ? null : status.polls,
     createRequests: status.status === 'Creating' ? null : status.createRequests,
   };
-  const unknownCost = isOver && requestId !== null ? 'not known: there is no price for its app' : null;
+  const unknownCost = isOver && state.requestId !== null ? 'not known: there is no price for its app' : null;
   const facts = [
     ...taskFacts(known, (iso) => `as of ${formatMoment(iso)}`),
     ['queries', isWatchedByActivity ? 'counted by the pending activity watchTask, in its heartbeat' : null],
@@ -122,8 +117,7 @@ export function taskDetails(run: TaskRun): string {
   ] as const;
   const choices = isOver ? [] : operatorChoices(status.status, status.workflowId);
   const inputBytes = inputs.reduce((sum, { bytes }) => sum + bytes, 0);
-  const outputs = archived?.outputs.slice(0, maxOutputs) ?? [];
-  const manifest = archived?.manifest ?? null;
+  const outputs = archived?.outputs.slice(0, maxNamed).map(({ path }) => path) ?? [];
   return [
     `### ${status.status}`,
     `since ${formatMoment(status.since)}`,
@@ -145,18 +139,18 @@ export function taskDetails(run: TaskRun): string {
       }),
     ),
     ...section(`**Uploaded inputs:** ${inputs.length}, ${formatBytes(inputBytes)}`, [
-      ...inputs.slice(0, maxInputs).map(({ name, bytes }) => {
+      ...inputs.slice(0, maxNamed).map(({ name, bytes }) => {
         return `${markdownText(name, maxNameLength)}, ${formatBytes(bytes)}`;
       }),
-      ...moreLine(inputs.length - maxInputs),
+      ...moreLine(inputs.length - maxNamed),
     ]),
     ...(archived === null
       ? []
       : ['', `**Archived outputs:** ${archived.outputCount}, ${formatBytes(archived.outputBytes)}`]),
     ...section(null, [
-      ...outputs.map(({ path }) => markdownText(path, maxPathLength)),
+      ...outputs.map((path) => markdownText(path, maxPathLength)),
       ...moreLine((archived?.outputCount ?? 0) - outputs.length),
-      ...(manifest === null ? [] : [`manifest: ${markdownText(manifest, maxPathLength)}`]),
+      ...(archived?.manifest == null ? [] : [`manifest: ${markdownText(archived.manifest, maxPathLength)}`]),
     ]),
   ].join('\n');
 }
@@ -170,7 +164,6 @@ function moreLine(count: number): string[] {
   return count > 0 ? [`and ${count} more`] : [];
 }
 
-/** What a stop does in this state, and what Terminate does instead. */
 function howToStop({ status, stopRequests }: TaskStatus): string {
   switch (status) {
     case 'PreparingInputs':

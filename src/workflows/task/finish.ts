@@ -13,35 +13,33 @@ import { count, metrics } from '../../contract/metrics';
 import { afterFailure } from '../../contract/task-advice';
 import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/task-result';
 import { isRecord } from '../../core/json';
-import { getFinalFailure, failureMessage, taskFailure } from '../failures';
+import { failureMessage, getFinalFailure, taskFailure } from '../failures';
 import { showEnd } from './display';
 import type { TaskEnd, TaskRun } from './task-run';
 
 /** Step 5: the result, or the failure that says what happened. */
 export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
   const result = resultOf(run, end, archived);
+  const { stopRequests, breachedDeadline, isCancellationRequested } = run.state;
   if (archived !== null) run.archived = result;
   if (end.status === 'Success') {
     const { requestId, outputCount, failedOutputs, failedOutputCount } = result;
     if (outputCount === 0 && failedOutputCount > 0) {
       const reasons = new Set(failedOutputs.map(({ errorType, message }) => message ?? errorType));
-      const words = [...reasons].slice(0, 3).join('; ');
       throw taskFailure(
         'SuccessNoOutputs',
-        `The task ${requestId ?? ''} succeeded, but all of its outputs (${failedOutputCount}) failed at the service: ${words}`,
+        `The task ${requestId ?? ''} succeeded, but all of its outputs (${failedOutputCount}) failed at the service: ${[...reasons].slice(0, 3).join('; ')}`,
         { result },
       );
     }
     showEnd(run, 'Success', 'done');
     return result;
   }
-  const isStopped = run.state.stopRequests.some(({ verb, outcome }) => verb === 'stop' && outcome === 'confirmed');
-  if (isStopped && run.state.breachedDeadline !== null) {
-    throw taskFailure('DeadlineExceeded', `${run.state.breachedDeadline} It was stopped and ended as ${end.status}.`, {
-      result,
-    });
+  const isStopped = stopRequests.some(({ verb, outcome }) => verb === 'stop' && outcome === 'confirmed');
+  if (isStopped && breachedDeadline !== null) {
+    throw taskFailure('DeadlineExceeded', `${breachedDeadline} It was stopped and ended as ${end.status}.`, { result });
   }
-  if (end.status === 'Failed' && !(isStopped && run.state.isCancellationRequested)) {
+  if (end.status === 'Failed' && !(isStopped && isCancellationRequested)) {
     const words = end.errorMessage ?? 'it gave no reason';
     throw taskFailure('TaskFailed', `The task failed at the service: ${words}`, { result });
   }
@@ -102,14 +100,15 @@ function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
 /** One of the durable types, shown as well. An error that is a bug passes through: it must not end the task. */
 export function endingFailure(run: TaskRun, error: unknown): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
-  const failure =
-    error instanceof ActivityFailure
-      ? (getFinalFailure(error) ??
-        taskFailure('DeadlineExceeded', `${error.activityType} did not succeed in time: ${failureMessage(error)}`))
-      : error;
+  let failure = error;
+  if (error instanceof ActivityFailure) {
+    const words = `${error.activityType} did not succeed in time: ${failureMessage(error)}`;
+    failure = getFinalFailure(error) ?? taskFailure('DeadlineExceeded', words);
+  }
   if (!(failure instanceof ApplicationFailure)) return error;
-  run.state.problem = failure.message;
+  const { message, nonRetryable, cause, details } = failure;
   const { workflowId, plan, state } = run;
+  state.problem = message;
   const type = Object.values(failureTypes).find((one) => one === failure.type);
   const nextStep = afterFailure({
     workflowId,
@@ -122,24 +121,16 @@ export function endingFailure(run: TaskRun, error: unknown): unknown {
   // An operator still has something to do where a task was given up half-way: it keeps the status that says so.
   showEnd(run, type === 'CreateUncertain' || type === 'ArchiveIncomplete' ? type : 'Failed', nextStep, type);
   // Its batch, if it is a row of one, reads these there; a result in the details has them already.
-  const [first, ...rest] = failure.details ?? [];
+  const [first, ...rest] = details ?? [];
   if (first != null && !isRecord(first)) return failure;
-  const details = [{ ...taskFacts(run), ...first }, ...rest];
-  return new ApplicationFailure(failure.message, failure.type, failure.nonRetryable, details, failure.cause);
+  return new ApplicationFailure(message, failure.type, nonRetryable, [{ ...taskFacts(run), ...first }, ...rest], cause);
 }
 
-/** Counts a task that has a result. Nothing is counted when Temporal replays it. */
-export function countResult(run: TaskRun, { status }: TaskResult): void {
-  countEnd(run, status);
-}
-
-/** Counts a task that ends with a failure; one that goes on as a new run has not ended. */
-export function countFailure(run: TaskRun, error: unknown): void {
-  if (error instanceof CancelledFailure) countEnd(run, 'Canceled');
-  else if (error instanceof ApplicationFailure) countEnd(run, error.type ?? 'Failed');
-}
-
-function countEnd({ plan, state }: TaskRun, end: string): void {
+/** Counts a task that ends with a result or a failure; one that goes on as a new run has not ended. */
+export function countEnd({ plan, state }: TaskRun, result: TaskResult | null, error?: unknown): void {
+  let end: string = result?.status ?? 'Canceled';
+  if (error instanceof ApplicationFailure) end = error.type ?? 'Failed';
+  else if (result === null && !(error instanceof CancelledFailure)) return;
   // Clients choose the names of accounts; only one that the service has answered for becomes a label.
   const account = state.serviceStatus === null ? 'unknown' : plan.account;
   count(metricMeter, metrics.taskEnds, { account, end });

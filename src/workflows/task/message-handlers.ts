@@ -1,4 +1,5 @@
 import { CancellationScope, log, setHandler } from '@temporalio/workflow';
+import { requireDecodable, Undecodable } from '../../contract/input-bounds';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -9,9 +10,8 @@ import {
   recreateUpdate,
   statusQuery,
 } from '../../contract/task-messages';
-import { requireDecodable, Undecodable } from '../../contract/input-bounds';
-import { isRecord } from '../../core/json';
 import { isRequestId } from '../../core/create-outcome';
+import { isRecord } from '../../core/json';
 import { messageRefused } from '../failures';
 import { taskStatus } from './display';
 import { askToStop, isStoppedBeforeCreate } from './stop';
@@ -56,11 +56,6 @@ export function listen(run: TaskRun): void {
     },
     { description: 'A callback arrived: the task is polled now. Only the service’s answer counts.' },
   );
-  listenToAdopt(run);
-  listenToDecisions(run);
-}
-
-function listenToAdopt(run: TaskRun): void {
   setHandler(
     adoptUpdate,
     async ({ requestId, force }) => {
@@ -82,52 +77,50 @@ function listenToAdopt(run: TaskRun): void {
       },
     },
   );
+  listenToDecisions(run);
 }
 
+/** The updates that take no argument. */
 function listenToDecisions(run: TaskRun): void {
-  /** Of an update that takes no argument: the decision is awaited. */
-  const applies =
-    (kind: 'abandon' | 'rearchive') =>
-    (...args: readonly unknown[]): void => {
-      requireDecodable(args);
-      requireAwaited(run, kind);
-    };
-  setHandler(
-    recreateUpdate,
-    () => {
-      takeDecision(run, { kind: 'recreate' });
-      return { words: 'The task is created again. If the first create was accepted, both are paid.' };
-    },
-    {
-      description: 'CreateUncertain: create it again. May be paid twice.',
-      validator: (...args: readonly unknown[]) => {
-        requireDecodable(args);
-        requireAwaited(run, 'recreate');
-        if (isStoppedBeforeCreate(run))
-          throw messageRefused('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
+  const on = (
+    update: typeof recreateUpdate,
+    kind: 'recreate' | 'abandon' | 'rearchive',
+    words: string,
+    description: string,
+  ): void => {
+    setHandler(
+      update,
+      () => {
+        takeDecision(run, { kind });
+        return { words };
       },
-    },
+      {
+        description,
+        validator: (...args: readonly unknown[]) => {
+          requireDecodable(args);
+          requireAwaited(run, kind);
+          if (kind !== 'recreate' || !isStoppedBeforeCreate(run)) return;
+          throw messageRefused('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
+        },
+      },
+    );
+  };
+  on(
+    recreateUpdate,
+    'recreate',
+    'The task is created again. If the first create was accepted, both are paid.',
+    'CreateUncertain: create it again. May be paid twice.',
   );
-  setHandler(
+  on(
     abandonUpdate,
-    () => {
-      takeDecision(run, { kind: 'abandon' });
-      return { words: 'The task is given up.' };
-    },
-    {
-      description: 'CreateUncertain, Archiving, ArchiveIncomplete: give up. What the service did may still be paid.',
-      validator: applies('abandon'),
-    },
+    'abandon',
+    'The task is given up.',
+    'CreateUncertain, Archiving, ArchiveIncomplete: give up. What the service did may still be paid.',
   );
-  setHandler(
+  on(
     rearchiveUpdate,
-    () => {
-      takeDecision(run, { kind: 'rearchive' });
-      return { words: 'What is missing is tried again now; the status tells what comes of it.' };
-    },
-    {
-      description: 'Archiving, ArchiveIncomplete: try at once to archive what is missing.',
-      validator: applies('rearchive'),
-    },
+    'rearchive',
+    'What is missing is tried again now; the status tells what comes of it.',
+    'Archiving, ArchiveIncomplete: try at once to archive what is missing.',
   );
 }

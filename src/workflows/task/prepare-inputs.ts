@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } from '../../contract/activities';
+import type { CreateTaskInput, ManifestInput, UnusableFile } from '../../contract/activities';
 import { addUploads, noUploads } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import type { PlannedFile } from '../../contract/parse-task-input';
@@ -52,16 +52,12 @@ function remainingMs(run: TaskRun): number {
 }
 
 async function uploadAll(run: TaskRun): Promise<PreparedInputs> {
-  const contents = await groupByContent(run);
+  const queue = await groupByContent(run);
   const manifest: ManifestInput[] = [];
   const resources: Record<string, PreparedInputs[string]> = {};
-  const queue = [...contents];
   const uploadNext = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const { resource, described } = await upload(run, next);
-      manifest.push(described);
-      for (const { key, as } of next.wantedBy) resources[key] = { resource, as };
-    }
+    for (let next = queue.shift(); next !== undefined; next = queue.shift())
+      await upload(run, next, manifest, resources);
   };
   await Promise.all(Array.from({ length: parallelUploads }, uploadNext));
   run.state.inputs = manifest;
@@ -71,10 +67,15 @@ async function uploadAll(run: TaskRun): Promise<PreparedInputs> {
 async function upload(
   run: TaskRun,
   { file, wantedBy }: Content,
-): Promise<{ resource: CommittedInput; described: ManifestInput }> {
+  manifest: ManifestInput[],
+  resources: Record<string, PreparedInputs[string]>,
+): Promise<void> {
   const { account, tuning, batch } = run.plan;
-  const summary = `Upload ${markdownText(uploadName(file), maxSummaryNameLength)}`;
-  const options = transferOptions(tuning, summary, remainingMs(run));
+  // Without secrets of a URL. A summary is cut off at its end: of a long place that a program made, its name comes first.
+  const place = isUri(file) ? redactUrl(file) : file;
+  const slash = Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\'));
+  const shown = place.length <= maxSummaryNameLength || slash < 0 ? place : `${place.slice(slash + 1)} of ${place}`;
+  const options = transferOptions(tuning, `Upload ${markdownText(shown, maxSummaryNameLength)}`, remainingMs(run));
   // Not where an app is given the name: only just after its upload is the service's last file of that name surely this one.
   const isShared = (batch !== null && wantedBy.every(({ as }) => as !== 'name')) || undefined;
   const stored = await activities.storeInput
@@ -86,14 +87,8 @@ async function upload(
   const sent = wasShared ? { files: 0, bytes: 0, shared: 1 } : { files: 1, bytes, shared: 0 };
   run.state.uploads = addUploads(run.state.uploads ?? noUploads, sent);
   const keys = wantedBy.map(({ key }) => key);
-  return { resource, described: { keys, file, name, bytes, sha256, resourceId: resource.resourceId } };
-}
-
-/** Without secrets of a URL. A summary is cut off at its end: of a long place that a program made, its name comes first. */
-function uploadName(file: string): string {
-  const place = isUri(file) ? redactUrl(file) : file;
-  const slash = Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\'));
-  return place.length <= maxSummaryNameLength || slash < 0 ? place : `${place.slice(slash + 1)} of ${place}`;
+  manifest.push({ keys, file, name, bytes, sha256, resourceId: resource.resourceId });
+  for (const { key, as } of wantedBy) resources[key] = { resource, as };
 }
 
 /** Finds files of the same content before anything is uploaded; a single file is not read. */
@@ -127,22 +122,24 @@ async function groupByContent(run: TaskRun): Promise<Content[]> {
   return [...byFile.values()];
 }
 
-const ofServiceOrStorage = [failureTypes.ServiceRefused, failureTypes.ServiceReplyInvalid, failureTypes.StorageRefused];
+const ofServiceOrStorage: readonly unknown[] = [
+  failureTypes.ServiceRefused,
+  failureTypes.ServiceReplyInvalid,
+  failureTypes.StorageRefused,
+];
 
 /** Says which inputs a file was for that cannot be used or is refused: its activity knows the file only, a person the inputs. */
 function aboutInputs(error: unknown, files: readonly PlannedFile[]): unknown {
   const failure = getFinalFailure(error);
-  if (failure !== undefined && ofServiceOrStorage.some((type) => type === failure.type)) {
-    const { message, type, details, cause } = failure;
-    return new ApplicationFailure(`${listInputs(files)}: ${message}`, type, true, details, cause);
+  if (failure === undefined) return error;
+  const { message, type, details, cause } = failure;
+  const list = (some: readonly PlannedFile[]): string =>
+    `inputs[${some.map(({ key }) => JSON.stringify(key)).join(', ')}]`;
+  if (ofServiceOrStorage.includes(type)) {
+    return new ApplicationFailure(`${list(files)}: ${message}`, type, true, details, cause);
   }
-  if (failure?.type !== failureTypes.InputUnusable) return error;
-  const [detail] = (failure.details ?? []) as readonly (UnusableFile | undefined)[];
+  if (type !== failureTypes.InputUnusable) return error;
+  const [detail] = (details ?? []) as readonly (UnusableFile | undefined)[];
   const meant = files.filter(({ file }) => detail === undefined || redactUrl(file) === detail.file);
-  const inputs = meant.map(({ key }) => key);
-  return taskFailure('InputUnusable', `${listInputs(meant)}: ${failure.message}`, { inputs });
-}
-
-function listInputs(files: readonly PlannedFile[]): string {
-  return `inputs[${files.map(({ key }) => JSON.stringify(key)).join(', ')}]`;
+  return taskFailure('InputUnusable', `${list(meant)}: ${message}`, { inputs: meant.map(({ key }) => key) });
 }

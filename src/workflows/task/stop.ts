@@ -7,11 +7,10 @@ import {
   type StopVerb,
   type VerbAnswer,
 } from '../../core/stop-request';
-import { type DeadlineName, getServiceStatus, passedDeadline } from '../../core/task-state';
+import { getServiceStatus, passedDeadline } from '../../core/task-state';
 import { formatDuration } from '../../core/time';
 import { activities, verbOptions } from '../activity-proxies';
 import { failureMessage, taskFailure } from '../failures';
-import { refreshDetails } from './display';
 import { createdId, type TaskRun } from './task-run';
 
 /** From when the task's deadlines count; time that it waited for a decision does not. */
@@ -23,23 +22,19 @@ export function untilTotalDeadlineMs(run: TaskRun): number {
   return Math.max(0, countedFromMs(run) + run.plan.deadlinesMs.total - Date.now()) + 1;
 }
 
-/** The first deadline that has passed, in words; undefined while all of them hold. */
 export function breachedDeadline(run: TaskRun): string | undefined {
+  const { deadlinesMs } = run.plan;
   const { acceptedAtMs, runningSinceMs } = run.state;
   const starts = { startedAtMs: countedFromMs(run), acceptedAtMs, runningSinceMs };
-  const deadline = passedDeadline(starts, run.plan.deadlinesMs, Date.now());
-  return deadline && formatBreach(deadline, formatDuration(run.plan.deadlinesMs[deadline]));
-}
-
-function formatBreach(deadline: DeadlineName, duration: string): string {
-  switch (deadline) {
-    case 'total':
-      return `The task was not over ${duration} after its start (deadlines.total).`;
-    case 'run':
-      return `The task ran longer than ${duration} (deadlines.run).`;
-    case 'queue':
-      return `The task did not run within ${duration} after it was accepted (deadlines.queue).`;
-  }
+  const deadline = passedDeadline(starts, deadlinesMs, Date.now());
+  if (deadline === undefined) return undefined;
+  const duration = formatDuration(deadlinesMs[deadline]);
+  const words = {
+    total: `The task was not over ${duration} after its start`,
+    run: `The task ran longer than ${duration}`,
+    queue: `The task did not run within ${duration} after it was accepted`,
+  };
+  return `${words[deadline]} (deadlines.${deadline}).`;
 }
 
 /** Whether the task should not be created any more. `interrupt` is kept for when it runs. */
@@ -48,8 +43,7 @@ export function isStoppedBeforeCreate({ state }: TaskRun): boolean {
 }
 
 /** Records a request to end the task, once for each verb. */
-export function askToStop(run: TaskRun, verb: StopVerb): void {
-  const { state } = run;
+export function askToStop({ state }: TaskRun, verb: StopVerb): void {
   if (state.stopRequests.some((request) => request.verb === verb)) return;
   log.info('stop requested', { verb, requestId: state.requestId });
   const opened = openStopRequest(verb, Date.now());
@@ -57,7 +51,6 @@ export function askToStop(run: TaskRun, verb: StopVerb): void {
   const request = state.requestId === null ? opened : afterReading(opened, getServiceStatus(state));
   state.stopRequests = [...state.stopRequests, request];
   state.isWokenUp = true;
-  refreshDetails(run);
 }
 
 /** A stop that is sent only after its time gets so long, at most, for each of so many sends. */
@@ -84,15 +77,14 @@ export function superviseStop(run: TaskRun): void {
   const isJustSent = stop.sends <= lateSends && stop.lastSentAtMs !== null && nowMs - stop.lastSentAtMs < answerMs;
   if (isDue || isJustSent) return;
   const requestId = createdId(run);
-  const still = state.serviceStatus ?? 'not visible';
+  const { serviceStatus } = state;
   throw taskFailure(
     'StopUnconfirmed',
-    `The task ${requestId} was asked to stop and is still ${still} after ${formatDuration(stopGraceMs)}. ${stop.words} It may still run and be paid.`,
-    { requestId, serviceStatus: state.serviceStatus },
+    `The task ${requestId} was asked to stop and is still ${serviceStatus ?? 'not visible'} after ${formatDuration(stopGraceMs)}. ${stop.words} It may still run and be paid.`,
+    { requestId, serviceStatus },
   );
 }
 
-/** Sends the verb that a request to end the task needs in the state just read; the watch then reads again. */
 export async function sendDueVerb(run: TaskRun): Promise<void> {
   const { state, plan } = run;
   const due = nextVerb(state.stopRequests, getServiceStatus(state), Date.now());
@@ -106,5 +98,4 @@ export async function sendDueVerb(run: TaskRun): Promise<void> {
   log.info('verb sent', { verb, taken: answer.taken, requestId });
   const answered = afterVerb(due.request, verb, answer, Date.now());
   state.stopRequests = state.stopRequests.map((request) => (request === due.request ? answered : request));
-  refreshDetails(run);
 }

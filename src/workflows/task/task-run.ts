@@ -6,7 +6,6 @@ import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
 import { createDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import type { CostTimes, TaskResult, Timestamps } from '../../contract/task-result';
-import type { Money } from '../../money/money';
 import { afterReading, type StopRequest } from '../../core/stop-request';
 import {
   afterPoll,
@@ -16,8 +15,9 @@ import {
   unseenTask,
   type WatchedTask,
 } from '../../core/task-state';
+import type { Money } from '../../money/money';
 import { messageRefused, taskFailure } from '../failures';
-import { isRetriedRun, readStartArgument } from '../start-argument';
+import { isRetriedRun, readStartArgument } from '../run-info';
 
 export interface TaskEnd {
   readonly status: TerminalStatus;
@@ -29,10 +29,7 @@ export interface TaskEnd {
 
 /** A decision about a task that waits for one: by a person, or `adopt` by a callback that the service confirms. */
 export type Decision =
-  | { readonly kind: 'adopt'; readonly requestId: string }
-  | { readonly kind: 'recreate' }
-  | { readonly kind: 'abandon' }
-  | { readonly kind: 'rearchive' };
+  { readonly kind: 'adopt'; readonly requestId: string } | { readonly kind: 'recreate' | 'abandon' | 'rearchive' };
 
 export const uncertainDecisions = ['adopt', 'recreate', 'abandon'] as const;
 export const incompleteDecisions = ['rearchive', 'abandon'] as const;
@@ -45,7 +42,6 @@ export interface UncertainWait {
   readonly notBeforeMs: number;
   /** When the policy `onUncertain` decides, if it decides at all. */
   readonly actAtMs: number;
-  /** How often the service was asked about what callbacks brought. */
   rounds: number;
 }
 
@@ -60,7 +56,6 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 export interface TaskState extends Mutable<WatchedTask> {
   /** When a worker took it up: its deadlines count from then. */
   readonly startedAtMs: number;
-  /** When it was started, perhaps while no worker ran. */
   readonly requestedAtMs: number;
   status: LonghaulStatus;
   sinceMs: number;
@@ -74,30 +69,24 @@ export interface TaskState extends Mutable<WatchedTask> {
   /** How long it waited for a decision about an uncertain create; deadlines do not count it. */
   parkedMs: number;
   acceptedAtMs: number | null;
-  /** Once the task is over at the service; null when it is not known. */
   cost: Money | null;
   stopRequests: readonly StopRequest[];
   /** Why a stop was asked for by Longhaul itself. */
   breachedDeadline: string | null;
   /** The resource in the place of each file, by input key. Undefined before all of them are there. */
   resources?: CreateTaskInput['inputs'];
-  /** Why it is not known whether a create was accepted. */
   uncertaintyReason?: string;
-  /** That create, while it waits for a decision. */
   uncertain?: UncertainWait;
-  /** Request ids that callbacks of the current create brought, in the order of their arrival; none is believed before the service confirms it. */
+  /** Request ids that callbacks of the current create brought; none is believed before the service confirms it. */
   candidates: readonly Candidate[];
   /** Temporal asked this run or a previous one to end as canceled. */
   isCancellationRequested: boolean;
   /** A message came in: the watch polls before its timer ends. */
   isWokenUp: boolean;
-  /** When the watch by activity last reported a state. */
   toldMs?: number;
-  /** How the task ended, what its archive misses, and the pause before the next attempt, while it waits for a decision. */
-  incomplete?: { readonly end: TaskEnd; readonly missing: string; readonly pauseMs: number };
+  /** How the task ended, and the pause before the next attempt, while its archive waits for a decision. */
+  incomplete?: { readonly end: TaskEnd; readonly pauseMs: number };
 }
-
-export type ArchivedPart = Pick<TaskResult, 'outputs' | 'outputCount' | 'outputBytes' | 'manifest'>;
 
 /** Input of one run: the task's input, and what a previous run handed over. */
 export type TaskRunInput = TaskInput & { readonly continueAsNewState?: TaskState };
@@ -119,7 +108,7 @@ export interface TaskRun {
   /** How many candidates came so far; a new one is checked at once. */
   candidatesArrived: number;
   isWarned: boolean;
-  archived: ArchivedPart | null;
+  archived: Pick<TaskResult, 'outputs' | 'outputCount' | 'outputBytes' | 'manifest'> | null;
   isOver: boolean;
   /** It ended without being over at the service, as far as is known. */
   mayRun: boolean;
@@ -129,7 +118,7 @@ export interface TaskRun {
 export function openRun(argument: unknown): TaskRun {
   const start = readStartArgument(argument);
   const { plan, problems: inputProblems = [] } = parseTaskInput(start.input);
-  const { workflowId, continuedFromExecutionRunId } = workflowInfo();
+  const { workflowId, continuedFromExecutionRunId, startTime } = workflowInfo();
   const problems = [...start.problems, ...inputProblems];
   // A task that was paid goes on where it is: it has continued as new.
   const isFirst = continuedFromExecutionRunId === undefined || isRetriedRun();
@@ -141,7 +130,7 @@ export function openRun(argument: unknown): TaskRun {
     ]);
     throw taskFailure('InputInvalid', problems.join('\n'), { problems });
   }
-  const newTask = newState(plan, { startedAtMs: Date.now(), requestedAtMs: workflowInfo().startTime.getTime() });
+  const newTask = newState(plan, { startedAtMs: Date.now(), requestedAtMs: startTime.getTime() });
   return newRun(workflowId, start.input as TaskInput, plan, { ...newTask, ...start.continueAsNewState });
 }
 
@@ -168,10 +157,8 @@ export function newRun(workflowId: string, input: TaskInput, plan: TaskPlan, sta
 }
 
 /** The state of a task that a worker has just taken up. @internal exported for tests */
-export function newState(
-  plan: TaskPlan,
-  { startedAtMs, requestedAtMs }: Pick<TaskState, 'startedAtMs' | 'requestedAtMs'>,
-): TaskState {
+export function newState(plan: TaskPlan, times: Pick<TaskState, 'startedAtMs' | 'requestedAtMs'>): TaskState {
+  const { startedAtMs, requestedAtMs } = times;
   return {
     ...unseenTask(startedAtMs),
     startedAtMs,
@@ -195,7 +182,6 @@ export function newState(
   };
 }
 
-/** The request id; only steps that follow the create ask for it. */
 export function createdId({ state }: TaskRun): string {
   if (state.requestId === null) throw new Error('The task has no request id yet.');
   return state.requestId;
@@ -243,7 +229,7 @@ export function applyPoll(run: TaskRun, poll: PollResult, known = afterPoll(watc
 /** The newest so many are kept: a create has one task, and its callbacks repeat one id. */
 const maxCandidates = 50;
 
-/** A callback names a request id: that of this task wakes the watch; while there is none, one that answers the current create is a candidate; any other changes nothing. */
+/** A callback names a request id: that of this task wakes the watch; while there is none, one that answers the current create is a candidate. */
 export function receiveCallback(run: TaskRun, requestId: string, createNumber: unknown): void {
   const { state } = run;
   if (requestId === state.requestId) state.isWokenUp = true;
@@ -259,20 +245,12 @@ export function receiveCallback(run: TaskRun, requestId: string, createNumber: u
   }
 }
 
-/** Waits for one of these decisions, and forgets the one before. */
+/** Waits for one of these decisions, or for none, and forgets the one before. */
 export function awaitDecision(run: TaskRun, kinds: readonly Decision['kind'][]): void {
   run.awaited = kinds;
   run.decision = undefined;
 }
 
-/** Waits for a decision no longer; returns the one that came, if any. */
-export function endDecision(run: TaskRun): Decision | undefined {
-  const { decision } = run;
-  awaitDecision(run, []);
-  return decision;
-}
-
-/** Throws, in words for the person who asked, when this decision is not awaited now. */
 export function requireAwaited({ awaited, decision }: TaskRun, kind: Decision['kind']): void {
   if (awaited.includes(kind) && decision === undefined) return;
   const now = awaited.length === 0 ? 'The task waits for no decision now' : `It waits for ${awaited.join(', ')}`;

@@ -1,9 +1,11 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { TaskResult } from '../../contract/task-result';
 import { sendRefusalWebhook, sendTaskWebhook } from '../end-webhook';
+import { setDetails } from '../run-info';
 import { archiveTask } from './archive';
 import { createOnce } from './create';
-import { archiveFailure, countFailure, countResult, endingFailure, finishTask, finishUncreated } from './finish';
+import { taskDetails } from './display';
+import { archiveFailure, countEnd, endingFailure, finishTask, finishUncreated } from './finish';
 import { listen } from './message-handlers';
 import { type PreparedInputs, prepareInputs } from './prepare-inputs';
 import { openRun, type TaskRun, type TaskRunInput } from './task-run';
@@ -29,17 +31,18 @@ export async function task(input: TaskRunInput): Promise<TaskResult> {
     await sendRefusalWebhook('task', input, error);
     throw error;
   }
+  setDetails(() => taskDetails(run));
   listen(run);
   return await CancellationScope.nonCancellable(async () => {
     try {
       const result = await story(run);
-      countResult(run, result);
+      countEnd(run, result);
       await sendTaskWebhook(run, { result });
       await condition(allHandlersFinished);
       return result;
     } catch (error) {
       const failure = endingFailure(run, error);
-      countFailure(run, failure);
+      countEnd(run, null, failure);
       await sendTaskWebhook(run, { error: failure });
       await condition(allHandlersFinished);
       throw failure;

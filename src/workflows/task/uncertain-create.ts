@@ -15,13 +15,15 @@ import {
   awaitDecision,
   type Candidate,
   type Decision,
-  endDecision,
   type TaskRun,
   uncertainDecisions,
   type UncertainWait,
 } from './task-run';
 
 const askedAtOnce = 10;
+const endlessWaitMs = 30 * 86_400_000;
+/** What the first page of the Web UI shows of a task that waits: the summary of its timer. */
+const waitsForYou = 'Waits for you: adopt, recreate or abandon. User Metadata tells more';
 
 /**
  * It is not known whether the task exists: by policy, by a person's decision, or by a callback whose request id the
@@ -63,8 +65,9 @@ export async function decideUncertain(run: TaskRun): Promise<void> {
   await condition(allHandlersFinished);
   run.state.parkedMs += Date.now() - wait.sinceMs;
   delete run.state.uncertain;
-  // The status says already what will happen.
-  carryOut(run, endDecision(run) ?? found);
+  const decision = run.decision ?? found;
+  awaitDecision(run, []);
+  carryOut(run, decision);
 }
 
 /** @param decision - undefined: a stop ended the wait. */
@@ -84,9 +87,8 @@ function carryOut(run: TaskRun, decision: Decision | undefined): void {
     case undefined:
       throw stopUnconfirmed(run);
     default: {
-      const words =
-        'The policy onUncertain or a person chose not to wait. If it exists, follow it with its request id.';
-      throw taskFailure('CreateUncertain', `${state.uncertaintyReason} ${words}`, { createNumber: state.createNumber });
+      const words = `${state.uncertaintyReason} The policy onUncertain or a person chose not to wait. If it exists, follow it with its request id.`;
+      throw taskFailure('CreateUncertain', words, { createNumber: state.createNumber });
     }
   }
 }
@@ -96,11 +98,6 @@ export function stopUnconfirmed({ state }: TaskRun): Error {
   const words = `${state.uncertaintyReason} So the stop cannot be confirmed.`;
   return taskFailure('StopUnconfirmed', words, { requestId: null });
 }
-
-/** What the first page of the Web UI shows of a task that waits: the summary of its timer. */
-const waitsForYou = 'Waits for you: adopt, recreate or abandon. User Metadata tells more';
-/** A wait without an end has a timer, too, for its summary. */
-const endlessWaitMs = 30 * 86_400_000;
 
 /** Waits for a decision, exempt from the task's deadlines, and asks the service about what callbacks bring. */
 async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision | undefined> {
@@ -120,7 +117,6 @@ async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision
   }
 }
 
-/** Until the service is asked again, the policy decides, or something comes in. */
 function untilNextRound(run: TaskRun, { rounds, actAtMs }: UncertainWait): { ms: number; summary: string } {
   const { createRetryMs, createRetryMaxMs } = run.plan.tuning;
   if (run.state.candidates.length > 0) {
@@ -128,17 +124,13 @@ function untilNextRound(run: TaskRun, { rounds, actAtMs }: UncertainWait): { ms:
     return { ms, summary: `${waitsForYou}; then the service is asked again` };
   }
   if (getPolicy(run) === undefined) return { ms: endlessWaitMs, summary: waitsForYou };
-  return {
-    ms: Math.max(1, actAtMs - Date.now()),
-    summary: `${waitsForYou}; then the policy onUncertain decides`,
-  };
+  return { ms: Math.max(1, actAtMs - Date.now()), summary: `${waitsForYou}; then the policy onUncertain decides` };
 }
 
 function showUncertain(run: TaskRun, { sentAtMs, actAtMs }: UncertainWait): void {
-  const { candidates } = run.state;
   const policy = getPolicy(run);
   const confirmation =
-    candidates.length === 0 ? '' : 'the service to confirm the request id that a callback brought, or ';
+    run.state.candidates.length === 0 ? '' : 'the service to confirm the request id that a callback brought, or ';
   const what = policy?.kind === 'recreate' ? 'sends it again (may be paid twice)' : 'gives the task up';
   const byPolicy =
     policy === undefined ? '' : `; without them the policy ${what} at ${new Date(actAtMs).toISOString()}`;
@@ -158,7 +150,6 @@ function getPolicy(run: TaskRun): Decision | undefined {
   return mayRecreate && !isStoppedBeforeCreate(run) ? { kind: 'recreate' } : undefined;
 }
 
-/** What it decides now; undefined while a callback may still bring the request id. */
 function duePolicy(run: TaskRun, { actAtMs }: UncertainWait): Decision | undefined {
   return run.state.candidates.length === 0 && Date.now() >= actAtMs ? getPolicy(run) : undefined;
 }
@@ -206,10 +197,8 @@ export async function requireAdoptable(run: TaskRun, requestId: string, force: b
     );
   }
   if (poll.seen !== 'task') {
-    const problem =
-      poll.seen === 'notFound'
-        ? `The service does not know it in the account "${run.plan.account}"; check the id.`
-        : poll.problem;
+    const unknown = `The service does not know it in the account "${run.plan.account}"; check the id.`;
+    const problem = poll.seen === 'notFound' ? unknown : poll.problem;
     throw messageRefused(`The task ${requestId} is not followed: ${problem} Nothing is decided; the task still waits.`);
   }
   const problem = force ? undefined : problemWithCreate(requestId, sentAtMs, check);
@@ -219,7 +208,6 @@ export async function requireAdoptable(run: TaskRun, requestId: string, force: b
   );
 }
 
-/** Why the task is another create's, or may well be; undefined when nothing speaks against it. */
 function problemWithCreate(
   requestId: string,
   sentAtMs: number,
@@ -232,12 +220,12 @@ function problemWithCreate(
     createdAt === null
       ? `The service does not say when it created the task ${requestId}`
       : `The service created the task ${requestId} at ${formatMoment(createdAt)}`;
-  const sent = `this create was sent at ${formatMoment(sentAtMs)}`;
+  const words = `${created}, and this create was sent at ${formatMoment(sentAtMs)}`;
   if (createdAt !== null && isCreatedBefore(Date.parse(createdAt), sentAtMs)) {
-    return `${created}, and ${sent}, so it is the task of an earlier create, unless a clock is wrong.`;
+    return `${words}, so it is the task of an earlier create, unless a clock is wrong.`;
   }
   if (rival === null) return undefined;
-  return `${created}, and ${sent}; the create of ${rival.workflowId}, sent at ${formatMoment(rival.sentAtMs)}, is uncertain, too, and may as well have made it.`;
+  return `${words}; the create of ${rival.workflowId}, sent at ${formatMoment(rival.sentAtMs)}, is uncertain, too, and may as well have made it.`;
 }
 
 /** Never cancelled: a stop that comes meanwhile ends the task that may just be found. */

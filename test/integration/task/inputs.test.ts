@@ -97,12 +97,6 @@ describe('input files', () => {
     expect(inputs).toMatchObject([{ keys: ['1:LoadImage.image', '2:LoadImage.image'], sha256 }]);
   });
 
-  it('of different content are uploaded each', async () => {
-    const { result, asked } = await runTask(twoPhotos('cat.png', 'rocket.jpg'));
-    expect(result.status).toBe('Success');
-    expect({ tokens: asked('upload-token'), commits: asked('commit') }).toEqual({ tokens: 2, commits: 2 });
-  });
-
   it.each(['url', 'name', 'id'] as const)('are given to the app by their %s', async (as) => {
     const { result, inputs } = await runTask({
       webAppId: 1,

@@ -79,15 +79,6 @@ describe('the outputs of a task', () => {
       expect(queries(requestId ?? '')).toBe(2);
     },
   );
-
-  it('are missed in words when a success never lists any', async () => {
-    stack.service.scenarios.add({ endpoint: 'outputs', scenario: { name: 'no-outputs' }, times: 5 });
-    const failure = await failureOf(await stack.start({ webAppId: 5, inputs: {} }));
-    expect(failure).toMatchObject({
-      type: 'SuccessNoOutputs',
-      message: expect.stringContaining('no output') as string,
-    });
-  });
 });
 
 describe('a task that fails at the service', () => {

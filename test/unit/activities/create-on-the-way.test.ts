@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { CreateTaskInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { readArchiveIdentity } from '../../../src/storage/archive/archive-identity';
@@ -78,5 +79,22 @@ describe('createTask, where what is on the way refuses', () => {
 
     expect(alone.failure).toMatchObject({ type: 'ServiceUnavailable' });
     expect(last.outcome).toMatchObject({ outcome: 'rejected', httpStatus: 404, sent: 9 });
+  });
+});
+
+describe('createTask, where completing the create record', () => {
+  it.each([
+    ['takes long', () => setTimeout(500)],
+    ['fails', () => Promise.reject(new Error('no space left'))],
+  ])('%s, tells Temporal the request id, too', async (_what, complete) => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 202, { requestId: 'r-1' });
+    });
+    archive.replace = complete;
+    const run = await create(server.url, {});
+    await server.close();
+
+    expect(run.outcome).toMatchObject({ outcome: 'accepted', requestId: 'r-1' });
+    expect(run.heartbeats).toEqual([expect.objectContaining({ requestId: 'r-1' })]);
   });
 });

@@ -1,4 +1,5 @@
-import { resolveResources } from '../../../src/activities/create-request';
+import { toCreateRequest } from '../../../src/activities/create-request';
+import type { CreateTaskInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { commitObject } from '../../../src/service/file-upload';
 import { replyJson, startHttpServer, type TestHttpServer } from '../../support/start-http-server';
@@ -36,8 +37,9 @@ afterAll(async () => {
 
 async function urlInCreate(): Promise<unknown> {
   const resource = { resourceId: 7, ...uploaded };
-  const inputs = await resolveResources(service, { image: { resource, as: 'url' } });
-  return inputs['image'];
+  const inputs: CreateTaskInput['inputs'] = { image: { resource, as: 'url' } };
+  const { inputValues } = await toCreateRequest(service, { webAppId: 7, inputs });
+  return inputValues['image'];
 }
 
 async function committedId(): Promise<number | string> {

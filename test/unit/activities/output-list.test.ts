@@ -1,5 +1,5 @@
 import { OutputList } from '../../../src/activities/output-list';
-import type { OutputNames } from '../../../src/activities/output-names';
+import type { OutputNames } from '../../../src/activities/manifest';
 import type { OutputItem } from '../../../src/service';
 
 /** As many as a list may have. */

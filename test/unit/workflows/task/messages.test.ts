@@ -1,10 +1,4 @@
-import {
-  awaitDecision,
-  endDecision,
-  receiveCallback,
-  requireAwaited,
-  takeDecision,
-} from '../../../../src/workflows/task/task-run';
+import { awaitDecision, receiveCallback, requireAwaited, takeDecision } from '../../../../src/workflows/task/task-run';
 import { taskRun } from '../../../support/task-run';
 
 describe('a task that waits for a decision', () => {
@@ -12,8 +6,7 @@ describe('a task that waits for a decision', () => {
     const run = taskRun();
     awaitDecision(run, ['adopt', 'abandon']);
     takeDecision(run, { kind: 'adopt', requestId: 'r-1' });
-    expect(endDecision(run)).toEqual({ kind: 'adopt', requestId: 'r-1' });
-    expect(endDecision(run)).toBeUndefined();
+    expect(run.decision).toEqual({ kind: 'adopt', requestId: 'r-1' });
   });
 
   it('refuses what it does not wait for', () => {
@@ -34,7 +27,7 @@ describe('a task that waits for a decision', () => {
     expect(() => {
       requireAwaited(run, 'adopt');
     }).toThrow('"adopt" does not apply: A decision was taken already.');
-    expect(endDecision(run)).toEqual({ kind: 'abandon' });
+    expect(run.decision).toEqual({ kind: 'abandon' });
   });
 
   it('forgets the decision before when it waits again', () => {

@@ -1,11 +1,14 @@
+import { DefaultFailureConverter, type FailureConverter } from '@temporalio/common';
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/workflow';
+import { encodesFailures } from '../contract/encryption';
 import { Undecodable } from '../contract/input-bounds';
 import { errorMessage } from '../core/text';
 
+/* The converters of the workflow bundle (workflow-sources.ts), under the names that the SDK looks for. */
+
 /**
- * Temporal's default payload converter, except that a payload that cannot be decoded becomes an {@link Undecodable}
- * instead of an error: thrown while a signal or a start is decoded, the error would fail the workflow task, and every
- * retry of it. It is part of the workflow bundle (workflow-sources.ts).
+ * Temporal's default, except that a payload that cannot be decoded becomes an {@link Undecodable}: an error while a signal or
+ * a start is decoded would fail the workflow task, and every retry of it.
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value, context, hint) => defaultPayloadConverter.toPayload(value, context, hint),
@@ -18,3 +21,8 @@ export const payloadConverter: PayloadConverter = {
     }
   },
 };
+
+/** Temporal's default. In a worker that encrypts, messages and stacks go into a payload, which its codec encrypts. */
+export const failureConverter: FailureConverter = new DefaultFailureConverter({
+  encodeCommonAttributes: Reflect.get(globalThis, encodesFailures) === true,
+});
