@@ -6,7 +6,7 @@ import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
 import { shortHash } from '../core/archive-name';
 import { isTerminal, parseServiceStatus } from '../core/task-state';
-import { manifestText, type PreviousManifest } from '../archive/manifest';
+import { type Manifest, manifestText } from '../archive/manifest';
 import { NotFoundError, OutputGoneError, type TaskOutputs } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
@@ -112,7 +112,7 @@ function ownWorkflow(): string | null {
 
 interface OwnPlace {
   readonly names: OutputNames;
-  readonly previous: PreviousManifest | undefined;
+  readonly previous: Manifest | undefined;
   readonly isFree: boolean;
 }
 

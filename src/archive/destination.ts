@@ -9,36 +9,28 @@ import { ArchiveError } from '../storage/errors';
 import { isInside } from '../storage/local-file';
 import { ResultsError } from './errors';
 
-/** A file of an archive, and what it must be. */
 export interface WantedFile extends Expectation {
   readonly archive: Archive;
-  /** The archive's name. */
   readonly from: string;
-  /** The name in the folder. */
   readonly to: string;
 }
 
-/** A file in the folder. */
 export interface KeptFile {
-  /** Absolute. */
   readonly path: string;
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
   /** Whether it was fetched now; otherwise it was there, complete. */
   readonly isNew: boolean;
 }
 
-/** How a file is fetched. */
 export interface FetchFileOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called often, with the bytes so far. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * The folder on this machine that files are fetched into. A file has a temporary name until it is complete and flushed;
- * nothing is written outside of the folder, whatever names an archive gives and wherever links in the folder lead.
+ * The folder on this machine that files are fetched into. Nothing is written outside of it, whatever names an archive
+ * gives and wherever links in the folder lead.
  */
 export class Destination {
   readonly path: string;
@@ -85,7 +77,6 @@ export class Destination {
     }
   }
 
-  /** Keeps a small text. */
   async keep(to: string, text: Buffer): Promise<void> {
     await this.#writing(async () => {
       await this.#requireInside(to);
@@ -109,7 +100,6 @@ export class Destination {
     return await this.#nearest(dirname(folder));
   }
 
-  /** Undefined where there is nothing. */
   async #real(path: string): Promise<string | undefined> {
     try {
       return await realpath(path);

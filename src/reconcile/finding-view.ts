@@ -33,20 +33,15 @@ export function findingView({ remedies, ...finding }: Finding, taskQueue: string
   return { ...finding, commands: remedies.map((remedy) => remedyCommand(remedy, taskQueue)) };
 }
 
-/** How many findings there are of each kind; kinds that were not found are absent. */
 type FindingCounts = Partial<Record<FindingKind, number>>;
 
-/** Counts them by kind. */
 export function countKinds(findings: readonly Pick<Finding, 'kind'>[]): FindingCounts {
   const counts: FindingCounts = {};
   for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
 
-/**
- * The whole comparison for a person: what is safe is counted, everything else has a line and its commands. `counts` are
- * of all findings, when only the first of them are given.
- */
+/** The whole comparison for a person. `counts` are of all findings, when only the first of them are given. */
 export function reconciliationText(
   { safe }: Pick<Reconciliation, 'safe'>,
   findings: readonly FindingView[],
@@ -68,9 +63,7 @@ export function reconciliationText(
   return [...blocks, `${verdict}. Safe: ${total} (${parts.join(', ')}).`, ''].join('\n');
 }
 
-/**
- * The same of at most `maxLength` characters: the first findings, each complete, and how many more there are `where`.
- */
+/** The same of at most `maxLength` characters: the first findings, and how many more there are `where`. */
 export function boundedReconciliationText(
   safe: Pick<Reconciliation, 'safe'>,
   findings: readonly FindingView[],

@@ -4,7 +4,7 @@ import type { ListedBatch } from '../../../src/client/batch/list-batches';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
-import type { CostSum } from '../../../src/archive/cost-sums';
+import type { CostSum } from '../../../src/archive/costs';
 import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
