@@ -133,18 +133,4 @@ describe('the check of all rows', () => {
     });
     expect(report.firstProblems).toHaveLength(10);
   });
-
-  it('fails when the row file is not there, or nothing says its format', async () => {
-    await expect(checkRows(readRows(rowFileAt(join(files.path, 'none.csv'))))).rejects.toThrow(
-      /The row file ".*none\.csv" cannot be read \(ENOENT\); check its path\./,
-    );
-    expect(() => rowFileAt('rows.txt')).toThrow(RowFileError);
-    expect(rowFileAt('rows.txt', 'csv').format).toBe('csv');
-    expect(['a.JSONL', 'a.ndjson', 'a.csv', 'a.tsv'].map((name) => rowFileAt(name).format)).toEqual([
-      'jsonl',
-      'jsonl',
-      'csv',
-      'tsv',
-    ]);
-  });
 });
