@@ -3,7 +3,6 @@ import { isRecord } from './json';
 import { safeText } from './text';
 import { withoutUrls } from './uri';
 
-/** What a callback must say: of which task it is, and how that ended. */
 export interface NamedEnd {
   readonly requestId: string;
   /** The service's own word, bounded and free of secrets. */

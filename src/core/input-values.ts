@@ -1,4 +1,3 @@
-/** The parts of an input key `<node_id>:<NodeClass>.<parameter>` (specification, section 2.2). */
 export interface InputKey {
   readonly nodeId: string;
   readonly nodeClass: string;
@@ -6,8 +5,8 @@ export interface InputKey {
 }
 
 /**
- * Splits an input key at its first `:` and its last `.`: class names may hold spaces, colons and dots themselves
- * (`27:LayerColor: Levels.channel`). `undefined` when one of the three parts is missing.
+ * Splits an input key at its first `:` and its last `.`: class names may hold spaces, colons and dots (`27:LayerColor:
+ * Levels.channel`). `undefined` when a part is missing.
  */
 export function parseInputKey(key: string): InputKey | undefined {
   const colon = key.indexOf(':');

@@ -5,14 +5,11 @@ import { formatMoment } from './time';
 export type ServiceFacts =
   | {
       readonly says: 'task';
-      /** The service's own word. */
       readonly status: string;
       readonly createdAtMs: number | null;
       readonly expiresAtMs: number | null;
     }
-  /** No such task, for no account that was asked. */
   | { readonly says: 'unknown' }
-  /** The service has deleted it. */
   | { readonly says: 'gone' }
   | {
       readonly says: 'nothing';
@@ -21,7 +18,6 @@ export type ServiceFacts =
       readonly refusedKeyOf?: string;
     };
 
-/** What the archive holds of a task. */
 export interface ArchiveFacts {
   /** The folder inside the archive that the task was archived into; `''` is its top. */
   readonly folder: string;
@@ -39,11 +35,8 @@ export interface TaskFacts {
   readonly lastStatus: string | null;
   /** How many runs of workflows ended because the service reports its success and has no output. */
   readonly endsWithoutOutputs: number;
-  /** The workflow that follows it now, and what it is doing. */
   readonly follower: { readonly workflowId: string; readonly status: string } | null;
-  /** Null without a manifest. */
   readonly archived: ArchiveFacts | null;
-  /** Null when it was not asked. */
   readonly atService: ServiceFacts | null;
 }
 
@@ -51,7 +44,6 @@ export interface TaskFacts {
 export interface UncertainFacts {
   readonly workflowId: string;
   readonly createNumber: number;
-  /** When it was sent; null when the record does not say. */
   readonly sentAtMs: number | null;
   /** Whether a later create of the same workflow was allowed, which accepts that both may be paid. */
   readonly isSuperseded: boolean;
@@ -61,7 +53,6 @@ export interface UncertainFacts {
 
 /** Why a task needs no action. */
 export type SafeReason =
-  /** A running workflow follows it. */
   | 'followed'
   /** Its manifest is there, and every file that it names. */
   | 'archived'
@@ -85,7 +76,6 @@ export type Remedy =
       readonly createNumber: number;
       readonly requestId: string | null;
     }
-  /** Withdraws the create record: a person found that nothing was created. */
   | { readonly do: 'settleNone'; readonly workflowId: string; readonly createNumber: number };
 
 /** The kinds of findings, the most pressing first. */
@@ -108,7 +98,6 @@ export const findingKinds = [
   'lost',
 ] as const;
 
-/** One of {@link findingKinds}. */
 export type FindingKind = (typeof findingKinds)[number];
 
 /** Something that was paid for, or may have been, and is not safe. */
@@ -117,13 +106,11 @@ export interface Finding {
   readonly requestId: string | null;
   readonly workflowId: string | null;
   readonly account: string | null;
-  /** In plain words. */
   readonly reason: string;
   /** One of them makes it safe; none where nothing can. */
   readonly remedies: readonly Remedy[];
 }
 
-/** What the comparison says of one task or create. */
 export type Verdict = { readonly safe: SafeReason } | { readonly finding: Finding };
 
 /** Whether the verdict depends on what the service says, so that it has to be asked. */

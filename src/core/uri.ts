@@ -1,5 +1,4 @@
-import { redact, withoutQuery } from './redact';
-import { isMoment, isSignature } from './signature';
+import { isMoment, isSignature, redact, withoutQuery } from './redact';
 import { boundedText } from './text';
 
 /** What a URI can mean to a worker; `foreign` is a kind that no worker opens. */
@@ -9,8 +8,8 @@ export type UriKind = 'http' | 's3' | 'foreign';
 const uri = /^(?:[a-z][a-z0-9+.-]+:\/\/|(?:s3|https?|file|data):)/i;
 
 /**
- * The kind of URI that names a file, an archive or a folder; `undefined` for a path, `ab:1.png` and `C:\photos` included. A
- * path that begins like a URI is written with `./` in front of it.
+ * The kind of URI that names a file, an archive or a folder; `undefined` for a path, `ab:1.png` and `C:\photos`
+ * included. A path that begins like a URI is written with `./` in front.
  */
 export function uriKind(text: string): UriKind | undefined {
   if (!uri.test(text)) return undefined;
@@ -29,8 +28,8 @@ export function isDrivePath(text: string): boolean {
 }
 
 /**
- * A URL as it may be shown and kept: without its query, fragment and user information, and without what {@link redact}
- * takes out. Pure string work, so it also holds for what a strict parser refuses.
+ * A URL as it may be shown and kept: without query, fragment, user information and what {@link redact} takes out. Works
+ * on any text.
  */
 export function redactUrl(url: string): string {
   return redact(withoutQuery(url));
@@ -38,12 +37,11 @@ export function redactUrl(url: string): string {
 
 const urlWithHost = /[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/?#"'<>\\]*)[^\s"'<>\\]*/gi;
 
-/** Longest words that enter a history: of a failure, a poll's problem, a task's error message. */
 const maxLength = 4_000;
 
 /**
- * Words as they may enter a history: redacted, at most 4,000 characters, each URL cut down to its host. An `s3:` URI stays,
- * but for its query: it opens nothing without credentials.
+ * Words as they may enter a history: redacted, at most 4,000 characters, each URL cut down to its host; an `s3:` URI
+ * loses its query.
  */
 export function withoutUrls(text: string): string {
   return boundedText(text, maxLength).replace(urlWithHost, (url, authority: string) =>
@@ -95,7 +93,6 @@ export function safeDecode(text: string): string {
   }
 }
 
-/** An object of a bucket, or where several lie. */
 export interface S3Place {
   readonly bucket: string;
   /** Key of an object, or what the keys of several begin with; may be empty. */
@@ -113,7 +110,6 @@ export function parseS3Uri(text: string): S3Place | undefined {
   return isPlain ? { bucket, key } : undefined;
 }
 
-/** `s3://bucket/key`. */
 export function s3Uri({ bucket, key }: S3Place): string {
   return `s3://${bucket}/${key}`;
 }

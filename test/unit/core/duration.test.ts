@@ -43,20 +43,6 @@ describe('parseDuration', () => {
   ])('answers undefined to %p', (value) => {
     expect(parseDuration(value)).toBeUndefined();
   });
-
-  it('answers only whole numbers of milliseconds that a timer can take', () => {
-    const text = fc
-      .tuple(fc.double({ min: 0, max: 1e21, noNaN: true }), fc.constantFrom('ms', 's', 'm', 'h', 'd'))
-      .map(([amount, unit]) => `${amount.toFixed(3)}${unit}`);
-    fc.assert(
-      fc.property(fc.oneof(fc.double(), fc.integer(), text), (value) => {
-        const durationMs = parseDuration(value);
-        fc.pre(durationMs !== undefined);
-        expect(Number.isSafeInteger(durationMs)).toBe(true);
-        expect(durationMs).toBeGreaterThanOrEqual(0);
-      }),
-    );
-  });
 });
 
 describe('formatDuration', () => {
