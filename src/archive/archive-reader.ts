@@ -99,10 +99,7 @@ export interface BatchRecordScope {
   readonly signal?: AbortSignal;
 }
 
-/**
- * The rows on record of a batch, in the order of the row file, a few pages at a time. Throws ArchiveError, {@link
- * ResultsError} for a damaged page, and the signal's reason.
- */
+/** The rows on record, in the order of the row file. Throws ArchiveError, {@link ResultsError}, the signal's reason. */
 export async function* readBatchRecord(
   archive: Archive,
   batchId: string,

@@ -39,10 +39,7 @@ export function usualManifestNames(workflowId: string, requestId: string): reado
   return [...(batch === undefined || !isTaskKey(batch) ? [] : [`${defaultRowFolder(batch)}/${name}`]), name];
 }
 
-/**
- * The first of these manifests that is this task's; null takes any. Workflows count, for a service may give a request
- * id again. Throws ArchiveError.
- */
+/** The first of these manifests that is this task's: a service may give a request id again. Null takes any. */
 export async function findArchivedTask(
   archive: Archive,
   names: Iterable<string>,
@@ -88,10 +85,7 @@ export function countOutputs({ manifest: { outputs } }: ArchivedTask): {
   return { archived, missing, failed: outputs.length - archived - missing };
 }
 
-/**
- * Fetches the files that a manifest names, and then the manifest. Throws ArchiveError, {@link ResultsError}, or the
- * signal's reason.
- */
+/** Fetches the files that a manifest names, then the manifest. Throws ArchiveError or {@link ResultsError}. */
 export async function fetchTask(
   archive: Archive,
   { name, manifest, text }: ArchivedTask,

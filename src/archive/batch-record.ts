@@ -28,10 +28,7 @@ const recordSchema = v.pipe(rowRecordSchema, v.transform(boundedRowEnd));
 
 const headSchema = v.strictObject({ records: count });
 
-/**
- * Records as the text of a file: a line with their number, which tells when somebody cut it short, and a line for each,
- * in the order of the rows.
- */
+/** Records as the text of a file: how many there are, to know when it was cut short, and a line for each. */
 export function recordText(records: Iterable<RowRecord>): string {
   const inOrder = [...records].sort((one, other) => one.index - other.index || (one.key < other.key ? -1 : 1));
   // Parsed, the same record is the same text, in whatever order its fields came.

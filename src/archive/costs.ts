@@ -261,7 +261,7 @@ export function sumCosts(
   for (const task of tasks) {
     if (task.atMs < sinceMs) continue;
     const name = groupName(task, by);
-    const group: Tally = groups.get(name) ?? new Map();
+    const group = groups.get(name) ?? (new Map() as Tally);
     groups.set(name, group);
     for (const tally of [group, total]) addTo(tally, task);
   }

@@ -41,8 +41,7 @@ export function createRecordText(record: CreateRecord): string {
 }
 
 /**
- * What can be read of a create record: a damaged field takes no other with it. Nothing when its writer died half-way:
- * what it did is not known.
+ * What can be read of a create record; nothing when its writer died half-way. A damaged field takes no other with it.
  */
 export function parseCreateRecord(content: Buffer | undefined): Partial<CreateRecord> {
   const json = parseJson(content?.toString() ?? '');

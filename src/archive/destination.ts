@@ -28,10 +28,7 @@ export interface FetchFileOptions {
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
-/**
- * The folder on this machine that files are fetched into. Nothing is written outside of it, whatever names an archive
- * gives and wherever links in the folder lead.
- */
+/** The folder that files are fetched into; nothing is written outside of it, whatever names and links there are. */
 export class Destination {
   readonly path: string;
   readonly #folder: FolderArchive;

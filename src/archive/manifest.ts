@@ -34,7 +34,6 @@ const outputSchema = v.object({
   auditSource: v.fallback(v.literal('outputs'), 'outputs'),
   errorType: v.fallback(v.string(), ''),
   errorMessage: text,
-  /** Where it was fetched from, without the query. */
   url: text,
   /** What its link is known by under another signature: keyed hashes. */
   link: text,
@@ -58,7 +57,6 @@ const manifestSchema = v.object({
   ),
   status: v.picklist(['Success', 'Failed']),
   workflowId: text,
-  /** The create of that workflow; null when it adopted the task. */
   createNumber: number,
   account: v.string(),
   webAppId: number,
@@ -71,7 +69,6 @@ const manifestSchema = v.object({
     v.custom<CostTimes>((value) => v.is(costTimes, value)),
     {},
   ),
-  /** What the task cost; null when that is not known. */
   cost: v.fallback(v.nullable(money), null),
   errorMessage: text,
   outputs: v.pipe(v.array(outputSchema), v.readonly()),

@@ -26,16 +26,13 @@ const lineSchema = v.object({
   outputs: v.pipe(v.array(v.pipe(rowOutputSchema, v.readonly())), v.readonly()),
   /** All of them; `outputs` has the first 20, the manifest every one. */
   outputCount: count,
-  /** Outputs that the service reports as failed; the manifest tells each. */
   failedOutputCount: v.optional(count, 0),
   manifest: v.nullable(v.string()),
   /** ISO-8601; null for a row that was never started. */
   startedAt: v.nullable(isoTime),
   endedAt: v.nullable(isoTime),
   seconds,
-  /** How long the task queued at the service; null when it did not say. */
   queuedSeconds: v.optional(seconds, null),
-  /** The service's, in milliseconds. */
   costTimes: v.optional(costTimes, {}),
   /** Of all its attempts; null when it is not known. */
   cost: v.optional(v.nullable(money), null),
@@ -46,7 +43,6 @@ const lineSchema = v.object({
 /** One line of `results.jsonl`. */
 export type ResultLine = Readonly<v.InferOutput<typeof lineSchema>>;
 
-/** A row of a batch's file. */
 interface ResultRow extends RowPlace {
   readonly key: string;
   readonly originalKey?: string | null;

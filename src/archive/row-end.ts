@@ -6,9 +6,7 @@ import { costTimes, count, endStatus, isoTime, money } from './stored';
 /** Longest key that a row may give, in characters. */
 const maxOriginalKeyLength = 500;
 
-/** One archived file of a row. */
 export const rowOutputSchema = v.object({ path: v.string(), sha256: v.string(), bytes: count });
-/** The type of a task's failure and its words, shortened. */
 export const rowFailureSchema = v.object({ type: v.string(), message: v.string() });
 
 const uploads = { files: count, bytes: count, shared: count };
@@ -29,7 +27,6 @@ const endEntries = {
   manifest: v.nullable(v.string()),
   /** The service's, in milliseconds; absent when it gave none. */
   costTimes: v.optional(costTimes),
-  /** Absent when it is not known. */
   cost: v.optional(money),
   /** How long the task queued at the service, by its own timestamps, in milliseconds; absent when it gave none. */
   queuedMs: v.optional(count),
@@ -38,16 +35,13 @@ const endEntries = {
   startedAt: isoTime,
   endedAt: isoTime,
 };
-/** A create of a row, and what its task cost. */
 const createSchema = v.object({
   createNumber: count,
   requestId: v.nullable(v.string()),
   cost: v.optional(money),
 });
-/** What the uploads of another attempt of a row took, by when it ended. */
 const earlierUploadsSchema = v.object({ endedAt: isoTime, ...uploads });
 
-/** A row and how it ended: one line of the batch's record. */
 export const rowRecordSchema = v.object({
   key: v.pipe(
     v.string(),
@@ -63,7 +57,6 @@ export const rowRecordSchema = v.object({
   sheetRow: v.optional(count),
   /** Of the prepared rows; the row's end is recorded under it. */
   page: count,
-  /** Of the row's content. */
   digest: v.pipe(v.string(), v.maxLength(128)),
   /** What is known of the row's other creates, and what its end does not say of this one; absent when nothing is. */
   earlier: v.optional(v.pipe(v.array(createSchema), v.readonly())),
@@ -76,9 +69,7 @@ export const rowRecordSchema = v.object({
 export type RowOutput = Readonly<v.InferOutput<typeof rowOutputSchema>>;
 /** What the upload of a row's input files took. */
 export interface RowUploads {
-  /** Files that were uploaded. */
   readonly files: number;
-  /** Of those. */
   readonly bytes: number;
   /** Files that needed no upload: another row's, of the same content, was there. */
   readonly shared: number;

@@ -19,10 +19,7 @@ export const isoTime = v.pipe(
 export function dictionary<Schema extends v.GenericSchema>(
   of: Schema,
 ): v.GenericSchema<Readonly<Record<string, v.InferOutput<Schema>>>> {
-  return v.pipe(
-    v.custom<Readonly<Record<string, v.InferOutput<Schema>>>>(isRecord),
-    v.record(v.string(), of),
-  ) as v.GenericSchema<Readonly<Record<string, v.InferOutput<Schema>>>>;
+  return v.pipe(v.custom<Readonly<Record<string, v.InferOutput<Schema>>>>(isRecord), v.record(v.string(), of));
 }
 
 /** The service's, in milliseconds. */

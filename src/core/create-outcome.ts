@@ -68,10 +68,7 @@ export interface CreateFailure {
   readonly reason: string;
 }
 
-/**
- * Decides which of the four outcomes a create had; the only place that does. Pure. What is not certain is `uncertain`,
- * since a second create may be a second charge (specification, sections 4.1 and 7).
- */
+/** Decides which of the four outcomes a create had; the only place that does (specification, sections 4.1 and 7). */
 export function classifyCreate(evidence: CreateEvidence, rules: EnvelopeRules): CreateOutcome {
   if (evidence.kind === 'failure') {
     return { outcome: evidence.requestLeft ? 'uncertain' : 'notSent', reason: evidence.reason };

@@ -5,8 +5,7 @@ export interface InputKey {
 }
 
 /**
- * Splits an input key at its first `:` and its last `.`: class names may hold spaces, colons and dots (`27:LayerColor:
- * Levels.channel`). `undefined` when a part is missing.
+ * Splits an input key at its first `:` and last `.`, as in `27:LayerColor: Levels.channel`; undefined for any other.
  */
 export function parseInputKey(key: string): InputKey | undefined {
   const colon = key.indexOf(':');

@@ -7,10 +7,7 @@ const maxNameLength = 80;
 /** More unknown names than this are rubbish; to look for what each of 30,000 meant would keep a workflow for half a second. */
 export const maxSuggestions = 40;
 
-/**
- * The known name that is most like another one; undefined when none is. All begin with `shared` letters; at most
- * `maxDistance` may differ.
- */
+/** The known name that is most like another one. All begin with `shared` letters; at most `maxDistance` may differ. */
 export function nearestName(
   name: string,
   names: readonly string[],
@@ -28,8 +25,8 @@ export function nearestName(
 }
 
 /**
- * The problem of each field or option that is not known, of the first with the name that was probably meant. `where`
- * stands before names of fields of a nested object, such as `deadlines.`.
+ * The problems of unknown fields or options, of the first with the name that was meant; `where` is such as
+ * `deadlines.`.
  */
 export function unknownNameProblems(
   kind: 'field' | 'option',

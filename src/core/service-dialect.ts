@@ -77,10 +77,7 @@ export function isForNow(meaning: RefusalMeaning): boolean {
   return meaning === 'QUEUE_FULL' || meaning === 'RATE_LIMITED';
 }
 
-/**
- * What a refusal means: the HTTP status decides, the codes refine what it leaves open. Neither is specified (section
- * 7).
- */
+/** What a refusal means: the HTTP status decides, the codes refine it. Neither is specified (section 7). */
 export function refusalMeaning(
   httpStatus: number,
   code: number | undefined,

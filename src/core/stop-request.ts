@@ -57,10 +57,7 @@ export function openStopRequest(verb: StopVerb, nowMs: number): StopRequest {
   };
 }
 
-/**
- * The service's verb in this state (specification, section 3: cancel while queuing, interrupt while running, none for
- * `Preparing`).
- */
+/** The service's verb in this state (specification, section 3): none is documented for `Preparing`. */
 function verbFor(request: StopRequest, status: ServiceStatus | undefined): 'cancel' | 'interrupt' | 'wait' | 'never' {
   switch (request.verb) {
     case 'cancel':

@@ -6,10 +6,7 @@ export type ServiceStatus = (typeof serviceStatuses)[number];
 /** A state that a task never leaves. */
 export type TerminalStatus = Extract<ServiceStatus, 'Success' | 'Failed' | 'Canceled'>;
 
-/**
- * What `LonghaulStatus` shows: the service's states, and those before, between and after them. Operators filter by
- * these words.
- */
+/** What `LonghaulStatus` shows: the service's states, and those around them. Operators filter by these words. */
 export const longhaulStatuses = [
   'PreparingInputs',
   'Creating',
@@ -57,10 +54,7 @@ export function comparableWord(word: string): string {
     .replace(/[\s_-]/g, '');
 }
 
-/**
- * Reads the service's word for a state, by the words that were configured, each a {@link comparableWord}, and the usual
- * ones. `undefined` for an unknown word: it is not terminal, so the watch goes on.
- */
+/** Reads the service's word for a state; an unknown word is `undefined`, and not terminal, so the watch goes on. */
 export function parseServiceStatus(
   word: string,
   configured?: ReadonlyMap<string, ServiceStatus>,
@@ -188,10 +182,7 @@ export interface FailingQueries {
 const longMs = 180_000;
 const manyQueries = 3;
 
-/**
- * What is known after another query; undefined once one was answered. One that waits for its turn was not sent, and
- * tells nothing. Pure.
- */
+/** What is known after another query; undefined once one was answered. One that waits for its turn tells nothing. */
 export function afterQuery(
   failing: FailingQueries | undefined,
   query: { readonly observation: Observation; readonly waitsForTurn: boolean },

@@ -99,10 +99,7 @@ export function cutText(text: string, length: number): string {
 
 const maxLength = 120;
 
-/**
- * A value as a person wrote it, for a message: as JSON, short, without secrets. What JSON cannot show is named: `NaN`,
- * `1n`.
- */
+/** A value as a person wrote it, for a message: as JSON, short, without secrets; `NaN`, `1n` and classes are named. */
 export function showValue(value: unknown): string {
   if (value === undefined) return 'missing';
   const text = safeText(nameOfOpaque(value) ?? toJson(value));
@@ -140,8 +137,7 @@ function jsonOrNothing(value: unknown): string | undefined {
 }
 
 /**
- * What a text is to be given as, in place of an object that stands for one: a URL or a Date; `otherwise` in place of any other
- * value.
+ * What to give in place of an object that stands for a text: a URL or a Date; `otherwise` in place of any other value.
  */
 export function textRemedy(value: unknown, otherwise: string): string {
   if (value instanceof Date) return 'a text, such as its toISOString()';

@@ -13,10 +13,7 @@ function unitOf(word: string): Unit {
 export const maxDurationDays = 3_650;
 const maxDurationMs = maxDurationDays * units.d;
 
-/**
- * Reads `90`, `"500ms"`, `"30 seconds"`, `"2h"` or `"1.5 days"` as whole milliseconds; a bare number is milliseconds.
- * `undefined` for anything else, and for more than ten years.
- */
+/** Reads `90`, `"500ms"`, `"2h"` or `"1.5 days"` as milliseconds; undefined for anything else and beyond ten years. */
 export function parseDuration(value: unknown): number | undefined {
   const durationMs = Math.round(typeof value === 'number' ? value : readText(value));
   return durationMs >= 0 && durationMs <= maxDurationMs ? durationMs : undefined;

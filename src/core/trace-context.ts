@@ -9,10 +9,7 @@ export interface TraceContext {
 const maxLength = 128;
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/**
- * Reads a `traceparent` (W3C Trace Context, section 3.2); `undefined` when it is none. Of a later version the fields of
- * version 00 count.
- */
+/** Reads a `traceparent` (W3C Trace Context, section 3.2), of a later version by the fields of version 00. */
 export function parseTraceparent(text: unknown): TraceContext | undefined {
   if (typeof text !== 'string' || text.length > maxLength) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', further] = form.exec(text) ?? [];
@@ -25,10 +22,7 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext):
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/**
- * Whether a trace that begins here is recorded, as OpenTelemetry's sampler `traceidratio` decides: every process says
- * the same.
- */
+/** Whether a trace is recorded, as OpenTelemetry's sampler `traceidratio` decides: all processes say the same. */
 export function isTraceSampled(traceId: string, ratio: number): boolean {
   let folded = 0;
   for (let start = 0; start < traceId.length; start += 8) {

@@ -7,10 +7,7 @@ export type UriKind = 'http' | 's3' | 'foreign';
 /** `https:photo.png` is not meant as a path; the parts of a real URI begin after two slashes. */
 const uri = /^(?:[a-z][a-z0-9+.-]+:\/\/|(?:s3|https?|file|data):)/i;
 
-/**
- * The kind of URI that names a file, an archive or a folder; `undefined` for a path, `ab:1.png` and `C:\photos`
- * included. A path that begins like a URI is written with `./` in front.
- */
+/** The kind of URI that names a file or folder; `undefined` for a path. `./` makes a path of what begins like a URI. */
 export function uriKind(text: string): UriKind | undefined {
   if (!uri.test(text)) return undefined;
   if (/^https?:\/\//i.test(text)) return 'http';
@@ -27,10 +24,7 @@ export function isDrivePath(text: string): boolean {
   return /^[a-z]:[\\/]/i.test(text);
 }
 
-/**
- * A URL as it may be shown and kept: without query, fragment, user information and what {@link redact} takes out. Works
- * on any text.
- */
+/** A URL as it may be shown: without query, fragment, user information and what {@link redact} takes out. */
 export function redactUrl(url: string): string {
   return redact(withoutQuery(url));
 }
@@ -39,10 +33,7 @@ const urlWithHost = /[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/?#"'<>\\]*)[^\s"'<>\\]*/gi
 
 const maxLength = 4_000;
 
-/**
- * Words as they may enter a history: redacted, at most 4,000 characters, each URL cut down to its host; an `s3:` URI
- * loses its query.
- */
+/** Words for a history: redacted, bounded, each URL cut down to its host; an `s3:` URI loses its query. */
 export function withoutUrls(text: string): string {
   return boundedText(text, maxLength).replace(urlWithHost, (url, authority: string) =>
     /^s3:/i.test(url) ? withoutQuery(url) : authority.slice(authority.lastIndexOf('@') + 1),

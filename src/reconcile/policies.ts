@@ -110,10 +110,7 @@ async function adopt(
 const listPatienceMs = 10_000;
 const listEveryMs = 250;
 
-/**
- * Whether no other workflow follows a task. Once Temporal's list, which is behind, has our follower, it has what began
- * before.
- */
+/** Whether no other workflow follows a task: once Temporal's list has our follower, it has what began before. */
 async function isOnlyFollower(
   longhaul: Longhaul,
   workflowId: string,

@@ -37,10 +37,7 @@ interface ReadArchiveOptions {
   readonly onProgress: (count: ArchiveCount) => void;
 }
 
-/**
- * Takes in every create record and manifest of an archive, in one pass over its names. Throws ArchiveError, and the
- * signal's reason.
- */
+/** Takes in the create records and manifests of an archive. Throws ArchiveError, and the signal's reason. */
 export async function readArchive(archive: Archive, known: KnownTasks, options: ReadArchiveOptions): Promise<void> {
   const { signal, onProgress } = options;
   const count: ArchiveCount = { records: 0, manifests: 0, foreign: 0, firstForeign: null };

@@ -62,10 +62,7 @@ export interface NumberNotation {
   readonly isUnsure: boolean;
 }
 
-/**
- * What is said, or else a point; between semicolons, as spreadsheets with a decimal comma write them, a point is not
- * sure.
- */
+/** What is said, or else a point; it is not sure between semicolons, which come with decimal commas. */
 export function numberNotation(decimal: DecimalSign | undefined, delimiter?: Delimiter): NumberNotation {
   return { sign: decimal ?? 'point', isUnsure: decimal === undefined && delimiter === ';' };
 }
@@ -105,7 +102,7 @@ function isInOtherNotation(text: string, { sign, isUnsure }: NumberNotation): bo
 
 export function expectedNumber({ sign }: NumberNotation): string {
   const examples = sign === 'comma' ? '0,5 or 1024' : '0.5 or 1024';
-  return `a number that a double holds, such as ${examples}; its decimal sign, point or comma, is ${optionNames.decimal}`;
+  return `a number that a double holds, such as ${examples}; another decimal sign is said by ${optionNames.decimal}`;
 }
 
 const damages: readonly (readonly [RegExp, string])[] = [
@@ -123,10 +120,7 @@ export function cellDamage(text: string): string | undefined {
   return damages.find(([pattern]) => pattern.test(trimmed))?.[1];
 }
 
-/**
- * What keeps a cell from being the number or the file that it looks like; `undefined` for nothing. Other text is left
- * alone.
- */
+/** What keeps a cell from being the number or the file that it looks like; `undefined` for nothing. */
 export function unintendedText(text: string, notation: NumberNotation): string | undefined {
   const trimmed = trimUnseen(text);
   if (/^['’]@/.test(trimmed)) return 'an apostrophe before the @, which results.csv and spreadsheets put there';

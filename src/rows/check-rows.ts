@@ -142,10 +142,7 @@ function duplicateProblem({ originalKey }: RowKey, keyField: string, earlier: Ea
   return `${what}${alike}; give every row a key of its own.`;
 }
 
-/**
- * The size of an input file in bytes, or what is wrong with it as the rest of a sentence. `start` is where relative
- * paths start.
- */
+/** The size of an input file in bytes, or what is wrong with it; `start` is where relative paths start. */
 export async function inspectInputFile(file: string, start: string): Promise<number | string> {
   try {
     const stats = await stat(file);

@@ -12,10 +12,7 @@ import { addFaults, type RawRecord } from './split-records';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/**
- * The rows of a JSONL file; lines without anything are passed over. `originals`: see `RowFile`; each is taken out.
- * @throws RowFileError when there is none.
- */
+/** The rows of a JSONL file. @throws RowFileError when there is none. */
 export async function* readJsonLines(
   records: AsyncIterable<RawRecord>,
   options: RowOptions,

@@ -80,10 +80,7 @@ export function prepareRow(
   return { refused: null };
 }
 
-/**
- * Whether it is the input of a task, with its problems added; of a row that has problems already, only those of other
- * inputs.
- */
+/** Whether it is the input of a task; adds its problems, to others only those of other inputs. */
 function isTaskInput(
   input: unknown,
   { batchId, template }: RowOptions,
@@ -135,10 +132,7 @@ function readKey({ key, keyField }: SaidRow, problems: RowProblems): RowKey | un
   return undefined;
 }
 
-/**
- * The row's own inputs over those of all rows, with absolute paths. What is no object is left to the check of the
- * input.
- */
+/** The row's own inputs over those of all rows, with absolute paths; what is no object, as it is. */
 function rowInputs(
   fields: Readonly<Record<string, unknown>>,
   folder: string,

@@ -161,10 +161,7 @@ export interface RowStaging {
   keepAs(name: string, path: string): Promise<string>;
 }
 
-/**
- * Stages the local files of several tasks' inputs and puts their `s3:` URIs in their place. Throws what `keepInput`
- * throws.
- */
+/** Stages the local files of several tasks' inputs and puts their `s3:` URIs in their place. */
 export async function stageInputs(staging: Pick<RowStaging, 'keepInput'>, tasks: readonly Inputs[]): Promise<Inputs[]> {
   const files = tasks.flatMap((inputs) =>
     Object.values(inputs).flatMap((value) => (typeof value === 'object' ? [value.file] : [])),

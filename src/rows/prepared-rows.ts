@@ -49,10 +49,7 @@ export function preparedRowLine(row: PreparedRow): string {
   return `${JSON.stringify(row)}\n`;
 }
 
-/**
- * SHA-256 over every row's key and digest, in their order, and where pages end, because a batch's record is kept by
- * page.
- */
+/** SHA-256 over every row's key and digest, in their order, and where pages end: a batch's record is kept by page. */
 export class RowsDigest {
   readonly #hash = createHash('sha256');
 
@@ -104,10 +101,7 @@ export function preparedRowsAt(path: string): PreparedRows {
   return { rows: fileRanges(path), index: fileRanges(preparedIndexPath(path)) };
 }
 
-/**
- * One page of prepared rows, from 0; `undefined` after the last. Reads the page and two entries of the index alone.
- * @throws PreparedRowsError, and what `read` throws.
- */
+/** One page of prepared rows, from 0; `undefined` after the last. @throws PreparedRowsError, and what `read` throws. */
 export async function readPreparedPage(
   { rows, index }: PreparedRows,
   page: number,
@@ -254,10 +248,7 @@ export class PreparedRowsWriter {
     this.#rows += 1;
   }
 
-  /**
-   * Gives both files their names in the folder, by some digits of their content's hash, replacing existing ones. What
-   * cannot be finished is removed, as by `discard`.
-   */
+  /** Gives both files their names, by some digits of their content's hash. Removes what cannot be finished. */
   async finish(nameOf: (contentHash: string) => string): Promise<RowsReference> {
     try {
       await this.#writePage();

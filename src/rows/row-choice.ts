@@ -71,10 +71,7 @@ export function mayReplace(rule: StartRule): boolean {
   return rule.choice.allowChanged === true && allowedRetry(rule) !== 'unpaid';
 }
 
-/**
- * Chooses the next rows of a page to start, as many as the limit says, and counts those beside them that are on record.
- * Pure.
- */
+/** Chooses the next rows of a page to start, and counts those beside them that are on record. Pure. */
 export function chooseRows(
   rows: readonly PreparedRow[],
   records: ReadonlyMap<string, RowRecord>,
@@ -152,9 +149,7 @@ export class RecordComparison {
     }
   }
 
-  /**
-   * Which rows a run refuses; undefined when it starts them. `gone` are records of keys that no row of the file has.
-   */
+  /** Which rows a run refuses; undefined: none. `gone` are records of keys that no row of the file has. */
   refusal(gone: readonly RowRecord[], choice: RowChoice): RefusedRows | undefined {
     const changed = choice.allowChanged === true ? 0 : this.counts.changed;
     const missing = gone.filter((record) => !wasRefusedUnpaid(record));

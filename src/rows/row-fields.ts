@@ -1,6 +1,5 @@
 import { createScanner } from 'jsonc-parser';
 import type { NewTaskInput } from '../contract/task-input';
-import { showValue } from '../core/text';
 import { optionNames, type RowProblems } from './row-problem';
 
 /** The column of a table, and the field of a row, that chooses the app. */
@@ -36,10 +35,7 @@ export function checkRowFields(fields: object, keyField: string | undefined, pro
 /** Of the library's `SyntaxKind`, whose constants a module that is compiled by itself cannot read. */
 const kinds = { openBrace: 1, closeBrace: 2, colon: 6, text: 10, end: 17 };
 
-/**
- * The first field that is there twice in one object of a JSON text: `JSON.parse` keeps the last without a word. Reads
- * by tokens, for depth costs no stack.
- */
+/** The first field that is twice in one object of a JSON text. Reads by tokens, for depth costs no stack. */
 export function repeatedField(json: string): string | undefined {
   const scanner = createScanner(json, true);
   const open: Set<string>[] = [];

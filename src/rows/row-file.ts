@@ -19,7 +19,7 @@ export interface RowFile {
   readonly folderName?: string;
   /** As they stand in the file; its first bytes are checked when its rows are read. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Of `rowsFrom`: by line, what cannot be a line of it, until it is read. */
+  /** Of `rowsFrom`: the rows, by the line that stands for each, until they are read. */
   readonly originals?: Map<number, unknown>;
 }
 
@@ -92,10 +92,7 @@ const headLength = 64;
 /** Text has no control characters among its first bytes. */
 const controlsWithin = 16;
 
-/**
- * Reads a file by what it begins with: `read` gets at least its first 64 bytes, and the chunks that follow. When the
- * reading ends, for whatever reason, so does that of the chunks.
- */
+/** Reads a file by its first 64 bytes; when the reading ends, for whatever reason, so does that of the chunks. */
 export async function* withHead<Row>(
   chunks: AsyncIterable<Uint8Array>,
   read: (head: Buffer, rest: AsyncIterable<Uint8Array>) => AsyncIterable<Row>,
@@ -115,8 +112,7 @@ export async function* withHead<Row>(
 }
 
 /**
- * What a row file begins with, without the UTF-8 mark. @throws RowFileError for what is no UTF-8, and for JSON over
- * several lines.
+ * What a row file begins with, without the UTF-8 mark. @throws RowFileError for no UTF-8, and JSON over several lines.
  */
 export function readHead(head: Buffer, format: RowFormat): Buffer {
   const marks = head.subarray(0, 2).toString('hex');
@@ -197,6 +193,7 @@ export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder 
   return { format: 'jsonl', folder: path.resolve(folder), folderName, chunks: writeLines(rows, originals), originals };
 }
 
+/** A line for each row, which stands for it and is as long as the beginning by which a file is read. */
 async function* writeLines(
   rows: Iterable<object> | AsyncIterable<object>,
   originals: Map<number, unknown>,
@@ -204,54 +201,37 @@ async function* writeLines(
   let line = 0;
   for await (const row of rows) {
     line += 1;
-    const { copy, isJson } = copyRow(row);
-    if (!isJson) originals.set(line, copy);
-    yield Buffer.from(`${isJson ? JSON.stringify(copy) : 'null'}\n`);
+    originals.set(line, copyRow(row));
+    yield Buffer.from(`${'null'.padEnd(headLength)}\n`);
   }
 }
 
-/** A copy, because a program may fill the same object for its next row. What JSON does not hold stands in it as it is. */
-function copyRow(row: unknown): { readonly copy: unknown; readonly isJson: boolean } {
+/** A copy, because a program may fill the same object for its next row. A class may say what its row is. */
+function copyRow(given: unknown): unknown {
   try {
-    const copier = new RowCopier();
-    const copy = copier.row(row);
-    return { copy, isJson: copier.isJson && isFields(copy) };
-  } catch (error) {
-    const reason = error instanceof RangeError ? 'is nested too deeply' : errorMessage(error);
-    // A text is no row, so that the reader reports it in its place.
-    return { copy: `[cannot be read: ${reason}]`, isJson: false };
-  }
-}
-
-class RowCopier {
-  isJson = true;
-
-  /** A row may be an object of a class that says what its row is, as those of databases do. */
-  row(given: unknown): unknown {
     const row = hasToJson(given) ? given.toJSON() : given;
     if (!isFields(row)) return row;
     // A key or an input that is undefined stays: without it the row would be another one, paid for once more.
     const isNeeded = (name: string): boolean =>
       name === 'key' || name === 'inputs' || parseInputKey(name) !== undefined;
     const fields = Object.entries(row).filter(([name, value]) => value !== undefined || isNeeded(name));
-    return this.#fields(fields, [row]);
+    return copyFields(fields, [row]);
+  } catch (error) {
+    const reason = error instanceof RangeError ? 'is nested too deeply' : errorMessage(error);
+    // A text is no row, so that the reader reports it in its place.
+    return `[cannot be read: ${reason}]`;
   }
+}
 
-  #fields(fields: readonly (readonly [string, unknown])[], above: readonly object[]): object {
-    return Object.fromEntries(fields.map(([name, value]) => [name, this.#value(value, above)]));
-  }
+function copyFields(fields: readonly (readonly [string, unknown])[], above: readonly object[]): object {
+  return Object.fromEntries(fields.map(([name, value]) => [name, copyValue(value, above)]));
+}
 
-  #value(value: unknown, above: readonly object[]): unknown {
-    if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) {
-      return value;
-    }
-    if (typeof value === 'object' && !above.includes(value)) {
-      if (Array.isArray(value)) return value.map((one: unknown) => this.#value(one, [...above, value]));
-      if (isPlain(value)) return this.#fields(Object.entries(value), [...above, value]);
-    }
-    this.isJson = false;
-    return value;
-  }
+/** What JSON does not hold stands in the copy as it is. */
+function copyValue(value: unknown, above: readonly object[]): unknown {
+  if (typeof value !== 'object' || value === null || above.includes(value)) return value;
+  if (Array.isArray(value)) return value.map((one: unknown) => copyValue(one, [...above, value]));
+  return isPlain(value) ? copyFields(Object.entries(value), [...above, value]) : value;
 }
 
 function hasToJson(value: unknown): value is { toJSON(): unknown } {

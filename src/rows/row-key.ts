@@ -43,9 +43,7 @@ function sha256(text: string): string {
 /** Characters that show nothing. The joiners of emoji are not among them: they change what is seen. */
 const invisible = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
 
-/**
- * A key without what people take for the same: capital letters, kinds and numbers of spaces, the encoding of accents.
- */
+/** A key without what people take for the same: capital letters, kinds of spaces, encodings of accents. */
 function foldKey(originalKey: string): string {
   const text = originalKey.replace(invisible, '').replace(/\s+/g, ' ').trim();
   // By way of capital letters: those of "ß" are "SS".

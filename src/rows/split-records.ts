@@ -143,8 +143,8 @@ export async function* splitRecords(
 }
 
 /**
- * Adds why a record could not be read. @throws RowFileError for a quote that is never closed: the rows behind it are
- * not known, not even their number.
+ * Adds why a record could not be read. @throws RowFileError for a quote that is never closed: no row is known behind
+ * it.
  */
 export function addFaults(
   { fault, line, number, faultLine, lastLine, bytes }: Extract<RawRecord, { fault: string }>,

@@ -136,10 +136,7 @@ export function otherDelimiter(header: string, delimiter: Delimiter): Delimiter 
   return other;
 }
 
-/**
- * Reads what the columns are for. @throws RowFileError with every problem: a column that is not understood would be
- * paid for and not sent.
- */
+/** @throws RowFileError with every problem: a column that is not understood would be paid for and not sent. */
 function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
   const { template, keepColumns = [], ignoreColumns = [] } = options;
   const own = [getKeyColumn(options), appColumn, ...(isAccountColumn(options) ? [accountColumn] : [])];

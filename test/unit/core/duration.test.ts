@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { formatDuration, parseDuration } from '../../../src/core/time';
 
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkRows, readRows, rowFileAt, RowFileError, rowProblemText, type PreparedRow } from '../../../src/rows';
+import { checkRows, readRows, rowFileAt, rowProblemText, type PreparedRow } from '../../../src/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const common = { webAppId: 7 };

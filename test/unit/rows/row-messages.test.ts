@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-import { checkRows, parseRowTemplate, readRows, rowFileAt, type RowOptions, rowProblemText } from '../../../src/rows';
+import { checkRows, parseRowTemplate, readRows, rowFileAt, rowProblemText } from '../../../src/rows';
 import { fuzzSeed, useFuzzSeed } from '../../support/fuzz-seed';
 import { problemsOf } from './rows-under-test';
 
