@@ -8,11 +8,14 @@ import { isMoney, type Money } from '../money/money';
 export const count = wholeNumber(0);
 export const money = v.custom<Money>(isMoney);
 export const endStatus = v.picklist(['Success', 'Failed', 'Canceled']);
-/** ISO-8601 with a zone. */
+/** ISO-8601 with a zone, on a day that there is. */
 export const isoTime = v.pipe(
   v.string(),
-  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/),
-  v.check((text) => !Number.isNaN(Date.parse(text))),
+  v.regex(/^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/),
+  v.check((text) => {
+    const day = new Date(`${text.slice(0, 10)}T00:00Z`);
+    return !Number.isNaN(day.getTime()) && text.startsWith(day.toISOString().slice(0, 10));
+  }),
 );
 
 /** An object with any names. */

@@ -1,4 +1,4 @@
-export { checkRows, type InputFileCount, inspectInputFile, type RowSinks, type RowsReport } from './check-rows';
+export { checkRows, inspectInputFile, type RowSinks, type RowsReport } from './check-rows';
 export {
   type ByteRanges,
   type PageLimits,

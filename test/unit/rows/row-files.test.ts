@@ -56,11 +56,6 @@ describe('a file that is no row file', () => {
     expect(await fileProblemsOf(content, format, { common })).not.toEqual([]);
   });
 
-  it('is told with the line on which a quote opens', async () => {
-    const [problem] = await fileProblemsOf(`key,${width}\na,"x\ny","z\nb,1\n`, 'csv', { common });
-    expect(problem).toContain('row 2, line 3 of the file');
-  });
-
   it('is a table where JSONL is asked for, in each of its rows', async () => {
     const problems = await problemsOf(`"key";${width}\na;1\n`, 'jsonl', { common });
     expect(problems.map(({ code, line }) => [code, line])).toEqual([
