@@ -151,12 +151,13 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
       return found('unanswered', 'The service was not asked about it.', [adopt]);
     case 'nothing': {
       const { words, refusedKeyOf } = atService;
-      if (refusedKeyOf === undefined) {
-        return found('unanswered', `The service did not say how it is: ${words}. Compare again once it does.`, [adopt]);
-      }
-      // An adoption would be refused in the same way.
-      const first = `First correct the API key of the account "${refusedKeyOf}", for this command and for the workers (LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE); then compare again.`;
-      return found('unanswered', `The service did not say how it is: ${words}. ${first}`, []);
+      const first =
+        refusedKeyOf === undefined
+          ? 'Compare again once it does.'
+          : `First correct the API key of the account "${refusedKeyOf}", for this command and for the workers (LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE); then compare again.`;
+      // An adoption would be refused in the same way as the key.
+      const remedies = refusedKeyOf === undefined ? [adopt] : [];
+      return found('unanswered', `The service did not say how it is: ${words}. ${first}`, remedies);
     }
     case 'gone':
       return found('lost', 'The service has deleted it; a result that is not in the archive is lost.', []);
@@ -218,39 +219,32 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
   const when = sentAtMs === null ? '' : ` at ${formatMoment(sentAtMs)}`;
   const like = near.length === 0 ? '' : ' The list names a task that may be it and is not known here.';
   const words = `Create ${createNumber} was sent${when}, and it is not known whether it made a task: look in the service’s own list, for one of that time or later, once the service answers as it should.${like}`;
-  const remedies: readonly Remedy[] =
-    openStatus === null
-      ? [
-          ...ids.map((requestId): Remedy => ({ do: 'settle', workflowId, createNumber, requestId })),
-          { do: 'settleNone', workflowId, createNumber },
-        ]
-      : [
-          ...ids.map((requestId): Remedy => ({ do: 'resolveAdopt', workflowId, requestId })),
-          { do: 'resolveRecreate', workflowId },
-          { do: 'resolveAbandon', workflowId },
-        ];
-  const state = openStatus === null ? 'Its workflow is over.' : 'Its workflow waits for a person.';
   const about = { requestId: null, workflowId, account: null };
-  return { finding: finding(about, 'uncertain', `${words} ${state}`, remedies) };
+  if (openStatus === null) {
+    const settle = ids.map((requestId): Remedy => ({ do: 'settle', workflowId, createNumber, requestId }));
+    const remedies: readonly Remedy[] = [...settle, { do: 'settleNone', workflowId, createNumber }];
+    return { finding: finding(about, 'uncertain', `${words} Its workflow is over.`, remedies) };
+  }
+  const adopt = ids.map((requestId): Remedy => ({ do: 'resolveAdopt', workflowId, requestId }));
+  const remedies: readonly Remedy[] = [
+    ...adopt,
+    { do: 'resolveRecreate', workflowId },
+    { do: 'resolveAbandon', workflowId },
+  ];
+  return { finding: finding(about, 'uncertain', `${words} Its workflow waits for a person.`, remedies) };
 }
 
 /** Takes back remedies for tasks that an uncertain create may have made: adopted first, `recreate` would pay twice. Pure. */
 export function afterDecisions(findings: readonly Finding[]): readonly Finding[] {
-  const creates = new Map<string, string>();
-  for (const { remedies } of findings) {
-    for (const remedy of remedies) {
-      if ((remedy.do !== 'resolveAdopt' && remedy.do !== 'settle') || remedy.requestId === null) continue;
-      creates.set(remedy.requestId, remedy.workflowId);
-    }
+  const creates = new Map<string | null, string>();
+  for (const remedy of findings.flatMap(({ remedies }) => remedies)) {
+    if (remedy.do === 'resolveAdopt' || remedy.do === 'settle') creates.set(remedy.requestId, remedy.workflowId);
   }
   return findings.map((found) => {
-    const create = found.remedies.some(({ do: what }) => what === 'adopt') && creates.get(found.requestId ?? '');
-    if (create === false || create === undefined) return found;
-    return {
-      ...found,
-      reason: `${found.reason} It may be what a create of ${create} made: decide that first, below.`,
-      remedies: [],
-    };
+    const create = found.requestId === null ? undefined : creates.get(found.requestId);
+    if (create === undefined || !found.remedies.some(({ do: what }) => what === 'adopt')) return found;
+    const reason = `${found.reason} It may be what a create of ${create} made: decide that first, below.`;
+    return { ...found, reason, remedies: [] };
   });
 }
 
@@ -273,8 +267,7 @@ function finding(
 /** An expiry that has passed proves nothing: it, or this machine's clock, may be wrong, and the links may still work. */
 function formatUntil(expiresAtMs: number | null, nowMs: number): string {
   if (expiresAtMs === null) return '';
-  const isPast = expiresAtMs <= nowMs;
-  return isPast
+  return expiresAtMs <= nowMs
     ? `, which should have deleted it at ${formatMoment(expiresAtMs)}: try it at once`
     : ` until ${formatMoment(expiresAtMs)}`;
 }

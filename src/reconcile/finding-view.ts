@@ -86,38 +86,32 @@ function findingLines({ requestId, workflowId, account, reason, commands }: Find
 }
 
 function remedyCommand(remedy: Remedy, taskQueue: string | null): RemedyCommand {
+  const id = ('requestId' in remedy ? remedy.requestId : null) ?? placeholder;
+  const record = 'createNumber' in remedy ? `${remedy.workflowId}/${remedy.createNumber}` : '';
   switch (remedy.do) {
     case 'adopt': {
-      const { requestId, account, folder } = remedy;
+      const { account, folder } = remedy;
       const options = [
         ...(account === null || account === 'default' ? [] : ['--account', account]),
         ...(folder === '' ? [] : ['--archive', folder]),
         ...(taskQueue === null ? [] : ['--task-queue', taskQueue]),
       ];
-      return { when: null, command: words('adopt', requestId, ...options) };
+      return { when: null, command: words('adopt', id, ...options) };
     }
     case 'rearchive':
       return { when: null, command: words('rearchive', remedy.workflowId) };
-    case 'resolveAdopt': {
-      const { workflowId, requestId } = remedy;
-      return { when: 'it exists', command: words('resolve', workflowId, '--adopt', requestId ?? placeholder) };
+    case 'resolveAdopt':
+      return { when: 'it exists', command: words('resolve', remedy.workflowId, '--adopt', id) };
+    case 'resolveRecreate': {
+      const command = words('resolve', remedy.workflowId, '--recreate');
+      return { when: 'create it once more; may be paid twice', command };
     }
-    case 'resolveRecreate':
-      return {
-        when: 'create it once more; may be paid twice',
-        command: words('resolve', remedy.workflowId, '--recreate'),
-      };
     case 'resolveAbandon':
       return { when: 'give it up', command: words('resolve', remedy.workflowId, '--abandon') };
-    case 'settle': {
-      const record = `${remedy.workflowId}/${remedy.createNumber}`;
-      const command = words('reconcile', '--settle', `${record}=${remedy.requestId ?? placeholder}`);
-      return { when: 'it exists', command };
-    }
-    case 'settleNone': {
-      const record = `${remedy.workflowId}/${remedy.createNumber}`;
+    case 'settle':
+      return { when: 'it exists', command: words('reconcile', '--settle', `${record}=${id}`) };
+    case 'settleNone':
       return { when: 'nothing was created', command: words('reconcile', '--settle', `${record}=none`) };
-    }
   }
 }
 
