@@ -93,18 +93,19 @@ export async function readBatchLayout(archive: Archive, batchId: string): Promis
 
 const pagesAtOnce = 8;
 
-export interface BatchRecordScope {
-  /** Those of the row file, those on record that it does not have any more (`gone`), or both. */
-  readonly rows: 'ofFile' | 'gone' | 'all';
-  readonly signal?: AbortSignal;
-}
-
 /** The rows on record, in the order of the row file. Throws ArchiveError, {@link ResultsError}, the signal's reason. */
 export async function* readBatchRecord(
   archive: Archive,
   batchId: string,
   layout: Pick<BatchLayout, 'digest' | 'pages'>,
-  { rows, signal }: BatchRecordScope,
+  {
+    rows,
+    signal,
+  }: {
+    /** Those of the row file, those on record that it does not have any more (`gone`), or both. */
+    readonly rows: 'ofFile' | 'gone' | 'all';
+    readonly signal?: AbortSignal;
+  },
 ): AsyncGenerator<RowRecord, void, undefined> {
   const folder = `${batchFolder(batchId)}/results/${layout.digest.slice(0, 12)}`;
   // For a decision about what is paid, pages beyond the layout are none; for results, whatever is there is shown.

@@ -23,11 +23,6 @@ export interface KeptFile {
   readonly isNew: boolean;
 }
 
-export interface FetchFileOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onBytes?: ((bytes: number) => void) | undefined;
-}
-
 /** The folder that files are fetched into; nothing is written outside of it, whatever names and links there are. */
 export class Destination {
   readonly path: string;
@@ -39,8 +34,10 @@ export class Destination {
   }
 
   /** Fetches a file unless it is there already with the right content. */
-  async fetch({ archive, from, to, ...expected }: WantedFile, options: FetchFileOptions = {}): Promise<KeptFile> {
-    const { signal, onBytes } = options;
+  async fetch(
+    { archive, from, to, ...expected }: WantedFile,
+    { signal, onBytes }: { readonly signal?: AbortSignal; readonly onBytes?: (bytes: number) => void } = {},
+  ): Promise<KeptFile> {
     await this.#writing(() => this.#requireInside(to));
     if (expected.sha256 !== undefined) {
       const there = await this.#writing(() => this.#folder.find(to, expected, signal));

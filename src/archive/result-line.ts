@@ -43,13 +43,12 @@ const lineSchema = v.object({
 /** One line of `results.jsonl`. */
 export type ResultLine = Readonly<v.InferOutput<typeof lineSchema>>;
 
-interface ResultRow extends RowPlace {
-  readonly key: string;
-  readonly originalKey?: string | null;
-}
-
 /** A row of the batch as its result files tell it; without a record it was never started. */
-export function toResultLine(batchId: string, row: ResultRow, record: RowRecord | undefined): ResultLine {
+export function toResultLine(
+  batchId: string,
+  row: RowPlace & { readonly key: string; readonly originalKey?: string | null },
+  record: RowRecord | undefined,
+): ResultLine {
   return {
     key: row.originalKey ?? row.key,
     ...pickPlace(row),

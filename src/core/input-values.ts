@@ -1,13 +1,9 @@
-export interface InputKey {
-  readonly nodeId: string;
-  readonly nodeClass: string;
-  readonly parameter: string;
-}
-
 /**
  * Splits an input key at its first `:` and last `.`, as in `27:LayerColor: Levels.channel`; undefined for any other.
  */
-export function parseInputKey(key: string): InputKey | undefined {
+export function parseInputKey(
+  key: string,
+): { readonly nodeId: string; readonly nodeClass: string; readonly parameter: string } | undefined {
   const colon = key.indexOf(':');
   const dot = key.lastIndexOf('.');
   if (colon < 1 || dot < colon) return undefined;

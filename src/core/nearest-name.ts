@@ -5,7 +5,7 @@ const maxDifferentPart = 0.6;
 /** A longer text is no name that somebody mistyped. */
 const maxNameLength = 80;
 /** More unknown names than this are rubbish; to look for what each of 30,000 meant would keep a workflow for half a second. */
-export const maxSuggestions = 40;
+const maxSuggestions = 40;
 
 /** The known name that is most like another one. All begin with `shared` letters; at most `maxDistance` may differ. */
 export function nearestName(

@@ -108,12 +108,15 @@ const suspicious = /[=?%&\\"]|:\/\/|bearer\s/i;
 const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>\\]+/gi;
 const wordInText = /[^\s"'<>\\]+/g;
 const bearerInText = /\bbearer\s+[^\s"',;<>\\]+/gi;
-/** The name of a field that holds a secret whatever it is part of. */
-const secretName =
-  /^(?:(?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password)$/i;
+/** Names of fields that hold a secret whatever they are part of. */
+const credential =
+  '(?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password';
+const secretName = new RegExp(`^(?:${credential})$`, 'i');
 /** Such a field in JSON, and in JSON that is text inside of JSON. */
-const secretField =
-  /(?<!\\)(\\{0,15}")((?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password)\1(\s{0,100}:\s{0,100})(?:\1(?:(?!\1).)*\1|\[[^\][]*\]?)/gi;
+const secretField = new RegExp(
+  String.raw`(?<!\\)(\\{0,15}")(${credential})\1(\s{0,100}:\s{0,100})(?:\1(?:(?!\1).)*\1|\[[^\][]*\]?)`,
+  'gi',
+);
 /** A parameter, also where no whole URL is around it. */
 const parameter = /(?<![\w-])([\w-]{1,64})=([^&\s"'\\<>;,]+)/g;
 /** The query of a link without a scheme is cut from this length on: shorter ones are words with a question mark. */

@@ -138,7 +138,7 @@ const rowSchema = v.object({
     v.string(),
     v.check((key) => isTaskKey(key)),
   ),
-  originalKey: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(maxOriginalKeyLength)))),
+  originalKey: v.nullable(v.pipe(v.string(), v.maxLength(maxOriginalKeyLength))),
   digest: v.string(),
   input: v.custom<NewTaskInput>(isRecord),
   columns: v.record(v.string(), v.string()),
@@ -153,14 +153,10 @@ function parseRow(text: string, page: number): PreparedRow {
   } catch (error) {
     throw notThePage(page, error);
   }
-  if (!isPreparedRow(row)) throw notThePage(page);
+  if (!v.is(rowSchema, row)) throw notThePage(page);
   // By its digest it is known what was checked, and whether it was paid already.
   if (inputDigest(row.input) === row.digest) return row;
   throw new PreparedRowsError(`${formatRowPlace(row)} (key ${showValue(row.key)}) was changed after it was checked`);
-}
-
-function isPreparedRow(row: unknown): row is PreparedRow {
-  return v.is(rowSchema, row);
 }
 
 function notThePage(page: number, cause?: unknown): PreparedRowsError {

@@ -52,15 +52,11 @@ function isIterable(value: unknown): boolean {
 
 /** Throws RowFileError for what comes from a program and is no row file. */
 export function requireRowFile(file: unknown): void {
-  if (isRecord(file) && typeof file['folder'] === 'string' && isFormat(file['format']) && isIterable(file['chunks'])) {
-    return;
-  }
+  const { format, folder, chunks } = isRecord(file) ? file : {};
+  const isFormat = Object.values(formats).some((known) => known === format);
+  if (typeof folder === 'string' && isFormat && isIterable(chunks)) return;
   const remedy = 'give rowFileAt(path), or rowsFrom(rows) for rows that are in memory';
   throw new RowFileError(`What is to be read is no row file (${showValue(file)}); ${remedy}.`);
-}
-
-function isFormat(format: unknown): boolean {
-  return Object.values(formats).some((known) => known === format);
 }
 
 async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undefined> {

@@ -135,17 +135,4 @@ describe(`longhaul costs after two runs of ${rowCount} rows with failures, stops
       [null, 3 + total.unknown],
     ]);
   });
-
-  it('tells the same sum by app, account and day, and an unpriced app apart', async () => {
-    const { total } = await costs();
-    for (const by of ['app', 'account', 'day']) {
-      const { groups } = await costs('--by', by);
-      const micros = groups.flatMap(({ sums }) => sums).reduce((sum, one) => sum + one.micros, 0);
-      expect(micros).toBe(total.sums[0]?.micros);
-      expect(groups.every(({ name }) => name !== null)).toBe(true);
-    }
-    const { groups } = await costs('--by', 'app');
-    expect(groups.find(({ name }) => name === '4')).toMatchObject({ sums: [], unknown: total.unknown });
-    expect(total.unknown).toBe(1);
-  });
 });
