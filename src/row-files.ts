@@ -7,7 +7,6 @@ export {
   type DecimalSign,
   type Delimiter,
   type EmptyCells,
-  type OptionNames,
   type PreparedRow,
   prepareRows,
   type PrepareRowsOptions,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { shortHash } from '../core/archive-name';
-import { manifestText, type PreviousManifest } from '../archive/manifest';
+import { type Manifest, manifestText } from '../archive/manifest';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
@@ -78,7 +78,7 @@ export async function archiveOutputs(
 
 interface OwnPlace {
   readonly names: OutputNames;
-  readonly previous: PreviousManifest | undefined;
+  readonly previous: Manifest | undefined;
   readonly isFree: boolean;
 }
 

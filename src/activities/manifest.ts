@@ -1,10 +1,9 @@
 import { log } from '@temporalio/activity';
 import { fittedName, manifestName, outputName } from '../core/archive-name';
-import { type Manifest, manifestVersion, parseManifest, type PreviousManifest } from '../archive/manifest';
+import { type Manifest, manifestVersion, parseManifest } from '../archive/manifest';
 import { manifestNameBy, outputNameBy, parseOutputNameTemplate } from '../core/output-name-template';
 import type { ArchiveOutputsInput } from '../contract/activities';
 import type { Timestamps } from '../contract/task-result';
-import { parseJson } from '../core/json';
 import { errorMessage, safeText } from '../core/text';
 import { redactUrl, withoutUrls } from '../core/uri';
 import type { OutputItem } from '../service';
@@ -48,7 +47,7 @@ export function toManifest(
   workflowId: string | null,
   input: ArchiveOutputsInput,
   outputs: readonly Output[],
-  previous: PreviousManifest | undefined,
+  previous: Manifest | undefined,
   { isComplete, nowMs }: { readonly isComplete: boolean; readonly nowMs: number },
 ): Manifest {
   const hasInputs = input.inputs.length > 0 || Object.keys(input.values).length > 0;
@@ -110,17 +109,13 @@ export function formatProblem(problem: unknown): string {
 }
 
 /** The manifest that has this name; null for one that cannot be read, undefined where there is none. */
-export async function readManifest(archive: Archive, name: string): Promise<PreviousManifest | null | undefined> {
+export async function readManifest(archive: Archive, name: string): Promise<Manifest | null | undefined> {
   const content = await archive.read(name);
-  return content === undefined ? undefined : (parseManifest(parseJson(content.toString('utf8'))) ?? null);
+  return content === undefined ? undefined : (parseManifest(content) ?? null);
 }
 
 /** Whether a manifest is of this task. Ids may be given again: one create of one workflow is one task; an adopted one is known by its time. */
-export function isOfSameTask(
-  manifest: PreviousManifest,
-  workflowId: string | null,
-  input: ArchiveOutputsInput,
-): boolean {
+export function isOfSameTask(manifest: Manifest, workflowId: string | null, input: ArchiveOutputsInput): boolean {
   if (manifest.requestId !== input.requestId || manifest.account !== input.account) return false;
   const isSameWorkflow = manifest.workflowId === workflowId;
   if (manifest.createNumber !== null && input.createNumber !== undefined) {

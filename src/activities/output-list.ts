@@ -1,4 +1,4 @@
-import type { PreviousManifest } from '../archive/manifest';
+import type { Manifest } from '../archive/manifest';
 import type { OutputItem } from '../service';
 import { identifyLink, type LinkIdentity, matchLinks, mayBeSame, parseLinkIdentity } from './link-identity';
 import type { Output, OutputNames } from './manifest';
@@ -18,7 +18,7 @@ export class OutputList {
   #keptPaths: ReadonlySet<string | null> | undefined;
 
   /** @param key - of the hashes that links are remembered by; the same for all attempts of a task. */
-  constructor(names: OutputNames, previous: PreviousManifest['outputs'], key: string) {
+  constructor(names: OutputNames, previous: Manifest['outputs'], key: string) {
     this.#names = names;
     this.#key = key;
     for (const output of previous) this.#addPrevious(output);
@@ -168,7 +168,7 @@ export class OutputList {
     return output;
   }
 
-  #addPrevious({ file, bytes, sha256, link, ...previous }: PreviousManifest['outputs'][number]): void {
+  #addPrevious({ file, bytes, sha256, link, ...previous }: Manifest['outputs'][number]): void {
     const { ext, auditStatus, errorType, costTimeMs, errorMessage } = previous;
     const item: OutputItem = {
       ext,

@@ -1,24 +1,25 @@
+import { dirname } from 'node:path/posix';
 import { Readable } from 'node:stream';
 import { batchFolder } from '../contract/archive-folder';
 import type { RowRecord } from '../contract/batch/batch-rows';
+import { createRecordName } from '../contract/workflow-ids';
 import { isRequestId } from '../core/create-outcome';
-import type { AppFigures } from '../money/estimate';
-import type { Money } from '../money/money';
 import { errorMessage, showValue } from '../core/text';
 import { safeDecode } from '../core/uri';
+import type { AppFigures } from '../money/estimate';
+import type { Money } from '../money/money';
+import { type Archive, readSmall } from '../storage/archive/archive';
 import { appSamplesName, maxAppSamplesBytes, parseFigures } from './app-samples';
 import { type BatchLayout, parseLayout, parseRecordText } from './batch-record';
-import { type CreateEnd, parseCreateRecord } from './create-record';
-import { allCreates, isKnownCreate } from './row-end';
-import { type Archive, readSmall } from '../storage/archive/archive';
+import { type CreateEnd, type CreateRecord, parseCreateRecord } from './create-record';
 import { ResultsError } from './errors';
+import { allCreates, isKnownCreate } from './row-end';
 
 /** What a file of an archive is, by its name. */
 export type ArchivedFile =
   | { readonly kind: 'create'; readonly workflowId: string; readonly createNumber: number }
   /** With a name template it may be in any folder and have any prefix; `folder` ends with a slash, or is empty. */
   | { readonly kind: 'manifest'; readonly folder: string; readonly folderName: string; readonly isPlain: boolean }
-  /** A page of a batch's record. */
   | { readonly kind: 'rows'; readonly batchId: string };
 
 /** `undefined` for any other file, such as an output. */
@@ -44,22 +45,36 @@ export interface RecordedCreate {
   readonly end: CreateEnd | null;
 }
 
-/** Reads the content of a create record. */
 export function toRecordedCreate(
   file: Extract<ArchivedFile, { readonly kind: 'create' }>,
   content: Buffer,
 ): RecordedCreate {
-  const { workflowId = file.workflowId, sentAt = '', requestId, account, webAppId, end } = parseCreateRecord(content);
+  const { workflowId = file.workflowId, sentAt = '', requestId, ...record } = parseCreateRecord(content);
+  const { account = null, webAppId = null, end = null } = record;
   const sentAtMs = Date.parse(sentAt);
   return {
     workflowId,
     createNumber: file.createNumber,
     sentAtMs: Number.isNaN(sentAtMs) ? null : sentAtMs,
     requestId: isRequestId(requestId) ? requestId : null,
-    account: account ?? null,
-    webAppId: webAppId ?? null,
-    end: end ?? null,
+    account,
+    webAppId,
+    end,
   };
+}
+
+/** The records of a workflow's creates, the last create first, whatever they say. Throws ArchiveError. */
+export async function* readCreates(
+  archive: Archive,
+  workflowId: string,
+): AsyncGenerator<Partial<CreateRecord>, void, undefined> {
+  const creates: { readonly name: string; readonly createNumber: number }[] = [];
+  for await (const { name } of archive.list(dirname(createRecordName(workflowId, 1)))) {
+    const file = archivedFile(name);
+    if (file?.kind === 'create' && file.createNumber > 0) creates.push({ name, createNumber: file.createNumber });
+  }
+  creates.sort((one, other) => other.createNumber - one.createNumber);
+  for (const { name } of creates) yield parseCreateRecord(await archive.read(name));
 }
 
 /** The layout of a batch's record; null when the archive has none. Throws ArchiveError, and {@link ResultsError}. */
@@ -67,34 +82,30 @@ export async function readBatchLayout(archive: Archive, batchId: string): Promis
   const name = `${batchFolder(batchId)}/batch.json`;
   const text = await archive.read(name);
   if (text === undefined) return null;
-  const layout = parseLayout(text.toString('utf8'));
-  const where = `The record ${archive.locate(name)}`;
-  if (layout === undefined) {
-    throw new ResultsError('damaged', `${where} is damaged: it does not say which rows the record is of.`);
-  }
-  if (layout.id === undefined || layout.id === batchId) return layout;
-  throw new ResultsError('damaged', `${where} is that of the batch ${showValue(layout.id)}; give another --id.`);
+  const layout = parseLayout(text.toString());
+  if (layout?.id === batchId) return layout;
+  const problem =
+    layout === undefined
+      ? 'is damaged: it does not say which rows the record is of.'
+      : `is that of the batch ${showValue(layout.id)}; give another --id.`;
+  throw new ResultsError('damaged', `The record ${archive.locate(name)} ${problem}`);
 }
 
-/** Pages of a batch's record that are read at the same time. */
 const pagesAtOnce = 8;
 
-/** Which rows of a batch's record are read. */
-export interface BatchRecordScope {
-  /** Those of the row file, those on record that it does not have any more (`gone`), or both. */
-  readonly rows: 'ofFile' | 'gone' | 'all';
-  readonly signal?: AbortSignal;
-}
-
-/**
- * The rows on record of a batch, page by page in the order of the row file; holds a few pages. Only pages that are there are
- * read. Throws ArchiveError, {@link ResultsError} for a damaged page, and the signal's reason.
- */
+/** The rows on record, in the order of the row file. Throws ArchiveError, {@link ResultsError}, the signal's reason. */
 export async function* readBatchRecord(
   archive: Archive,
   batchId: string,
   layout: Pick<BatchLayout, 'digest' | 'pages'>,
-  { rows, signal }: BatchRecordScope,
+  {
+    rows,
+    signal,
+  }: {
+    /** Those of the row file, those on record that it does not have any more (`gone`), or both. */
+    readonly rows: 'ofFile' | 'gone' | 'all';
+    readonly signal?: AbortSignal;
+  },
 ): AsyncGenerator<RowRecord, void, undefined> {
   const folder = `${batchFolder(batchId)}/results/${layout.digest.slice(0, 12)}`;
   // For a decision about what is paid, pages beyond the layout are none; for results, whatever is there is shown.
@@ -112,7 +123,7 @@ export async function* readBatchRecord(
     const content = await archive.read(name);
     if (content === undefined) return [];
     try {
-      return parseRecordText(content.toString('utf8'));
+      return parseRecordText(content.toString());
     } catch (error) {
       throw new ResultsError('damaged', `The record ${archive.locate(name)} is damaged: ${errorMessage(error)}.`);
     }
@@ -122,8 +133,8 @@ export async function* readBatchRecord(
 }
 
 /**
- * The rows of a batch that are on record, by key, those included that its last row file did not have; null where the archive
- * has nothing of the batch. Throws ArchiveError, {@link ResultsError} for a damaged record, and the signal's reason.
+ * The rows of a batch that are on record, by key, gone ones included; null where the archive has nothing of the batch.
+ * Throws ArchiveError, {@link ResultsError} for a damaged record, and the signal's reason.
  */
 export async function readRecordedRows(
   archive: Archive,
@@ -135,8 +146,9 @@ export async function readRecordedRows(
   if (layout === null) return null;
   signal?.throwIfAborted();
   const rows = new Map<string, RowRecord>();
-  for await (const record of readBatchRecord(archive, batchId, layout, { rows: 'all', signal }))
+  for await (const record of readBatchRecord(archive, batchId, layout, { rows: 'all', signal })) {
     rows.set(record.key, record);
+  }
   return rows;
 }
 
@@ -147,7 +159,6 @@ export function readCosts(record: RowRecord): readonly (Money | undefined)[] {
     .map(({ cost }) => cost);
 }
 
-/** So many apps are looked up. */
 const maxApps = 20;
 
 /** What earlier rows of these apps took and cost; one small file is read for each. Throws ArchiveError, and the signal's reason. */

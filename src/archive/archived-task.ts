@@ -1,13 +1,9 @@
 import { basename } from 'node:path';
-import { dirname } from 'node:path/posix';
 import { Readable } from 'node:stream';
 import { defaultRowFolder } from '../contract/archive-folder';
-import { createRecordName, isTaskKey } from '../contract/workflow-ids';
+import { isTaskKey } from '../contract/workflow-ids';
 import { manifestName } from '../core/archive-name';
-import { isRequestId } from '../core/create-outcome';
-import { parseJson } from '../core/json';
-import { parseCreateRecord } from './create-record';
-import { type ManifestFiles, parseManifestFiles } from './manifest';
+import { type Manifest, parseManifest } from './manifest';
 import type { Archive } from '../storage/archive/archive';
 import type { Destination, KeptFile } from './destination';
 import { ResultsError } from './errors';
@@ -16,17 +12,15 @@ import { ResultsError } from './errors';
 export interface ArchivedTask {
   /** The archive's name of its manifest. */
   readonly name: string;
-  readonly manifest: ManifestFiles;
-  /** The manifest as it is. */
+  readonly manifest: Manifest;
   readonly text: Buffer;
 }
 
-/** The most folders of a path that are tried as the archive's own. */
 const maxFolders = 12;
 
 /**
- * The names under which an archive may have what a worker keeps at this path: a worker may see the same archive in another
- * place, so when the path is not below this one's, each end of it is tried, the longest first.
+ * The names under which an archive may have what a worker keeps at this path. A worker may see the archive in another
+ * place, so each end of a path that is not below this one's is tried, the longest first.
  */
 export function namesOfPath({ location }: Pick<Archive, 'location'>, path: string): readonly string[] {
   if (path.startsWith(`${location}/`)) return [path.slice(location.length + 1)];
@@ -45,11 +39,7 @@ export function usualManifestNames(workflowId: string, requestId: string): reado
   return [...(batch === undefined || !isTaskKey(batch) ? [] : [`${defaultRowFolder(batch)}/${name}`]), name];
 }
 
-/**
- * The first of these manifests that is there and is this task's; `requestId` null takes any. Throws ArchiveError.
- *
- * @param workflowId - a service may give a request id again: what another workflow created is not this one's; null takes any
- */
+/** The first of these manifests that is this task's: a service may give a request id again. Null takes any. */
 export async function findArchivedTask(
   archive: Archive,
   names: Iterable<string>,
@@ -59,7 +49,7 @@ export async function findArchivedTask(
   for (const name of names) {
     const text = await archive.read(name);
     if (text === undefined) continue;
-    const manifest = parseManifestFiles(parseJson(text.toString('utf8')));
+    const manifest = parseManifest(text);
     if (manifest === undefined || (requestId !== null && manifest.requestId !== requestId)) continue;
     const isAdopted = manifest.createNumber === null;
     if (workflowId !== null && !isAdopted && manifest.workflowId !== workflowId) continue;
@@ -68,42 +58,34 @@ export async function findArchivedTask(
   return undefined;
 }
 
-/** A file that is on its way, or has come. */
 export interface FileProgress {
   readonly name: string;
   readonly bytes: number;
   readonly totalBytes: number | null;
 }
 
-/** How the files of a task are fetched. */
 export interface FetchTaskOptions {
   readonly destination: Destination;
   /** The folder in the destination; `''` is its top. */
   readonly folder: string;
-  /** Files at the same time. */
   readonly atOnce: number;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((file: FileProgress) => void) | undefined;
   readonly onFile?: ((file: KeptFile) => void) | undefined;
 }
 
-/** The outputs that a manifest names, and those that it does not have. */
-export function countOutputs({ manifest }: ArchivedTask): {
+export function countOutputs({ manifest: { outputs } }: ArchivedTask): {
   readonly archived: number;
   readonly missing: number;
   /** At the service: there is nothing to archive. */
   readonly failed: number;
 } {
-  const { outputs } = manifest;
   const archived = outputs.filter(({ file }) => file !== null).length;
-  const missing = outputs.filter(({ file, problem }) => file === null && problem != null).length;
+  const missing = outputs.filter(({ file, problem }) => file === null && problem !== null).length;
   return { archived, missing, failed: outputs.length - archived - missing };
 }
 
-/**
- * Fetches the files that a manifest names, and the manifest itself when they are complete, in the manifest's order. Throws
- * ArchiveError, {@link ResultsError}, or the signal's reason.
- */
+/** Fetches the files that a manifest names, then the manifest. Throws ArchiveError or {@link ResultsError}. */
 export async function fetchTask(
   archive: Archive,
   { name, manifest, text }: ArchivedTask,
@@ -140,37 +122,4 @@ export function requireComplete(task: ArchivedTask, how: string): void {
   if (task.manifest.complete && missing === 0) return;
   const words = `The archive of ${task.manifest.requestId} is incomplete: it has ${archived} of ${archived + missing} outputs. ${how}`;
   throw new ResultsError('incomplete', words);
-}
-
-/** What the record of a create says. */
-export type RecordedCreate = ReturnType<typeof parseCreateRecord>;
-
-/** The record of the last create of a workflow, whatever it says; undefined when there is none. Throws ArchiveError. */
-export async function readLastCreate(archive: Archive, workflowId: string): Promise<RecordedCreate | undefined> {
-  let last = { number: 0, file: '' };
-  for await (const { name } of archive.list(dirname(createRecordName(workflowId, 1)))) {
-    const number = createNumberIn(name);
-    if (number > last.number) last = { number, file: name };
-  }
-  return last.number === 0 ? undefined : parseCreateRecord(await archive.read(last.file));
-}
-
-function createNumberIn(name: string): number {
-  return Number(/\/(\d+)\.json$/.exec(name)?.[1] ?? 0);
-}
-
-/** The record of the last create of a workflow that has a request id; undefined when there is none. Throws ArchiveError. */
-export async function findLastCreate(
-  archive: Archive,
-  workflowId: string,
-): Promise<(RecordedCreate & { readonly requestId: string }) | undefined> {
-  let last = { number: 0, record: undefined as (RecordedCreate & { readonly requestId: string }) | undefined };
-  for await (const { name } of archive.list(dirname(createRecordName(workflowId, 1)))) {
-    const number = createNumberIn(name);
-    if (number <= last.number) continue;
-    const record = parseCreateRecord(await archive.read(name));
-    const { requestId } = record;
-    if (isRequestId(requestId)) last = { number, record: { ...record, requestId } };
-  }
-  return last.record;
 }

@@ -1,42 +1,38 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import { boundedRowEnd } from '../contract/batch/batch-rows';
 import { parseJson } from '../core/json';
 import { rowRecordSchema, type RowRecord } from './row-end';
+import { count, parseStored, storedText } from './stored';
 
-const layoutSchema = z.object({
-  digest: z.string().min(1),
-  rows: z.number().int().nonnegative(),
-  pages: z.number().int().nonnegative(),
-  /** Of the batch; older ones do not say. */
-  id: z.string().optional(),
+const layoutSchema = v.object({
+  id: v.string(),
+  digest: v.pipe(v.string(), v.minLength(1)),
+  rows: count,
+  pages: count,
 });
 
 /** What stands in `batch.json`: which rows the record is of, and of which batch. */
-export type BatchLayout = Readonly<z.infer<typeof layoutSchema>>;
+export type BatchLayout = Readonly<v.InferOutput<typeof layoutSchema>>;
 
-/** A layout as the text of its file. */
 export function layoutText({ id, digest, rows, pages }: BatchLayout): string {
-  return `${JSON.stringify({ id, digest, rows, pages }, null, 2)}\n`;
+  return storedText({ id, digest, rows, pages });
 }
 
 /** `undefined` for a text that is no layout. */
 export function parseLayout(text: string): BatchLayout | undefined {
-  return layoutSchema.safeParse(parseJson(text)).data;
+  return parseStored(layoutSchema, text);
 }
 
 /** Whatever stands in the file, no more than a history can hold comes of it. */
-const recordSchema = rowRecordSchema.transform(boundedRowEnd);
+const recordSchema = v.pipe(rowRecordSchema, v.transform(boundedRowEnd));
 
-const headSchema = z.strictObject({ records: z.number().int().nonnegative() });
+const headSchema = v.strictObject({ records: count });
 
-/**
- * Records as the text of a file: a line that says how many there are, by which a file is known that somebody cut short,
- * and one line for each, in the order of the rows.
- */
+/** Records as the text of a file: how many there are, to know when it was cut short, and a line for each. */
 export function recordText(records: Iterable<RowRecord>): string {
   const inOrder = [...records].sort((one, other) => one.index - other.index || (one.key < other.key ? -1 : 1));
   // Parsed, the same record is the same text, in whatever order its fields came.
-  return [{ records: inOrder.length }, ...inOrder.map((record) => recordSchema.parse(record))]
+  return [{ records: inOrder.length }, ...inOrder.map((record) => v.parse(recordSchema, record))]
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('');
 }
@@ -44,20 +40,20 @@ export function recordText(records: Iterable<RowRecord>): string {
 /** Throws an Error that says what is wrong with the text, and where. */
 export function parseRecordText(text: string): RowRecord[] {
   const [head, ...lines] = text.split('\n');
-  const { data } = headSchema.safeParse(parseJson(head ?? ''));
-  if (data === undefined) throw new Error('its first line does not say how many records it has');
+  const count = parseStored(headSchema, head)?.records;
+  if (count === undefined) throw new Error('its first line does not say how many records it has');
   // What follows the last line's end.
-  if (lines.pop() !== '' || lines.length !== data.records) {
-    throw new Error(`it has ${lines.length} of ${data.records} records; somebody cut it short or added to it`);
+  if (lines.pop() !== '' || lines.length !== count) {
+    throw new Error(`it has ${lines.length} of ${count} records; somebody cut it short or added to it`);
   }
   return lines.map((line, index) => {
-    const record = recordSchema.safeParse(parseJson(line));
+    const record = v.safeParse(recordSchema, parseJson(line));
     if (!record.success) throw new Error(`its line ${index + 2} is no record of a row`);
-    return record.data;
+    return record.output;
   });
 }
 
 /** Whether a text begins as that of records does: nothing else in the archive has such a first line. */
 export function isRecordText(text: string): boolean {
-  return headSchema.safeParse(parseJson(text.split('\n', 1)[0] ?? '')).success;
+  return parseStored(headSchema, text.split('\n', 1)[0]) !== undefined;
 }

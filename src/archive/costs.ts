@@ -2,43 +2,44 @@ import { Readable } from 'node:stream';
 import { failureTypes } from '../contract/failure-types';
 import { batchIdOf } from '../contract/workflow-ids';
 import { parseJson } from '../core/json';
-import type { Money } from '../money/money';
+import { type Money, MoneySums } from '../money/money';
+import type { Archive } from '../storage/archive/archive';
+import { archivedFile, type RecordedCreate, toRecordedCreate } from './archive-reader';
 import { parseRecordText } from './batch-record';
 import type { CreateEnd } from './create-record';
-import { parseManifestCosts } from './manifest';
-import { allCreates } from './row-end';
-import type { Archive, ListedFile } from '../storage/archive/archive';
-import { archivedFile, type RecordedCreate, toRecordedCreate } from './archive-reader';
+import { type Manifest, parseManifest } from './manifest';
+import { allCreates, type RowRecord } from './row-end';
 
-/**
- * What became of a task that was created: `succeeded` with outputs in the archive; `failed` or `canceled` at the service;
- * `lost` when it succeeded and the archive has nothing of it; `createdTwice` when another create followed before its end was
- * known; `open` when its end is not known, because it runs or its end was missed; `uncertain` when it is not known whether the
- * service created it.
- */
-export type CostOutcome = 'succeeded' | 'failed' | 'canceled' | 'lost' | 'createdTwice' | 'open' | 'uncertain';
+/** What became of a task that was created, in the order in which outcomes are shown. */
+export const costOutcomes = [
+  /** With outputs in the archive. */
+  'succeeded',
+  /** At the service, as `canceled`. */
+  'failed',
+  'canceled',
+  /** It succeeded, and the archive has nothing of it. */
+  'lost',
+  /** Another create followed before its end was known. */
+  'createdTwice',
+  /** Its end is not known: it runs, or its end was missed. */
+  'open',
+  /** It is not known whether the service created it. */
+  'uncertain',
+] as const;
+export type CostOutcome = (typeof costOutcomes)[number];
 
-/** In the order in which they are shown. */
-// prettier-ignore
-export const costOutcomes: readonly CostOutcome[] = [
-  'succeeded', 'failed', 'canceled', 'lost', 'createdTwice', 'open', 'uncertain',
-];
-
-/** A task that was created, as far as the archive knows it. */
+/** A task that was created, as far as the archive knows it; null stands for what is not known. */
 export interface CostOfTask {
+  /** Null also for a task that is no row. */
   readonly batch: string | null;
-  /** Null when it is not known. */
   readonly webAppId: number | null;
-  /** Null when it is not known. */
   readonly account: string | null;
-  /** When it was created, in milliseconds since 1970. */
   readonly atMs: number;
   readonly outcome: CostOutcome;
-  /** Null when it is not known, which is not the same as free. */
+  /** Null is not the same as free. */
   readonly cost: Money | null;
 }
 
-/** What the reading of an archive saw. */
 export interface CostSources {
   records: number;
   manifests: number;
@@ -47,78 +48,65 @@ export interface CostSources {
   readonly damaged: string[];
 }
 
-/** Its costs, task by task. */
-export interface ArchiveCosts {
-  readonly sources: CostSources;
-  readonly tasks: () => Generator<CostOfTask, void, undefined>;
-}
-
 const readsAtOnce = 32;
 const maxDamaged = 20;
 
 /**
- * Reads what tasks cost from an archive: every create that was sent has a record, which a worker completes at the end of the
- * task; manifests and the records of batches tell the costs of tasks that it does not, and of those of earlier versions. Names
- * are listed in pages; of each task a few hundred bytes are held. Throws ArchiveError.
+ * Reads what tasks cost from an archive, by the records of their creates, and where those do not tell by manifests and
+ * the records of batches. Holds a few hundred bytes a task. Throws ArchiveError.
  */
 export async function readCosts(
   archive: Pick<Archive, 'list' | 'read'>,
   onProgress: (sources: Readonly<CostSources>) => void,
-): Promise<ArchiveCosts> {
+): Promise<{ readonly sources: CostSources; readonly tasks: () => Generator<CostOfTask, void, undefined> }> {
   const sources: CostSources = { records: 0, manifests: 0, rows: 0, damaged: [] };
   const known = new KnownCosts();
-  const readEach = async (folder: string, read: (name: string) => Promise<void>): Promise<void> => {
-    const readOne = ({ name }: ListedFile): Promise<void> => read(name);
-    await Readable.from(archive.list(folder)).forEach(readOne, { concurrency: readsAtOnce });
-  };
-  // First, so that a manifest whose task is settled need not be read.
-  await readEach('.creates', async (name) => {
+  const readCreate = async (name: string): Promise<void> => {
     const file = archivedFile(name);
     if (file?.kind !== 'create') return;
     const content = await archive.read(name);
     if (content !== undefined) known.addCreate(toRecordedCreate(file, content));
     sources.records += 1;
-    onProgress(sources);
-  });
-  await readEach('', async (name) => {
-    if (name.startsWith('.')) return;
-    const isDamaged = await readOther(archive, name, known, sources);
-    if (isDamaged && sources.damaged.length < maxDamaged) sources.damaged.push(name);
-    onProgress(sources);
-  });
-  return { sources, tasks: () => known.tasks() };
-}
-
-/** Reads a manifest or a page of a batch's record; whether it is damaged. */
-async function readOther(
-  archive: Pick<Archive, 'read'>,
-  name: string,
-  known: KnownCosts,
-  sources: CostSources,
-): Promise<boolean> {
-  const file = archivedFile(name);
-  if (file?.kind === 'rows') {
+  };
+  const noteDamaged = (name: string): void => {
+    if (sources.damaged.length < maxDamaged) sources.damaged.push(name);
+  };
+  const readRows = async (name: string, batchId: string): Promise<void> => {
     try {
-      const records = parseRecordText((await archive.read(name))?.toString('utf8') ?? '');
-      for (const record of records) known.addRow(file.batchId, record);
+      const records = parseRecordText((await archive.read(name))?.toString() ?? '');
+      for (const record of records) known.addRow(batchId, record);
       sources.rows += records.length;
-      return false;
     } catch {
-      return true;
+      noteDamaged(name);
     }
-  }
-  if (file?.kind !== 'manifest') return false;
-  if (file.isPlain && known.isSettled(file.folderName)) {
-    known.addArchived(file.folderName);
-    sources.manifests += 1;
-    return false;
-  }
-  const json = parseJson((await archive.read(name))?.toString('utf8') ?? '');
-  const manifest = parseManifestCosts(json);
-  if (manifest === undefined) return json === undefined;
-  known.addManifest(manifest);
-  sources.manifests += 1;
-  return false;
+  };
+  const readManifest = async (name: string): Promise<void> => {
+    const content = await archive.read(name);
+    const manifest = parseManifest(content);
+    if (manifest !== undefined) {
+      known.addManifest(manifest);
+      sources.manifests += 1;
+    } else if (parseJson(content?.toString() ?? '') === undefined) noteDamaged(name);
+  };
+  const readOther = async (name: string): Promise<void> => {
+    const file = name.startsWith('.') ? undefined : archivedFile(name);
+    if (file?.kind === 'rows') await readRows(name, file.batchId);
+    else if (file?.kind === 'manifest' && file.isPlain && known.isSettled(file.folderName)) {
+      known.addArchived(file.folderName);
+      sources.manifests += 1;
+    } else if (file?.kind === 'manifest') await readManifest(name);
+  };
+  const readEach = async (folder: string, read: (name: string) => Promise<void>): Promise<void> => {
+    const readOne = async ({ name }: { readonly name: string }): Promise<void> => {
+      await read(name);
+      onProgress(sources);
+    };
+    await Readable.from(archive.list(folder)).forEach(readOne, { concurrency: readsAtOnce });
+  };
+  // First, so that a manifest whose task is settled need not be read.
+  await readEach('.creates', readCreate);
+  await readEach('', readOther);
+  return { sources, tasks: () => known.tasks() };
 }
 
 interface KnownTask {
@@ -131,9 +119,6 @@ interface KnownTask {
   cost: Money | null;
   isArchived: boolean;
 }
-
-type RowOfRecord = ReturnType<typeof parseRecordText>[number];
-type ManifestCosts = NonNullable<ReturnType<typeof parseManifestCosts>>;
 
 /** Failures of tasks that succeeded at the service. */
 const succeededAtTheService: readonly string[] = [
@@ -150,24 +135,14 @@ class KnownCosts {
   readonly #lastNumbers = new Map<string, number>();
 
   addCreate({ workflowId, createNumber, requestId, account, webAppId, sentAtMs, end }: RecordedCreate): void {
-    if (createNumber > 1) {
-      this.#lastNumbers.set(workflowId, Math.max(createNumber, this.#lastNumbers.get(workflowId) ?? 0));
-    }
-    const task: KnownTask = {
-      workflowId,
-      createNumber,
-      webAppId,
-      account,
-      atMs: timeOf(end?.createdAt) ?? sentAtMs ?? 0,
-      status: end?.status ?? null,
-      cost: end?.cost ?? null,
-      isArchived: false,
-    };
+    this.#noteNumber(workflowId, createNumber);
+    const atMs = timeOf(end?.createdAt) ?? sentAtMs ?? 0;
+    const { status = null, cost = null } = end ?? {};
+    const task: KnownTask = { workflowId, createNumber, webAppId, account, atMs, status, cost, isArchived: false };
     if (requestId === null) this.#unanswered.push(task);
     else this.#tasks.set(this.#key(requestId, account), task);
   }
 
-  /** Whether its create record tells how it ended and what it cost. */
   isSettled(requestId: string): boolean {
     const task = this.#tasks.get(requestId);
     return task?.status != null && task.cost !== null && task.account !== null;
@@ -178,8 +153,8 @@ class KnownCosts {
     if (task !== undefined) task.isArchived = true;
   }
 
-  addManifest({ requestId, account, webAppId, workflowId, status, cost, createdAt, archivedAt }: ManifestCosts): void {
-    const task = this.#getOrAdd(requestId, account, timeOf(createdAt) ?? timeOf(archivedAt) ?? 0);
+  addManifest({ requestId, account, webAppId, workflowId, status, cost, timestamps, archivedAt }: Manifest): void {
+    const task = this.#getOrAdd(requestId, account, timeOf(timestamps['createdAt']?.iso) ?? timeOf(archivedAt) ?? 0);
     task.workflowId ??= workflowId;
     task.account ??= account;
     task.webAppId ??= webAppId;
@@ -188,10 +163,10 @@ class KnownCosts {
     task.isArchived = true;
   }
 
-  addRow(batch: string, record: RowOfRecord): void {
+  addRow(batch: string, record: RowRecord): void {
     const { key, requestId: own, createNumber: last, startedAt, status, failure, manifest } = record;
     const workflowId = `batch:${batch}:${key}`;
-    if (last > 1) this.#lastNumbers.set(workflowId, Math.max(last, this.#lastNumbers.get(workflowId) ?? 0));
+    this.#noteNumber(workflowId, last);
     for (const { createNumber, requestId: known, cost = null } of allCreates(record)) {
       const requestId = createNumber === last ? (own ?? known) : known;
       if (requestId === null) continue;
@@ -207,13 +182,8 @@ class KnownCosts {
   }
 
   *tasks(): Generator<CostOfTask, void, undefined> {
-    for (const task of this.#tasks.values()) yield this.#toCost(task, this.#outcomeOf(task));
-    for (const task of this.#unanswered) yield this.#toCost(task, 'uncertain');
-  }
-
-  #toCost({ workflowId, webAppId, account, atMs, cost }: KnownTask, outcome: CostOutcome): CostOfTask {
-    const [batch = ''] = workflowId?.startsWith('batch:') === true ? workflowId.slice('batch:'.length).split(':') : [];
-    return { batch: batchIdOf(`batch:${batch}`) ?? null, webAppId, account, atMs, outcome, cost };
+    for (const task of this.#tasks.values()) yield toCost(task, this.#outcomeOf(task));
+    for (const task of this.#unanswered) yield toCost(task, 'uncertain');
   }
 
   #outcomeOf({ workflowId, createNumber, status, isArchived }: KnownTask): CostOutcome {
@@ -224,20 +194,15 @@ class KnownCosts {
     return status === 'Success' ? 'lost' : 'open';
   }
 
+  #noteNumber(workflowId: string, createNumber: number): void {
+    if (createNumber <= 1) return;
+    this.#lastNumbers.set(workflowId, Math.max(createNumber, this.#lastNumbers.get(workflowId) ?? 0));
+  }
+
   #getOrAdd(requestId: string, account: string | null, atMs: number): KnownTask {
     const key = this.#key(requestId, account);
-    const known = this.#tasks.get(key);
-    if (known !== undefined) return known;
-    const task: KnownTask = {
-      workflowId: null,
-      createNumber: 0,
-      webAppId: null,
-      account,
-      atMs,
-      status: null,
-      cost: null,
-      isArchived: false,
-    };
+    const unknown = { workflowId: null, createNumber: 0, webAppId: null, status: null, cost: null, isArchived: false };
+    const task = this.#tasks.get(key) ?? { ...unknown, account, atMs };
     this.#tasks.set(key, task);
     return task;
   }
@@ -249,7 +214,107 @@ class KnownCosts {
   }
 }
 
+function toCost({ workflowId, webAppId, account, atMs, cost }: KnownTask, outcome: CostOutcome): CostOfTask {
+  const [kind, batch = ''] = workflowId?.split(':') ?? [];
+  const batchId = kind === 'batch' ? batchIdOf(`batch:${batch}`) : undefined;
+  return { batch: batchId ?? null, webAppId, account, atMs, outcome, cost };
+}
+
 function timeOf(iso: string | null | undefined): number | undefined {
   const ms = Date.parse(iso ?? '');
   return Number.isNaN(ms) ? undefined : ms;
+}
+
+export type CostGroup = 'batch' | 'app' | 'account' | 'day';
+
+export interface OutcomeCosts {
+  readonly outcome: CostOutcome;
+  readonly tasks: number;
+  readonly sums: readonly (Money & { readonly tasks: number })[];
+  /** Tasks whose cost is not known; it is in none of the sums. */
+  readonly unknown: number;
+}
+
+export interface CostSum {
+  /** A batch's id, an app, an account, or a day in UTC; null for tasks that have none, or where it is not known. */
+  readonly name: string | null;
+  readonly tasks: number;
+  readonly sums: readonly Money[];
+  /** The part of it that brought no result; of tasks that may run still, nothing. */
+  readonly withoutResult: readonly Money[];
+  readonly unknown: number;
+  readonly outcomes: readonly OutcomeCosts[];
+}
+
+const outcomesWithoutResult: readonly CostOutcome[] = ['failed', 'canceled', 'lost', 'createdTwice'];
+
+/** Costs by outcome and currency; null stands for those that are not known. */
+type Tally = Map<CostOutcome, Map<string | null, { micros: number; tasks: number }>>;
+
+/** Sums of every group, in the order of their names, and of all tasks. */
+export function sumCosts(
+  tasks: Iterable<CostOfTask>,
+  { by, sinceMs }: { readonly by: CostGroup; readonly sinceMs: number },
+): { readonly groups: readonly CostSum[]; readonly total: CostSum } {
+  const groups = new Map<string | null, Tally>();
+  const total: Tally = new Map();
+  for (const task of tasks) {
+    if (task.atMs < sinceMs) continue;
+    const name = groupName(task, by);
+    const group = groups.get(name) ?? (new Map() as Tally);
+    groups.set(name, group);
+    for (const tally of [group, total]) addTo(tally, task);
+  }
+  const named = [...groups].sort(([one], [other]) => compareNames(one, other));
+  return { groups: named.map(([name, group]) => toSum(name, group)), total: toSum(null, total) };
+}
+
+function addTo(tally: Tally, { outcome, cost }: CostOfTask): void {
+  const byCurrency = tally.get(outcome) ?? new Map<string | null, { micros: number; tasks: number }>();
+  tally.set(outcome, byCurrency);
+  const { micros, tasks } = byCurrency.get(cost?.currency ?? null) ?? { micros: 0, tasks: 0 };
+  byCurrency.set(cost?.currency ?? null, { micros: micros + (cost?.micros ?? 0), tasks: tasks + 1 });
+}
+
+function toSum(name: string | null, tally: Tally): CostSum {
+  const outcomes = costOutcomes.flatMap((outcome): OutcomeCosts[] => {
+    const byCurrency = tally.get(outcome);
+    if (byCurrency === undefined) return [];
+    const sums = [...byCurrency].flatMap(([currency, sum]) => (currency === null ? [] : [{ currency, ...sum }]));
+    sums.sort((one, other) => (one.currency < other.currency ? -1 : 1));
+    const tasks = [...byCurrency.values()].reduce((sum, one) => sum + one.tasks, 0);
+    return [{ outcome, tasks, sums, unknown: byCurrency.get(null)?.tasks ?? 0 }];
+  });
+  const addUp = (these: readonly OutcomeCosts[]): readonly Money[] => {
+    const sums = new MoneySums();
+    for (const sum of these.flatMap((one) => one.sums)) sums.add(sum);
+    return sums.list();
+  };
+  return {
+    name,
+    tasks: outcomes.reduce((sum, { tasks }) => sum + tasks, 0),
+    sums: addUp(outcomes),
+    withoutResult: addUp(outcomes.filter(({ outcome }) => outcomesWithoutResult.includes(outcome))),
+    unknown: outcomes.reduce((sum, { unknown }) => sum + unknown, 0),
+    outcomes,
+  };
+}
+
+function groupName({ batch, webAppId, account, atMs }: CostOfTask, by: CostGroup): string | null {
+  switch (by) {
+    case 'batch':
+      return batch;
+    case 'app':
+      return webAppId === null ? null : String(webAppId);
+    case 'account':
+      return account;
+    case 'day':
+      return atMs === 0 ? null : new Date(atMs).toISOString().slice(0, 10);
+  }
+}
+
+/** Numbers by their size; those without a name last. */
+function compareNames(one: string | null, other: string | null): number {
+  if (one === null || other === null) return one === null ? 1 : -1;
+  return one.localeCompare(other, 'en', { numeric: true });
 }

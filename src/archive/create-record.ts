@@ -1,62 +1,51 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import type { CostTimes } from '../contract/task-result';
-import { parseJson } from '../core/json';
-import { isMoney, type Money } from '../money/money';
+import { isRecord, parseJson } from '../core/json';
+import { costTimes, endStatus, money, storedText } from './stored';
 
-const endSchema = z.object({
-  status: z.enum(['Success', 'Failed', 'Canceled']),
+const wholeNumber = v.pipe(v.number(), v.safeInteger());
+
+const endSchema = v.object({
+  status: endStatus,
   /** When the service created the task; null when it did not say. */
-  createdAt: z.string().nullable(),
-  costTimes: z.custom<CostTimes>((value) => z.record(z.string(), z.number()).safeParse(value).success),
-  /** Null when it is not known. */
-  cost: z.custom<Money>(isMoney).nullable(),
+  createdAt: v.nullable(v.string()),
+  costTimes: v.custom<CostTimes>((value) => v.is(costTimes, value)),
+  cost: v.nullable(money),
 });
 
 /** How the task of a create ended at the service, and what it cost. */
-export type CreateEnd = Readonly<z.infer<typeof endSchema>>;
+export type CreateEnd = Readonly<v.InferOutput<typeof endSchema>>;
 
-const createRecordSchema = z.object({
-  workflowId: z.string(),
-  createNumber: z.number().int(),
+const recordSchema = v.object({
+  workflowId: v.string(),
+  createNumber: wholeNumber,
   /** ISO-8601, by the clock of its worker: other clocks may be hours off. */
-  sentAt: z.string(),
+  sentAt: v.string(),
   /** Random: the attempt that made it, and those of the same create after one that provably created nothing. */
-  maker: z.string(),
-  /** Whether the service was asked to call back. */
-  callbackAsked: z.boolean(),
-  /** Of what was sent. */
-  createDigest: z.string().optional(),
-  account: z.string().optional(),
-  webAppId: z.number().int().optional(),
-  requestId: z.string().nullable(),
+  maker: v.string(),
+  callbackAsked: v.boolean(),
+  createDigest: v.optional(v.string()),
+  account: v.optional(v.string()),
+  webAppId: v.optional(wholeNumber),
+  requestId: v.nullable(v.string()),
   /** Absent until a worker has seen it. */
-  end: endSchema.optional(),
+  end: v.optional(endSchema),
 });
 
 /** What stands in a create record: written before a create is sent, completed with the request id afterwards. */
-export type CreateRecord = Readonly<z.infer<typeof createRecordSchema>>;
-
-const { shape } = createRecordSchema;
-/** A field that is damaged takes none of the others with it. */
-const fields = z.object({
-  workflowId: shape.workflowId.optional().catch(undefined),
-  createNumber: shape.createNumber.optional().catch(undefined),
-  sentAt: shape.sentAt.optional().catch(undefined),
-  maker: shape.maker.optional().catch(undefined),
-  callbackAsked: shape.callbackAsked.optional().catch(undefined),
-  createDigest: shape.createDigest.catch(undefined),
-  account: shape.account.catch(undefined),
-  webAppId: shape.webAppId.catch(undefined),
-  end: shape.end.catch(undefined),
-  requestId: shape.requestId.optional().catch(undefined),
-});
+export type CreateRecord = Readonly<v.InferOutput<typeof recordSchema>>;
 
 /** A create record as the text of its file. */
 export function createRecordText(record: CreateRecord): string {
-  return `${JSON.stringify(record, null, 2)}\n`;
+  return storedText(record);
 }
 
-/** What can be read of a create record; nothing when its writer died half-way: what it did is not known. */
-export function parseCreateRecord(content: Buffer | undefined): Readonly<z.infer<typeof fields>> {
-  return fields.safeParse(parseJson(content?.toString('utf8') ?? '')).data ?? {};
+/**
+ * What can be read of a create record; nothing when its writer died half-way. A damaged field takes no other with it.
+ */
+export function parseCreateRecord(content: Buffer | undefined): Partial<CreateRecord> {
+  const json = parseJson(content?.toString() ?? '');
+  if (!isRecord(json)) return {};
+  const readable = Object.entries(recordSchema.entries).filter(([name, schema]) => v.is(schema, json[name]));
+  return v.parse(v.partial(recordSchema), Object.fromEntries(readable.map(([name]) => [name, json[name]])));
 }

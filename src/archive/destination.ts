@@ -9,37 +9,21 @@ import { ArchiveError } from '../storage/errors';
 import { isInside } from '../storage/local-file';
 import { ResultsError } from './errors';
 
-/** A file of an archive, and what it must be. */
 export interface WantedFile extends Expectation {
   readonly archive: Archive;
-  /** The archive's name. */
   readonly from: string;
-  /** The name in the folder. */
   readonly to: string;
 }
 
-/** A file in the folder. */
 export interface KeptFile {
-  /** Absolute. */
   readonly path: string;
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
   /** Whether it was fetched now; otherwise it was there, complete. */
   readonly isNew: boolean;
 }
 
-/** How a file is fetched. */
-export interface FetchFileOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Called often, with the bytes so far. */
-  readonly onBytes?: ((bytes: number) => void) | undefined;
-}
-
-/**
- * The folder on this machine that files are fetched into. A file has a temporary name until it is complete and flushed;
- * nothing is written outside of the folder, whatever names an archive gives and wherever links in the folder lead.
- */
+/** The folder that files are fetched into; nothing is written outside of it, whatever names and links there are. */
 export class Destination {
   readonly path: string;
   readonly #folder: FolderArchive;
@@ -50,8 +34,10 @@ export class Destination {
   }
 
   /** Fetches a file unless it is there already with the right content. */
-  async fetch({ archive, from, to, ...expected }: WantedFile, options: FetchFileOptions = {}): Promise<KeptFile> {
-    const { signal, onBytes } = options;
+  async fetch(
+    { archive, from, to, ...expected }: WantedFile,
+    { signal, onBytes }: { readonly signal?: AbortSignal; readonly onBytes?: (bytes: number) => void } = {},
+  ): Promise<KeptFile> {
     await this.#writing(() => this.#requireInside(to));
     if (expected.sha256 !== undefined) {
       const there = await this.#writing(() => this.#folder.find(to, expected, signal));
@@ -85,7 +71,6 @@ export class Destination {
     }
   }
 
-  /** Keeps a small text. */
   async keep(to: string, text: Buffer): Promise<void> {
     await this.#writing(async () => {
       await this.#requireInside(to);
@@ -109,7 +94,6 @@ export class Destination {
     return await this.#nearest(dirname(folder));
   }
 
-  /** Undefined where there is nothing. */
   async #real(path: string): Promise<string | undefined> {
     try {
       return await realpath(path);

@@ -1,7 +1,7 @@
 /**
- * Why results cannot be had from an archive: `notYet` while the task or batch runs, `incomplete` while outputs are missing,
- * `canceled` for a task that was stopped, `missing` when the archive has nothing of it, `damaged` when what it has is not
- * what it was, and `unwritable` for the folder that they go to.
+ * `notYet` while the task or batch runs, `incomplete` while outputs are missing, `canceled` for a stopped task,
+ * `missing` when the archive has nothing of it, `damaged` when it is not what it was, `unwritable` for the folder it
+ * goes to.
  */
 export type ResultsErrorCode = 'notYet' | 'incomplete' | 'canceled' | 'missing' | 'damaged' | 'unwritable';
 

@@ -9,7 +9,6 @@ import type { BatchResults } from './batch-results';
 import type { Destination } from './destination';
 import { ResultsError } from './errors';
 
-/** How the outputs of a batch are fetched. */
 export interface FetchBatchOptions {
   readonly destination: Destination;
   /** Whether what is there of incomplete and failed rows is fetched, too. */
@@ -23,26 +22,19 @@ export interface FetchBatchOptions {
   readonly onProgress: (count: Readonly<FetchCount>) => void;
 }
 
-/** How far a fetch is. */
 export interface FetchCount {
-  /** Rows that were read. */
   rows: number;
-  /** Rows whose files are all here. */
   fetched: number;
   /** Rows that have nothing to fetch: they failed, were canceled, or were not started. */
   without: number;
   /** Of those, the ones that were not started. */
   notStarted: number;
-  /** Rows whose files could not be fetched. */
   failed: number;
-  /** Files that came now, and their bytes. */
   files: number;
   bytes: number;
-  /** Files that were here already. */
   kept: number;
 }
 
-/** A row whose files could not be fetched. */
 export interface FailedRow extends RowPlace {
   readonly key: string;
   readonly message: string;
@@ -50,14 +42,11 @@ export interface FailedRow extends RowPlace {
 
 /** What was fetched of a batch. */
 export interface FetchedBatch extends Readonly<FetchCount> {
-  /** The first of those whose files could not be fetched. */
   readonly failures: readonly FailedRow[];
   /** Rows on record that the row file does not have any more, and that were left out. */
   readonly goneRows: number;
   /** Of the keys that were asked for, those that no row has. */
   readonly unknownKeys: readonly string[];
-  /** By such a key, the one that a row has and that differs in capital letters alone. */
-  readonly alikeKeys: Readonly<Record<string, string>>;
 }
 
 const rowsAtOnce = 16;
@@ -66,8 +55,8 @@ const maxFailures = 100;
 const maxFailuresInARow = 64;
 
 /**
- * Fetches the outputs of a batch's rows, each into a folder of its own, a few rows at a time; holds no more than these. A
- * row that cannot be fetched does not end it. Throws ArchiveError, {@link ResultsError}, or the signal's reason.
+ * Fetches the outputs of a batch's rows, each into a folder of its own, a few at a time. A row that cannot be fetched
+ * does not end it. Throws ArchiveError, {@link ResultsError}, or the signal's reason.
  */
 export async function fetchBatch(
   archive: Archive,
@@ -103,68 +92,24 @@ export async function fetchBatch(
     if (isAsked || !(error instanceof ResultsError)) throw error;
     return [];
   });
-  const chosen = new ChosenRows(results, goneRows, options);
-  await Readable.from(chosen.rows()).forEach(fetchNext, { concurrency: rowsAtOnce, signal });
-  const { leftOut, unknownKeys, alikeKeys } = chosen;
-  return { ...count, failures, goneRows: leftOut, unknownKeys, alikeKeys };
-}
-
-/** The rows to fetch. */
-class ChosenRows {
-  readonly #results: BatchResults;
-  /** By workflow id, without those that were among the rows: a run that was refused had laid out another row file. */
-  readonly #gone: Map<string, ResultLine>;
-  readonly #isGoneWanted: boolean;
-  readonly #keys: ReadonlySet<string> | null;
-  readonly #unknown: Set<string>;
-  /** The keys of rows that are asked for but for capital letters, by their small letters. */
-  readonly #alike = new Map<string, string>();
-  readonly #folded: ReadonlySet<string>;
-
-  constructor(results: BatchResults, goneRows: readonly ResultLine[], { keys, gone = false }: FetchBatchOptions) {
-    this.#results = results;
-    this.#keys = keys === undefined ? null : new Set(keys);
-    this.#unknown = new Set(keys);
-    this.#folded = new Set(keys?.map(foldKey));
-    this.#gone = new Map(goneRows.map((row) => [row.workflowId, row]));
-    // Of rows that were asked for by key, nothing is left out.
-    this.#isGoneWanted = gone || keys !== undefined;
-  }
-
-  /** After all rows: those that the file does not have any more, and that are not fetched. */
-  get leftOut(): number {
-    return this.#isGoneWanted ? 0 : this.#gone.size;
-  }
-
-  get unknownKeys(): readonly string[] {
-    return [...this.#unknown];
-  }
-
-  get alikeKeys(): Readonly<Record<string, string>> {
-    const found = this.unknownKeys.map((key) => [key, this.#alike.get(foldKey(key))] as const);
-    return Object.fromEntries(found.filter((pair): pair is [string, string] => pair[1] !== undefined));
-  }
-
-  async *rows(): AsyncGenerator<ResultLine, void, undefined> {
-    for await (const row of this.#results.rows()) {
-      this.#gone.delete(row.workflowId);
-      if (this.#isWanted(row)) yield row;
+  // Without those that were among the rows: a run that was refused had laid out another row file.
+  const gone = new Map(goneRows.map((row) => [row.workflowId, row]));
+  const keys = new Set(options.keys);
+  const unknownKeys = new Set(keys);
+  const isWanted = ({ key, workflowId }: ResultLine): boolean => {
+    const found = [key, taskKey(workflowId)].filter((one) => keys.has(one));
+    for (const one of found) unknownKeys.delete(one);
+    return options.keys === undefined || found.length > 0;
+  };
+  const rows = async function* (): AsyncGenerator<ResultLine, void, undefined> {
+    for await (const row of results.rows()) {
+      gone.delete(row.workflowId);
+      if (isWanted(row)) yield row;
     }
-    if (!this.#isGoneWanted) return;
-    for (const row of this.#gone.values()) if (this.#isWanted(row)) yield row;
-  }
-
-  #isWanted({ key, workflowId }: ResultLine): boolean {
-    if (this.#keys === null) return true;
-    const found = [key, taskKey(workflowId)].filter((one) => this.#keys?.has(one));
-    for (const one of found) this.#unknown.delete(one);
-    if (this.#folded.has(foldKey(key))) this.#alike.set(foldKey(key), key);
-    return found.length > 0;
-  }
-}
-
-function foldKey(key: string): string {
-  return key.normalize('NFC').toLowerCase();
+    if (isAsked) yield* [...gone.values()].filter(isWanted);
+  };
+  await Readable.from(rows()).forEach(fetchNext, { concurrency: rowsAtOnce, signal });
+  return { ...count, failures, goneRows: isAsked ? 0 : gone.size, unknownKeys: [...unknownKeys] };
 }
 
 /** Whether it has anything to fetch. */

@@ -1,171 +1,90 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import type { CostTimes } from '../contract/task-result';
-import { isMoney, type Money } from '../money/money';
 import { isRequestId } from '../core/create-outcome';
+import { costTimes, dictionary, isoTime, money, parseStored, storedText } from './stored';
 
 /** The manifest's form; a change that takes something away raises it. */
 export const manifestVersion = 1;
 
-const inputSchema = z.object({
-  keys: z.array(z.string()).readonly(),
-  file: z.string(),
-  name: z.string(),
-  bytes: z.number(),
-  sha256: z.string(),
-  resourceId: z.union([z.number(), z.string()]),
+/** What tells nothing about files: where it is damaged, the files are known all the same. */
+const text = v.fallback(v.nullable(v.string()), null);
+const number = v.fallback(v.nullable(v.number()), null);
+
+const inputSchema = v.object({
+  keys: v.pipe(v.array(v.string()), v.readonly()),
+  file: v.string(),
+  name: v.string(),
+  bytes: v.number(),
+  sha256: v.string(),
+  resourceId: v.union([v.number(), v.string()]),
 });
 
-const outputSchema = z.object({
+const outputSchema = v.object({
   /** The name of its file, beside the manifest; null when it has none. */
-  file: z.string().nullable(),
-  bytes: z.number().nullable(),
-  sha256: z.string().nullable(),
+  file: v.nullable(v.string()),
+  bytes: v.nullable(v.number()),
+  sha256: v.nullable(v.string()),
   /** With its leading dot, as the service gave it. */
-  ext: z.string(),
+  ext: v.fallback(v.string(), ''),
   /** How its storage says that its bytes are encoded; they are kept as they came. */
-  contentEncoding: z.string().optional(),
-  costTimeMs: z.number().nullable(),
-  auditStatus: z.number().nullable(),
+  contentEncoding: v.optional(v.string()),
+  costTimeMs: number,
+  auditStatus: number,
   /** Which of the service's two tables `auditStatus` is of (specification, section 2.4). */
-  auditSource: z.literal('outputs'),
-  errorType: z.string(),
-  errorMessage: z.string().nullable(),
-  /** Where it was fetched from, without the query. */
-  url: z.string().nullable(),
+  auditSource: v.fallback(v.literal('outputs'), 'outputs'),
+  errorType: v.fallback(v.string(), ''),
+  errorMessage: text,
+  url: text,
   /** What its link is known by under another signature: keyed hashes. */
-  link: z.string().nullable(),
+  link: text,
   /** Its storage gave no proof that it is whole: two fetches brought the same. Absent where there was one. */
-  fetchedTwice: z.boolean().optional(),
+  fetchedTwice: v.optional(v.boolean()),
   /** How long it is at least, when it was refused for its size. */
-  atLeastBytes: z.number().optional(),
+  atLeastBytes: v.optional(v.number()),
   /** Why it is not archived, unless the service reports it as failed. */
-  problem: z.string().nullable(),
+  problem: text,
 });
 
-const manifestSchema = z.object({
-  manifestVersion: z.literal(manifestVersion),
+const timestamp = v.object({ iso: v.nullable(v.string()), raw: v.string() });
+
+const manifestSchema = v.object({
+  manifestVersion: v.fallback(v.literal(manifestVersion), manifestVersion),
   /** Whether nothing is missing; until then it tells the next attempt which file is which output. */
-  complete: z.boolean(),
-  requestId: z.string(),
-  status: z.enum(['Success', 'Failed']),
-  workflowId: z.string().nullable(),
-  /** The create of that workflow; null when it adopted the task. */
-  createNumber: z.number().nullable(),
-  account: z.string(),
-  webAppId: z.number().nullable(),
-  archivedAt: z.iso.datetime(),
-  inputs: z.array(inputSchema).readonly(),
+  complete: v.boolean(),
+  requestId: v.pipe(
+    v.string(),
+    v.check((text) => isRequestId(text)),
+  ),
+  status: v.picklist(['Success', 'Failed']),
+  workflowId: text,
+  createNumber: number,
+  account: v.string(),
+  webAppId: number,
+  archivedAt: isoTime,
+  inputs: v.fallback(v.pipe(v.array(inputSchema), v.readonly()), []),
   /** The values that are not files, as they were sent. */
-  values: z.record(z.string(), z.union([z.string(), z.number()])).readonly(),
-  timestamps: z.record(z.string(), z.object({ iso: z.string().nullable(), raw: z.string() })).readonly(),
-  costTimes: z.custom<CostTimes>(),
-  /** What the task cost; null when that is not known, absent in older manifests. */
-  cost: z.custom<Money>(isMoney).nullable().optional(),
-  errorMessage: z.string().nullable(),
-  outputs: z.array(outputSchema).readonly(),
+  values: v.fallback(dictionary(v.union([v.string(), v.number()])), {}),
+  timestamps: v.fallback(dictionary(timestamp), {}),
+  costTimes: v.fallback(
+    v.custom<CostTimes>((value) => v.is(costTimes, value)),
+    {},
+  ),
+  cost: v.fallback(v.nullable(money), null),
+  errorMessage: text,
+  outputs: v.pipe(v.array(outputSchema), v.readonly()),
 });
 
 /** What stands beside the outputs of a task: where they came from and what they are. */
-export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
+export type Manifest = Readonly<v.InferOutput<typeof manifestSchema>>;
 /** One input as the manifest tells it. */
-export type ManifestInput = Readonly<z.infer<typeof inputSchema>>;
-
-const { shape } = manifestSchema;
-
-/** What the next attempt of an archive reads. */
-const previousSchema = z.object({
-  requestId: shape.requestId,
-  workflowId: shape.workflowId,
-  createNumber: shape.createNumber,
-  account: shape.account,
-  complete: shape.complete,
-  webAppId: shape.webAppId,
-  inputs: shape.inputs,
-  values: shape.values,
-  timestamps: shape.timestamps,
-  cost: shape.cost,
-  outputs: z.array(outputSchema.omit({ auditSource: true, problem: true, url: true })),
-});
-/** A manifest as the next attempt of the same archive reads it. */
-export type PreviousManifest = Readonly<z.infer<typeof previousSchema>>;
-
-/** What the files of an archive are compared with, whatever else the manifest tells. */
-const filesSchema = z.object({
-  requestId: shape.requestId.refine(isRequestId),
-  workflowId: shape.workflowId.catch(null),
-  createNumber: shape.createNumber.catch(null),
-  account: shape.account,
-  archivedAt: shape.archivedAt,
-  complete: shape.complete.default(true),
-  outputs: z.array(
-    outputSchema.pick({ file: true, bytes: true, sha256: true, problem: true }).partial({ problem: true }),
-  ),
-});
-/** The files that a manifest names. */
-export type ManifestFiles = Readonly<z.infer<typeof filesSchema>>;
-
-/** What a manifest says about the cost of its task, also one of an earlier version. */
-const costsSchema = z
-  .object({
-    requestId: shape.requestId.refine(isRequestId),
-    account: shape.account,
-    status: shape.status,
-    workflowId: shape.workflowId.catch(null),
-    webAppId: shape.webAppId.catch(null),
-    archivedAt: shape.archivedAt,
-    timestamps: z.object({ createdAt: z.object({ iso: z.string().nullable() }) }).catch({ createdAt: { iso: null } }),
-    cost: shape.cost.catch(null),
-  })
-  .transform(({ timestamps, cost = null, ...manifest }) => ({
-    ...manifest,
-    cost,
-    createdAt: timestamps.createdAt.iso,
-  }));
-
-/** What a page shows of a manifest, also one of an earlier version; what is damaged takes nothing else with it. */
-const pageSchema = filesSchema.extend({
-  status: shape.status,
-  account: shape.account,
-  webAppId: shape.webAppId.catch(null),
-  inputs: z
-    .array(inputSchema.pick({ keys: true, file: true, bytes: true }))
-    .readonly()
-    .catch([]),
-  values: shape.values.catch({}),
-  timestamps: z.record(z.string(), z.object({ iso: z.iso.datetime().nullable(), raw: z.string() })).catch({}),
-  costTimes: z.record(z.string(), z.number()).catch({}),
-  cost: shape.cost.catch(null),
-  errorMessage: shape.errorMessage.catch(null),
-  outputs: z.array(
-    outputSchema
-      .pick({ file: true, bytes: true, sha256: true, problem: true, errorType: true, errorMessage: true })
-      .partial({ problem: true, errorMessage: true }),
-  ),
-});
-/** A manifest as a page shows it. */
-export type ManifestPage = Readonly<z.infer<typeof pageSchema>>;
+export type ManifestInput = Readonly<v.InferOutput<typeof inputSchema>>;
 
 /** A manifest as the text of its file. */
 export function manifestText(manifest: Manifest): string {
-  return `${JSON.stringify(manifest, null, 2)}\n`;
+  return storedText(manifest);
 }
 
-/** Reads JSON as a manifest; `undefined` when it is none. */
-export function parseManifest(json: unknown): PreviousManifest | undefined {
-  return previousSchema.safeParse(json).data;
-}
-
-/** Reads JSON as a manifest, no more of it than which files it names; `undefined` when it is none. */
-export function parseManifestFiles(json: unknown): ManifestFiles | undefined {
-  return filesSchema.safeParse(json).data;
-}
-
-/** Reads JSON as a manifest, no more of it than its task and what it cost; `undefined` when it is none. */
-export function parseManifestCosts(json: unknown): Readonly<z.infer<typeof costsSchema>> | undefined {
-  return costsSchema.safeParse(json).data;
-}
-
-/** Reads JSON as a manifest, as much of it as a page shows; `undefined` when it is none. */
-export function parseManifestPage(json: unknown): ManifestPage | undefined {
-  return pageSchema.safeParse(json).data;
+/** Reads the text of a manifest; `undefined` when it is none. Anything else may be called so, too. */
+export function parseManifest(content: Buffer | string | undefined): Manifest | undefined {
+  return parseStored(manifestSchema, content);
 }

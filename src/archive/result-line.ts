@@ -1,54 +1,54 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import { rowWorkflowId } from '../contract/workflow-ids';
-import { parseJson } from '../core/json';
-import { isMoney, type Money } from '../money/money';
 import { pickPlace, type RowPlace } from '../core/batch/row-place';
-import { rowCost, rowCostWithoutResult, rowFailureSchema, rowOutputSchema, type RowRecord } from './row-end';
+import {
+  allCreates,
+  createsWithoutResult,
+  rowFailureSchema,
+  rowOutputSchema,
+  type RowRecord,
+  sumOfCreates,
+} from './row-end';
+import { costTimes, count, isoTime, money, parseStored } from './stored';
 
-const count = z.number().int().nonnegative();
-const moment = z.iso.datetime({ offset: true }).nullable();
+const seconds = v.nullable(v.number());
 
-const lineSchema = z.object({
+const lineSchema = v.object({
   /** As the row gave it. */
-  key: z.string(),
+  key: v.string(),
   line: count,
-  /** In the spreadsheet; absent where the row file is no table, and from a version before. */
-  sheetRow: count.optional(),
-  status: z.enum(['Success', 'Failed', 'Canceled', 'NotStarted']),
-  workflowId: z.string(),
-  requestId: z.string().nullable(),
-  failure: rowFailureSchema.readonly().nullable(),
-  outputs: z.array(rowOutputSchema.readonly()).readonly(),
+  /** In the spreadsheet; absent where the row file is no table. */
+  sheetRow: v.optional(count),
+  status: v.picklist(['Success', 'Failed', 'Canceled', 'NotStarted']),
+  workflowId: v.string(),
+  requestId: v.nullable(v.string()),
+  failure: v.nullable(v.pipe(rowFailureSchema, v.readonly())),
+  outputs: v.pipe(v.array(v.pipe(rowOutputSchema, v.readonly())), v.readonly()),
   /** All of them; `outputs` has the first 20, the manifest every one. */
   outputCount: count,
-  /** Outputs that the service reports as failed; the manifest tells each. */
-  failedOutputCount: count.default(0),
-  manifest: z.string().nullable(),
+  failedOutputCount: v.optional(count, 0),
+  manifest: v.nullable(v.string()),
   /** ISO-8601; null for a row that was never started. */
-  startedAt: moment,
-  endedAt: moment,
-  seconds: z.number().nullable(),
-  /** How long the task queued at the service; null when it did not say. */
-  queuedSeconds: z.number().nullable().default(null),
-  /** The service's, in milliseconds. */
-  costTimes: z.record(z.string(), z.number()).readonly().default({}),
+  startedAt: v.nullable(isoTime),
+  endedAt: v.nullable(isoTime),
+  seconds,
+  queuedSeconds: v.optional(seconds, null),
+  costTimes: v.optional(costTimes, {}),
   /** Of all its attempts; null when it is not known. */
-  cost: z.custom<Money>(isMoney).nullable().default(null),
-  /** Of `cost`, what attempts took that brought no result; null when none is known. Absent from a version before. */
-  costWithoutResult: z.custom<Money>(isMoney).nullable(),
+  cost: v.optional(v.nullable(money), null),
+  /** Of `cost`, what attempts took that brought no result; null when none is known. */
+  costWithoutResult: v.nullable(money),
 });
 
 /** One line of `results.jsonl`. */
-export type ResultLine = Readonly<z.infer<typeof lineSchema>>;
-
-/** A row of a batch's file. */
-export interface ResultRow extends RowPlace {
-  readonly key: string;
-  readonly originalKey?: string | null | undefined;
-}
+export type ResultLine = Readonly<v.InferOutput<typeof lineSchema>>;
 
 /** A row of the batch as its result files tell it; without a record it was never started. */
-export function toResultLine(batchId: string, row: ResultRow, record: RowRecord | undefined): ResultLine {
+export function toResultLine(
+  batchId: string,
+  row: RowPlace & { readonly key: string; readonly originalKey?: string | null },
+  record: RowRecord | undefined,
+): ResultLine {
   return {
     key: row.originalKey ?? row.key,
     ...pickPlace(row),
@@ -65,12 +65,12 @@ export function toResultLine(batchId: string, row: ResultRow, record: RowRecord 
     seconds: record === undefined ? null : (Date.parse(record.endedAt) - Date.parse(record.startedAt)) / 1_000,
     queuedSeconds: record?.queuedMs === undefined ? null : record.queuedMs / 1_000,
     costTimes: record?.costTimes ?? {},
-    cost: record === undefined ? null : rowCost(record),
-    costWithoutResult: record === undefined ? null : rowCostWithoutResult(record),
+    cost: record === undefined ? null : sumOfCreates(allCreates(record)),
+    costWithoutResult: record === undefined ? null : sumOfCreates(createsWithoutResult(record)),
   };
 }
 
-/** Reads a line of `results.jsonl`, also of earlier versions; `undefined` when it is none. */
+/** Reads a line of `results.jsonl`; `undefined` when it is none. */
 export function parseResultLine(text: string): ResultLine | undefined {
-  return lineSchema.safeParse(parseJson(text)).data;
+  return parseStored(lineSchema, text);
 }

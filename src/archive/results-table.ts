@@ -5,13 +5,6 @@ import type { ResultLine } from './result-line';
 /** Between the paths of one cell. No name in an archive has one. */
 const pathSeparator = '|';
 
-// prettier-ignore
-const resultColumns = [
-  'key', 'line', 'status', 'request_id', 'failure_type', 'failure', 'outputs', 'manifest', 'started_at', 'ended_at',
-  'seconds', 'failed_outputs', 'cost', 'currency', 'queued_seconds', 'cost_times', 'sheet_row',
-];
-
-/** The form of the row file, where that is a table. */
 export interface OwnTable {
   readonly columns: readonly string[];
   readonly delimiter: string;
@@ -20,11 +13,32 @@ export interface OwnTable {
   readonly decimal?: 'point' | 'comma';
 }
 
-/** A row as `results.csv` tells it. */
 export interface TableLine extends ResultLine {
-  /** What stands in the row's own columns, in their order. */
   readonly cells: readonly string[];
 }
+
+/** The columns of the results, and what stands in each; numbers are written as in the row file. */
+const resultColumns: Readonly<Record<string, (line: ResultLine, number: NumberText) => unknown>> = {
+  key: ({ key }) => plainCell(key),
+  line: ({ line }) => line,
+  status: ({ status }) => status,
+  request_id: ({ requestId }) => plainCell(requestId),
+  failure_type: ({ failure }) => plainCell(failure?.type),
+  failure: ({ failure }) => plainCell(failure?.message),
+  outputs: ({ outputs }) => plainCell(outputs.map(({ path }) => path).join(pathSeparator)),
+  manifest: ({ manifest }) => plainCell(manifest),
+  started_at: ({ startedAt }) => startedAt,
+  ended_at: ({ endedAt }) => endedAt,
+  seconds: ({ seconds }, number) => number(seconds),
+  failed_outputs: ({ failedOutputCount }) => failedOutputCount,
+  cost: ({ cost }, number) => number(cost && formatAmount(cost)),
+  currency: ({ cost }) => cost?.currency,
+  queued_seconds: ({ queuedSeconds }, number) => number(queuedSeconds),
+  cost_times: ({ costTimes }) => (Object.keys(costTimes).length === 0 ? null : JSON.stringify(costTimes)),
+  sheet_row: ({ sheetRow }) => sheetRow,
+};
+
+type NumberText = (value: number | string | null) => string | null;
 
 /** Makes `results.csv`: quoted as RFC 4180 has it, and in the form of the row file, whose columns follow the results. */
 export class ResultsTable {
@@ -34,41 +48,24 @@ export class ResultsTable {
     this.#own = own;
   }
 
-  /** The first line. */
   head(): string {
     const { columns, hasBom } = this.#own;
-    return `${hasBom ? '\uFEFF' : ''}${this.#text([[...resultColumns, ...ownNames(columns).map(plainCell)]])}`;
+    const names = [...Object.keys(resultColumns), ...ownNames(columns).map(plainCell)];
+    return `${hasBom ? '\uFEFF' : ''}${this.#text([names])}`;
   }
 
   text(lines: readonly TableLine[]): string {
-    const { columns } = this.#own;
+    const { columns, decimal } = this.#own;
+    const number: NumberText = (value) => {
+      if (value === null) return null;
+      return decimal === 'comma' ? String(value).replace('.', ',') : String(value);
+    };
     return this.#text(
-      lines.map(({ key, line, status, requestId, failure, outputs, manifest, startedAt, endedAt, ...more }) => [
-        plainCell(key),
-        line,
-        status,
-        plainCell(requestId),
-        plainCell(failure?.type),
-        plainCell(failure?.message),
-        plainCell(outputs.map(({ path }) => path).join(pathSeparator)),
-        plainCell(manifest),
-        startedAt,
-        endedAt,
-        this.#number(more.seconds),
-        more.failedOutputCount,
-        this.#number(more.cost && formatAmount(more.cost)),
-        more.cost?.currency,
-        this.#number(more.queuedSeconds),
-        Object.keys(more.costTimes).length === 0 ? null : JSON.stringify(more.costTimes),
-        more.sheetRow,
-        ...columns.map((_, index) => plainCell(more.cells[index])),
+      lines.map((line) => [
+        ...Object.values(resultColumns).map((cell) => cell(line, number)),
+        ...columns.map((_, index) => plainCell(line.cells[index])),
       ]),
     );
-  }
-
-  #number(value: number | string | null | undefined): string | null {
-    if (value == null) return null;
-    return this.#own.decimal === 'comma' ? String(value).replace('.', ',') : String(value);
   }
 
   #text(lines: readonly (readonly unknown[])[]): string {
@@ -79,9 +76,9 @@ export class ResultsTable {
 
 /** The names of a row file's columns beside those of the results; capital letters make no difference to some programs. */
 function ownNames(columns: readonly string[]): readonly string[] {
-  const taken = new Set([...resultColumns, ...columns].map((name) => name.toLowerCase()));
+  const taken = new Set([...Object.keys(resultColumns), ...columns].map((name) => name.toLowerCase()));
   return columns.map((column) => {
-    if (!resultColumns.includes(column.toLowerCase())) return column;
+    if (!Object.hasOwn(resultColumns, column.toLowerCase())) return column;
     let name = column;
     do name = `row.${name}`;
     while (taken.has(name.toLowerCase()));

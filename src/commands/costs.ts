@@ -2,8 +2,7 @@ import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../client/errors';
 import { formatAmount, formatMoney, type Money } from '../money/money';
 import { printableLine } from '../core/text';
-import type { CostSum, CostGroup } from '../archive/cost-sums';
-import type { CostOutcome, CostSources } from '../archive/costs';
+import type { CostGroup, CostOutcome, CostSources, CostSum } from '../archive/costs';
 import { type CommandContext, type Output, printJson } from './command-context';
 import { sinceMs } from './reconcile-options';
 import { tableLines } from './terminal';
@@ -44,8 +43,7 @@ async function showCosts(context: CommandContext, { by, since, json, csv }: Cost
   const fromMs = sinceMs(since, Date.now());
   // Loaded on demand: the storage would slow the start of every other command.
   const { requireUsedArchive, withArchive } = await import('./storage-access.js');
-  const { readCosts } = await import('../archive/costs.js');
-  const { sumCosts } = await import('../archive/cost-sums.js');
+  const { readCosts, sumCosts } = await import('../archive/costs.js');
   const { sources, tasks } = await withArchive(context, async (archive) => {
     await requireUsedArchive(archive);
     return await readCosts(archive, progressLines(context.stderr));

@@ -7,7 +7,7 @@ import { parseDuration } from '../core/time';
 import { parseJson } from '../core/json';
 import { isRequestId } from '../core/create-outcome';
 import { errorCode, errorMessage } from '../core/text';
-import type { Settlement } from '../reconcile/reconcile';
+import type { Settlement } from '../reconcile/settle';
 
 /**
  * The request ids of a file, or of standard input for `-`. Throws {@link InputInvalidError} with the file's name, every

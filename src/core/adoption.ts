@@ -13,10 +13,8 @@ export function isCreatedBefore(createdAtMs: number, sentAtMs: number): boolean 
 }
 
 /**
- * Of the other uncertain creates, the last one that may as well have made the task: it was sent before the service created
- * it, and no earlier than the create that was sent at `sentAtMs`. Pure.
- *
- * @param createdAtMs - null: the service does not say, so that each of them may be it.
+ * Of the other uncertain creates, the last one that may as well have made the task: sent before the service created it
+ * (null: it does not say when), and no earlier than the create that was sent at `sentAtMs`. Pure.
  */
 export function findRival(
   createdAtMs: number | null,

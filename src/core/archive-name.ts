@@ -2,7 +2,6 @@ import { cutToUtf8Bytes, utf8Bytes } from './text';
 
 /** The most bytes of one part of a path: encrypted folders take 143, and a moved archive must keep its names. */
 export const maxPartBytes = 143;
-/** `~` and the sixteen digits of a short hash. */
 const hashBytes = 17;
 
 /** One path part for any text, safe on every file system. Two texts never share a part. */
@@ -20,8 +19,8 @@ export function boundedPathPart(text: string, maxBytes = maxPartBytes): string {
 const keptEnd = /(?:manifest\.json|\.[A-Za-z0-9]{1,10})$/;
 
 /**
- * The name itself, or a shorter one that stands for it alone: parts above {@link maxPartBytes} are cut and get a hash;
- * if the whole is still longer than `maxBytes`, its folders become one. Files of one folder stay in one folder.
+ * The name itself, or a shorter one that stands for it alone: long parts are cut and get a hash; if the whole is still
+ * longer than `maxBytes`, its folders become one. Files of one folder stay in one folder.
  */
 export function fittedName(name: string, maxBytes: number): string {
   const parts = name.split('/').map((part) => {
@@ -55,9 +54,7 @@ export function manifestName(requestId: string): string {
 /** What some file system forbids, what cannot be seen, and what marks an escape. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"<>:|?*\\/%]/gu;
 const loneSurrogate = /\p{Cs}/gu;
-/** Names of devices on Windows, with any extension. */
 const device = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
-/** Where batches keep their own records in the archive. */
 const ownFolder = /^batches$/i;
 
 /** Whether a template's own text is safe between any two values. */

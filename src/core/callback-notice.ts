@@ -3,17 +3,10 @@ import { isRecord } from './json';
 import { safeText } from './text';
 import { withoutUrls } from './uri';
 
-/** What a callback must say: of which task it is, and how that ended. */
-export interface NamedEnd {
-  readonly requestId: string;
-  /** The service's own word, bounded and free of secrets. */
-  readonly status: string;
-}
-
 const maxStatusLength = 64;
 
 /** The task that the body of a callback names (specification, section 6); `undefined` when it names none. */
-export function readNamedEnd(body: unknown): NamedEnd | undefined {
+export function readNamedEnd(body: unknown): { readonly requestId: string; readonly status: string } | undefined {
   if (!isRecord(body)) return undefined;
   const { request_id: requestId, status } = body;
   if (!isRequestId(requestId) || typeof status !== 'string') return undefined;

@@ -9,10 +9,7 @@ import {
 } from './service-dialect';
 import { parseServiceStatus } from './task-state';
 
-/**
- * What became of the one attempt to create a task: the four values of the design, as plain data that may enter a
- * workflow history. It holds no URL and no secret.
- */
+/** What became of the one attempt to create a task: plain data that may enter a history, without a URL and a secret. */
 export type CreateOutcome = CreateAccepted | CreateNotSent | CreateRejected | CreateUncertain;
 
 /** The service took the task and named it: it exists, it is queued, it will be charged. */
@@ -24,7 +21,6 @@ export interface CreateAccepted {
 /** Provably no byte of the request left this process, so no task exists and sending it again is safe. */
 export interface CreateNotSent {
   readonly outcome: 'notSent';
-  /** In words, with the system's error code where there is one. */
   readonly reason: string;
 }
 
@@ -34,21 +30,18 @@ export interface CreateRejected {
   /** Whether the same request may be accepted later (too many requests, queue full, unavailable). */
   readonly retryable: boolean;
   readonly httpStatus: number;
-  /** The code of the reply's envelope, where it had one. */
   readonly code?: number;
   /** The service's own words, without secrets and bounded; the HTTP status when it said nothing. */
   readonly message: string;
   readonly meaning: RefusalMeaning;
   /** What was refused: this request, or every create of the app, the account, the key or the address. */
   readonly scope: RefusalScope;
-  /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
 /** The request left and no usable answer came: a task may exist and be charged. Never sent again by itself. */
 export interface CreateUncertain {
   readonly outcome: 'uncertain';
-  /** In words, with the system's error code or the HTTP status where there is one. */
   readonly reason: string;
   /** It asked for a callback, which may still bring the request id at the task's end. */
   readonly callbackAsked?: boolean;
@@ -56,7 +49,6 @@ export interface CreateUncertain {
   readonly sentAtMs?: number;
 }
 
-/** What was seen of one create: either a reply's head arrived, or the exchange failed before it did. */
 export type CreateEvidence = CreateReply | CreateFailure;
 
 /** The head of a reply arrived, and all, a part or nothing of its body. */
@@ -65,27 +57,18 @@ export interface CreateReply {
   readonly httpStatus: number;
   /** The body as parsed JSON; `undefined` when it is none. A body that was cut but parses is whole JSON. */
   readonly body: unknown;
-  /** Why the body is incomplete, in words; absent when all of it arrived. */
   readonly bodyFault?: string;
-  /** The reply's `Retry-After`, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
-/** No reply came. */
 export interface CreateFailure {
   readonly kind: 'failure';
   /** Whether the request's headers were handed to the connection: from then on the service may have it. */
   readonly requestLeft: boolean;
-  /** What happened, in words. */
   readonly reason: string;
 }
 
-/**
- * Decides which of the four outcomes a create had. Pure: the only place where this is decided.
- *
- * Whatever is not certain ends as `uncertain`, since a second create may be a second charge. Specification sections 4.1 and 7;
- * what they leave open is decided in the design, step 2.
- */
+/** Decides which of the four outcomes a create had; the only place that does (specification, sections 4.1 and 7). */
 export function classifyCreate(evidence: CreateEvidence, rules: EnvelopeRules): CreateOutcome {
   if (evidence.kind === 'failure') {
     return { outcome: evidence.requestLeft ? 'uncertain' : 'notSent', reason: evidence.reason };
@@ -99,7 +82,6 @@ export function classifyCreate(evidence: CreateEvidence, rules: EnvelopeRules): 
   return { outcome: 'uncertain', reason: whyUncertain(evidence, signs) };
 }
 
-/** What a body says for and against a task. */
 interface Signs {
   readonly requestId: string | undefined;
   /** The id stands where only that of a task does: in the envelope's data, or with nothing beside it. */
@@ -225,8 +207,8 @@ function numeric(value: unknown): number | undefined {
 }
 
 /**
- * Whether this can be a request id: opaque printable text without spaces (specification, section 2.2 calls it
- * UUID-like) that holds no secret: it is shown everywhere. The one rule for a create's reply, a callback and a person's `adopt`: what one of them takes, all take.
+ * Whether this can be a request id: printable text without spaces (specification, section 2.2) that holds no secret,
+ * for it is shown everywhere. The one rule for a create's reply, a callback and a person's `adopt`.
  */
 export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value) && redact(value) === value;

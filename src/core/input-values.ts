@@ -1,15 +1,9 @@
-/** The parts of an input key `<node_id>:<NodeClass>.<parameter>` (specification, section 2.2). */
-export interface InputKey {
-  readonly nodeId: string;
-  readonly nodeClass: string;
-  readonly parameter: string;
-}
-
 /**
- * Splits an input key at its first `:` and its last `.`: class names may hold spaces, colons and dots themselves
- * (`27:LayerColor: Levels.channel`). `undefined` when one of the three parts is missing.
+ * Splits an input key at its first `:` and last `.`, as in `27:LayerColor: Levels.channel`; undefined for any other.
  */
-export function parseInputKey(key: string): InputKey | undefined {
+export function parseInputKey(
+  key: string,
+): { readonly nodeId: string; readonly nodeClass: string; readonly parameter: string } | undefined {
   const colon = key.indexOf(':');
   const dot = key.lastIndexOf('.');
   if (colon < 1 || dot < colon) return undefined;

@@ -1,20 +1,13 @@
 import { showValue } from './text';
 
-/** The largest distance at which a name is suggested. */
 const defaultMaxDistance = 6;
-/** The largest distance in relation to the length of the name. */
 const maxDifferentPart = 0.6;
 /** A longer text is no name that somebody mistyped. */
 const maxNameLength = 80;
 /** More unknown names than this are rubbish; to look for what each of 30,000 meant would keep a workflow for half a second. */
-export const maxSuggestions = 40;
+const maxSuggestions = 40;
 
-/**
- * The known name that is most like another one; undefined when none is like it.
- *
- * @param shared - how many letters all names begin with.
- * @param maxDistance - how many letters may differ.
- */
+/** The known name that is most like another one. All begin with `shared` letters; at most `maxDistance` may differ. */
 export function nearestName(
   name: string,
   names: readonly string[],
@@ -32,9 +25,8 @@ export function nearestName(
 }
 
 /**
- * The problem of each of these fields or options that is not known, of the first with the name that was probably meant.
- *
- * @param where - of fields of a nested object, what stands before their names, such as `deadlines.`.
+ * The problems of unknown fields or options, of the first with the name that was meant; `where` is such as
+ * `deadlines.`.
  */
 export function unknownNameProblems(
   kind: 'field' | 'option',
@@ -53,7 +45,6 @@ export function unknownNameProblems(
   });
 }
 
-/** Levenshtein's distance: how many letters to insert, remove or change. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 0; i < from.length; i += 1) {

@@ -2,10 +2,8 @@ import { isFields, isRecord } from './json';
 import { unknownNameProblems } from './nearest-name';
 import { showValue } from './text';
 
-/** What an option takes. */
 export interface OptionRule {
   readonly is: (value: unknown) => boolean;
-  /** What to give instead. */
   readonly remedy: string;
 }
 
@@ -20,7 +18,6 @@ export const onlyTrue: OptionRule = { is: (value) => value === true, remedy: 'tr
 export const plainText: OptionRule = { is: (value) => typeof value === 'string' && value !== '', remedy: 'a text' };
 /** The longest pause that a timer of Node has; one that is longer would be over at once. */
 export const longestTimerMs = 2 ** 31 - 1;
-/** How long something may take, or a pause is. */
 export const milliseconds: OptionRule = {
   is: (value) => typeof value === 'number' && value > 0 && value <= longestTimerMs,
   remedy: `a number of milliseconds above 0, at most ${longestTimerMs} (24 days)`,
@@ -33,7 +30,6 @@ export const abortSignal: OptionRule = {
   is: (value) => isRecord(value) && 'aborted' in value && typeof value['addEventListener'] === 'function',
   remedy: 'an AbortSignal',
 };
-/** Of an object that has a method of this name. */
 export function objectWith(method: string, remedy: string): OptionRule {
   return { is: (value) => isRecord(value) && typeof value[method] === 'function', remedy };
 }

@@ -15,9 +15,7 @@ export type ParsedOutputNameTemplate =
   | { readonly template: OutputNameTemplate; readonly problems?: never }
   | { readonly template?: never; readonly problems: readonly string[] };
 
-/** What a task's names are made of. */
 export interface OutputNameValues {
-  /** The batch's id. */
   readonly batch: string;
   /** The row's key; keys of one batch differ in more than case. */
   readonly key: string;
@@ -33,7 +31,6 @@ const maxPartBytes = 255;
 /** The most that a value of a task takes in a part, in bytes. */
 const valueBytes = 84;
 const columnBytes = 80;
-/** The most that each placeholder takes; all others are columns. */
 const placeholderBytes: ReadonlyMap<string, number> = new Map([
   ...['batch', 'key', 'requestId'].map((name) => [name, valueBytes] as const),
   ['index', 16],
@@ -41,9 +38,9 @@ const placeholderBytes: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Reads a template such as `{batch}/{key}/{index}{ext}`: `{batch}`, `{key}`, `{requestId}`, `{index}`, `{ext}`, and
- * columns of the rows by their names. It is taken only if no two outputs can get one name: it ends in `{index}`, and
- * what tells tasks apart can be read off the name again.
+ * Reads a template such as `{batch}/{key}/{index}{ext}`; `{requestId}` and columns of the rows may stand in it, too. It
+ * is taken only if no two outputs can get one name: it ends in `{index}`, and what tells tasks apart can be read off
+ * the name.
  */
 export function parseOutputNameTemplate(text: string): ParsedOutputNameTemplate {
   const composed = (piece: TemplatePiece): TemplatePiece =>
@@ -56,10 +53,8 @@ export function parseOutputNameTemplate(text: string): ParsedOutputNameTemplate 
 }
 
 /**
- * The archive's name of one output. Safe on every file system; two different outputs of rows with different keys never
- * share one, not even where case makes no difference.
- *
- * Throws `RangeError` when a column is missing, or `index` is no count.
+ * The archive's name of one output, safe on every file system; two outputs of rows with different keys never share one,
+ * not even where case makes no difference. Throws `RangeError` when a column is missing, or `index` is no count.
  */
 export function outputNameBy(
   template: OutputNameTemplate,
@@ -71,9 +66,7 @@ export function outputNameBy(
   return fill(template, values, String(index), safeExtension(ext));
 }
 
-/**
- * The archive's name of a task's manifest, beside its outputs: `manifest.json` where theirs have index and extension.
- */
+/** The archive's name of a task's manifest, beside its outputs. */
 export function manifestNameBy(template: OutputNameTemplate, values: OutputNameValues): string {
   return fill(template, values, 'manifest.json', '');
 }

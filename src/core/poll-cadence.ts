@@ -2,11 +2,9 @@ import { getServiceStatus, type ServiceStatus, type WatchedTask } from './task-s
 
 /** What the next poll's delay depends on. */
 export interface PollSituation {
-  /** The last state seen; `undefined` before the first answer or when the service's word is unknown. */
   readonly status: ServiceStatus | undefined;
   /** Tasks ahead in the service's queue, when it says so (specification, section 2.3, `queue_count`). */
   readonly queuePosition: number | undefined;
-  /** How long the task has been in that state. */
   readonly inStateMs: number;
   /** How many queries in a row brought no answer. @default 0 */
   readonly failedInARow?: number;
@@ -25,7 +23,6 @@ export function toPollSituation(known: WatchedTask, nowMs: number, random: numbe
   };
 }
 
-/** Bounds of the delay between two polls. */
 export interface PollBounds {
   readonly minMs: number;
   readonly maxMs: number;
@@ -36,7 +33,6 @@ export const recommendedPollBounds: PollBounds = { minMs: 1_000, maxMs: 3_000 };
 
 /** A task this young is polled often: most short tasks end here, and a person may be waiting. */
 const youngMs = 20_000;
-/** Behind this many others, nothing will change soon. */
 const farBackInQueue = 5;
 /** Share of the delay that is random, so that a batch does not poll in step. */
 const jitterShare = 0.25;
@@ -45,10 +41,7 @@ const jitterShare = 0.25;
 const toleratedFailures = 3;
 const longestPauseFactor = 10;
 
-/**
- * The delay before the next poll, within the bounds; longer while queries bring no answer. Pure: the same situation gives
- * the same delay.
- */
+/** The delay before the next poll, within the bounds; longer while queries bring no answer. Pure. */
 export function nextPollDelayMs(situation: PollSituation, bounds: PollBounds = recommendedPollBounds): number {
   const { failedInARow = 0, random } = situation;
   if (failedInARow > toleratedFailures) {
@@ -64,7 +57,6 @@ function jitter(random: number): number {
   return 1 - jitterShare / 2 + jitterShare * random;
 }
 
-/** 0 polls as often as allowed, 1 as seldom. */
 function eagerness({ status, queuePosition, inStateMs }: PollSituation): number {
   if (status === 'Queuing' && queuePosition !== undefined && queuePosition > farBackInQueue) return 1;
   if (status === undefined) return 0.5;

@@ -3,7 +3,6 @@ import { boundedPathPart } from './archive-name';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Temporal takes keys of so many bytes. */
 const maxFairnessKeyBytes = 64;
 
 /** What Temporal hands out first: priority 1 before 5, and within one each fairness key gets the same share. */
@@ -26,10 +25,7 @@ function fairnessKey(kind: 'account' | 'batch', name: string): string {
   return `${kind}:${boundedPathPart(name, maxFairnessKeyBytes - kind.length - 1)}`;
 }
 
-/**
- * The priority of an archive whose results expire soon; `undefined` when it is that of its task, because there is time
- * or the service does not say when it deletes them.
- */
+/** The priority of an archive whose results expire soon; `undefined` where there is time, or no expiry is known. */
 export function archivePriority(timeLeftMs: number | undefined): 1 | 2 | undefined {
   if (timeLeftMs === undefined || timeLeftMs > 6 * hourMs) return undefined;
   return timeLeftMs > 30 * minuteMs ? 2 : 1;

@@ -5,14 +5,11 @@ import { formatMoment } from './time';
 export type ServiceFacts =
   | {
       readonly says: 'task';
-      /** The service's own word. */
       readonly status: string;
       readonly createdAtMs: number | null;
       readonly expiresAtMs: number | null;
     }
-  /** No such task, for no account that was asked. */
   | { readonly says: 'unknown' }
-  /** The service has deleted it. */
   | { readonly says: 'gone' }
   | {
       readonly says: 'nothing';
@@ -21,7 +18,6 @@ export type ServiceFacts =
       readonly refusedKeyOf?: string;
     };
 
-/** What the archive holds of a task. */
 export interface ArchiveFacts {
   /** The folder inside the archive that the task was archived into; `''` is its top. */
   readonly folder: string;
@@ -39,11 +35,8 @@ export interface TaskFacts {
   readonly lastStatus: string | null;
   /** How many runs of workflows ended because the service reports its success and has no output. */
   readonly endsWithoutOutputs: number;
-  /** The workflow that follows it now, and what it is doing. */
   readonly follower: { readonly workflowId: string; readonly status: string } | null;
-  /** Null without a manifest. */
   readonly archived: ArchiveFacts | null;
-  /** Null when it was not asked. */
   readonly atService: ServiceFacts | null;
 }
 
@@ -51,7 +44,6 @@ export interface TaskFacts {
 export interface UncertainFacts {
   readonly workflowId: string;
   readonly createNumber: number;
-  /** When it was sent; null when the record does not say. */
   readonly sentAtMs: number | null;
   /** Whether a later create of the same workflow was allowed, which accepts that both may be paid. */
   readonly isSuperseded: boolean;
@@ -61,7 +53,6 @@ export interface UncertainFacts {
 
 /** Why a task needs no action. */
 export type SafeReason =
-  /** A running workflow follows it. */
   | 'followed'
   /** Its manifest is there, and every file that it names. */
   | 'archived'
@@ -85,7 +76,6 @@ export type Remedy =
       readonly createNumber: number;
       readonly requestId: string | null;
     }
-  /** Withdraws the create record: a person found that nothing was created. */
   | { readonly do: 'settleNone'; readonly workflowId: string; readonly createNumber: number };
 
 /** The kinds of findings, the most pressing first. */
@@ -108,7 +98,6 @@ export const findingKinds = [
   'lost',
 ] as const;
 
-/** One of {@link findingKinds}. */
 export type FindingKind = (typeof findingKinds)[number];
 
 /** Something that was paid for, or may have been, and is not safe. */
@@ -117,13 +106,11 @@ export interface Finding {
   readonly requestId: string | null;
   readonly workflowId: string | null;
   readonly account: string | null;
-  /** In plain words. */
   readonly reason: string;
   /** One of them makes it safe; none where nothing can. */
   readonly remedies: readonly Remedy[];
 }
 
-/** What the comparison says of one task or create. */
 export type Verdict = { readonly safe: SafeReason } | { readonly finding: Finding };
 
 /** Whether the verdict depends on what the service says, so that it has to be asked. */
@@ -164,12 +151,13 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
       return found('unanswered', 'The service was not asked about it.', [adopt]);
     case 'nothing': {
       const { words, refusedKeyOf } = atService;
-      if (refusedKeyOf === undefined) {
-        return found('unanswered', `The service did not say how it is: ${words}. Compare again once it does.`, [adopt]);
-      }
-      // An adoption would be refused in the same way.
-      const first = `First correct the API key of the account "${refusedKeyOf}", for this command and for the workers (LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE); then compare again.`;
-      return found('unanswered', `The service did not say how it is: ${words}. ${first}`, []);
+      const first =
+        refusedKeyOf === undefined
+          ? 'Compare again once it does.'
+          : `First correct the API key of the account "${refusedKeyOf}", for this command and for the workers (LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE); then compare again.`;
+      // An adoption would be refused in the same way as the key.
+      const remedies = refusedKeyOf === undefined ? [adopt] : [];
+      return found('unanswered', `The service did not say how it is: ${words}. ${first}`, remedies);
     }
     case 'gone':
       return found('lost', 'The service has deleted it; a result that is not in the archive is lost.', []);
@@ -231,39 +219,32 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
   const when = sentAtMs === null ? '' : ` at ${formatMoment(sentAtMs)}`;
   const like = near.length === 0 ? '' : ' The list names a task that may be it and is not known here.';
   const words = `Create ${createNumber} was sent${when}, and it is not known whether it made a task: look in the service’s own list, for one of that time or later, once the service answers as it should.${like}`;
-  const remedies: readonly Remedy[] =
-    openStatus === null
-      ? [
-          ...ids.map((requestId): Remedy => ({ do: 'settle', workflowId, createNumber, requestId })),
-          { do: 'settleNone', workflowId, createNumber },
-        ]
-      : [
-          ...ids.map((requestId): Remedy => ({ do: 'resolveAdopt', workflowId, requestId })),
-          { do: 'resolveRecreate', workflowId },
-          { do: 'resolveAbandon', workflowId },
-        ];
-  const state = openStatus === null ? 'Its workflow is over.' : 'Its workflow waits for a person.';
   const about = { requestId: null, workflowId, account: null };
-  return { finding: finding(about, 'uncertain', `${words} ${state}`, remedies) };
+  if (openStatus === null) {
+    const settle = ids.map((requestId): Remedy => ({ do: 'settle', workflowId, createNumber, requestId }));
+    const remedies: readonly Remedy[] = [...settle, { do: 'settleNone', workflowId, createNumber }];
+    return { finding: finding(about, 'uncertain', `${words} Its workflow is over.`, remedies) };
+  }
+  const adopt = ids.map((requestId): Remedy => ({ do: 'resolveAdopt', workflowId, requestId }));
+  const remedies: readonly Remedy[] = [
+    ...adopt,
+    { do: 'resolveRecreate', workflowId },
+    { do: 'resolveAbandon', workflowId },
+  ];
+  return { finding: finding(about, 'uncertain', `${words} Its workflow waits for a person.`, remedies) };
 }
 
 /** Takes back remedies for tasks that an uncertain create may have made: adopted first, `recreate` would pay twice. Pure. */
 export function afterDecisions(findings: readonly Finding[]): readonly Finding[] {
-  const creates = new Map<string, string>();
-  for (const { remedies } of findings) {
-    for (const remedy of remedies) {
-      if ((remedy.do !== 'resolveAdopt' && remedy.do !== 'settle') || remedy.requestId === null) continue;
-      creates.set(remedy.requestId, remedy.workflowId);
-    }
+  const creates = new Map<string | null, string>();
+  for (const remedy of findings.flatMap(({ remedies }) => remedies)) {
+    if (remedy.do === 'resolveAdopt' || remedy.do === 'settle') creates.set(remedy.requestId, remedy.workflowId);
   }
   return findings.map((found) => {
-    const create = found.remedies.some(({ do: what }) => what === 'adopt') && creates.get(found.requestId ?? '');
-    if (create === false || create === undefined) return found;
-    return {
-      ...found,
-      reason: `${found.reason} It may be what a create of ${create} made: decide that first, below.`,
-      remedies: [],
-    };
+    const create = found.requestId === null ? undefined : creates.get(found.requestId);
+    if (create === undefined || !found.remedies.some(({ do: what }) => what === 'adopt')) return found;
+    const reason = `${found.reason} It may be what a create of ${create} made: decide that first, below.`;
+    return { ...found, reason, remedies: [] };
   });
 }
 
@@ -286,8 +267,7 @@ function finding(
 /** An expiry that has passed proves nothing: it, or this machine's clock, may be wrong, and the links may still work. */
 function formatUntil(expiresAtMs: number | null, nowMs: number): string {
   if (expiresAtMs === null) return '';
-  const isPast = expiresAtMs <= nowMs;
-  return isPast
+  return expiresAtMs <= nowMs
     ? `, which should have deleted it at ${formatMoment(expiresAtMs)}: try it at once`
     : ` until ${formatMoment(expiresAtMs)}`;
 }

@@ -1,5 +1,3 @@
-import { isSignature } from './signature';
-
 const redacted = '[redacted]';
 
 /** A shorter value is no secret worth the name, and would be found in ordinary words. */
@@ -7,7 +5,6 @@ const minSecretLength = 4;
 /** Credentials of the last 64 upload tokens: more uploads do not run at the same time in one process. */
 const maxTemporary = 192;
 
-/** Buckets of {@link ValueIndex}. */
 const bucketCount = 4_096;
 
 /** Finds which of many values a text holds in one pass over it, by their first three characters. */
@@ -90,7 +87,6 @@ class KnownSecrets {
   }
 }
 
-/** Shorter ones have too little of their own in base64 to be told from ordinary words. */
 const minEncodedLength = 8;
 
 /** What base64, or its form for URLs, has of a value that begins at any byte, without characters that hold bits of its neighbours. */
@@ -105,7 +101,6 @@ function inBase64(value: string): readonly string[] {
   });
 }
 
-/** The one list of secrets of this process. */
 export const knownSecrets = new KnownSecrets();
 
 /** Without one of these no text holds a link, an escape, a field or a bearer token: most words of a service do not. */
@@ -113,26 +108,27 @@ const suspicious = /[=?%&\\"]|:\/\/|bearer\s/i;
 const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>\\]+/gi;
 const wordInText = /[^\s"'<>\\]+/g;
 const bearerInText = /\bbearer\s+[^\s"',;<>\\]+/gi;
-/** The name of a field that holds a secret whatever it is part of. */
-const secretName =
-  /^(?:(?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password)$/i;
+/** Names of fields that hold a secret whatever they are part of. */
+const credential =
+  '(?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password';
+const secretName = new RegExp(`^(?:${credential})$`, 'i');
 /** Such a field in JSON, and in JSON that is text inside of JSON. */
-const secretField =
-  /(?<!\\)(\\{0,15}")((?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password)\1(\s{0,100}:\s{0,100})(?:\1(?:(?!\1).)*\1|\[[^\][]*\]?)/gi;
+const secretField = new RegExp(
+  String.raw`(?<!\\)(\\{0,15}")(${credential})\1(\s{0,100}:\s{0,100})(?:\1(?:(?!\1).)*\1|\[[^\][]*\]?)`,
+  'gi',
+);
 /** A parameter, also where no whole URL is around it. */
 const parameter = /(?<![\w-])([\w-]{1,64})=([^&\s"'\\<>;,]+)/g;
 /** The query of a link without a scheme is cut from this length on: shorter ones are words with a question mark. */
 const minQueryLength = 24;
 
-/** Percent, JSON and HTML escapes. */
 const escaped = /(?:%[0-9a-f]{2})+|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\[\\/"]|&(?:amp|quot|#\d{1,7}|#x[0-9a-f]{1,6});/gi;
-/** Escapes within escapes that are looked through. */
 const maxEscapeLevels = 4;
 
 /**
  * Text of another system without secrets: those that this process knows, `further` ones, bearer tokens, fields that are
- * named like a credential, and the query of every link. A text that hides one behind percent, JSON or HTML escapes comes
- * back decoded. Of other codings only the base64 of a lasting secret is found.
+ * named like a credential, and the query of every link. A text that hides one behind escapes comes back decoded. Of
+ * other codings only the base64 of a lasting secret is found.
  */
 export function redact(text: string, further: readonly string[] = []): string {
   if (!suspicious.test(text)) return knownSecrets.removeFrom(text, further);
@@ -147,7 +143,6 @@ export function redact(text: string, further: readonly string[] = []): string {
   return shown;
 }
 
-/** JSON nested deeper than this is left out. */
 const maxDepth = 50;
 
 /** The same for every text of a JSON value, the names of fields included; a field named like a credential is left out. */
@@ -211,4 +206,51 @@ function percentDecoded(escape: string): string {
 function character(digits: string, radix: 10 | 16): string {
   const code = Number.parseInt(digits, radix);
   return code <= 0x10ffff ? String.fromCodePoint(code) : '';
+}
+
+const signatureName =
+  /(?:^|-)(?:signature|credential|security-token|sig|(?:oss|aws)accesskeyid|googleaccessid|(?:auth_|access_)?token|auth_key|(?:api|access)_?key)$/i;
+/** Names of what is long and random in links that open nothing, too: ids, versions, hashes and names of content, its processing. */
+const contentName =
+  /(?:id|^v|^ver|version|^rev|revision|^ref|etag|hash|md5|sha\d*|checksum|digest|commit|file|image|photo|picture|asset|process)$/i;
+/** A link or a path to a file in a value; what stands behind `?` and `#` of it is looked at, too, as a parameter of its own. */
+const placeInValue = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/[^?#&;]*|[^?#&;]*\.[a-z0-9]{1,5}(?=[?#]))/i;
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+const fileName = /\.[a-z0-9]{1,5}$/i;
+const hexOfHash = /(?:^|[^0-9a-z])(?=\d*[a-f])[0-9a-f]{32,}(?![0-9a-z])/i;
+const jwt = /eyJ[\w-]{8,}\.eyJ[\w-]+\./;
+/** From the length of an MD5 on, its padding left out. */
+const base64Run = /[0-9a-z+/_~-]{22,}/gi;
+/** Of its places, where a kind of character follows another as in no word: 0.42 in base64, less than 0.2 in names. */
+const minChangesOfKind = 0.2;
+
+/** Whether a parameter is part of a signed link, by its name or by a value as random as a hash. Beside an expiry less is enough. */
+export function isSignature(name: string, value: string, hasExpiry = false): boolean {
+  if (signatureName.test(name)) return true;
+  if (fileName.test(value) || (contentName.test(name) && !hasExpiry)) return false;
+  const text = value.replace(placeInValue, '').replace(uuid, '');
+  return (
+    hexOfHash.test(text) || jwt.test(text) || (text.match(base64Run) ?? []).some((run) => isBase64(run, hasExpiry))
+  );
+}
+
+/** Whether a value is a moment, as the one beside a signature at which the link expires. */
+export function isMoment(value: string): boolean {
+  return /^(?:[1-4]\d{9}(?:\d{3})?|\d{4}-?\d\d-?\d\dT\d\d:?\d\d.*)$/.test(value);
+}
+
+function isBase64(run: string, hasExpiry: boolean): boolean {
+  const kinds = Array.from(run, kindOf);
+  if (!kinds.includes('capital') || !kinds.includes('letter') || !(hasExpiry || kinds.includes('digit'))) return false;
+  const changes = kinds.filter((kind, index) => {
+    const before = kinds[index - 1] ?? 'other';
+    return kind !== before && kind !== 'other' && before !== 'other' && !(before === 'capital' && kind === 'letter');
+  });
+  return changes.length >= (hasExpiry ? 0.1 : minChangesOfKind) * (kinds.length - 1);
+}
+
+function kindOf(character: string): 'digit' | 'capital' | 'letter' | 'other' {
+  if (/[0-9]/.test(character)) return 'digit';
+  if (/[A-Z]/.test(character)) return 'capital';
+  return /[a-z]/.test(character) ? 'letter' : 'other';
 }

@@ -20,13 +20,11 @@ export const refusalMeanings = [
   'SERVICE_UNAVAILABLE',
 ] as const;
 
-/** One of {@link refusalMeanings}. */
 export type RefusalMeaning = (typeof refusalMeanings)[number];
 
 /** Whose it is to change something before a refused request is taken: `way` is the address, or a gateway on the way. */
 export type RefusalScope = 'request' | 'app' | 'account' | 'key' | 'way';
 
-/** The scope of each meaning. */
 export const refusalScopes: Readonly<Record<RefusalMeaning, RefusalScope>> = {
   API_ERROR: 'request',
   UNAUTHORIZED: 'key',
@@ -67,10 +65,8 @@ export const defaultEnvelopeCodes: EnvelopeCodes = {
   50604: 'RATE_LIMITED',
 };
 
-/** Envelope codes of success (specification, section 2.1). */
 export const defaultSuccessCodes: readonly number[] = [20000];
 
-/** What reading a reply depends on. */
 export interface EnvelopeRules {
   readonly successCodes: readonly number[];
   readonly codes: EnvelopeCodes;
@@ -81,10 +77,7 @@ export function isForNow(meaning: RefusalMeaning): boolean {
   return meaning === 'QUEUE_FULL' || meaning === 'RATE_LIMITED';
 }
 
-/**
- * What a refusal means. The HTTP status decides first; the table of codes refines what the status leaves open, because
- * the specification shows neither statuses nor codes of failed requests (section 7).
- */
+/** What a refusal means: the HTTP status decides, the codes refine it. Neither is specified (section 7). */
 export function refusalMeaning(
   httpStatus: number,
   code: number | undefined,
@@ -114,17 +107,12 @@ export function refusalMeaning(
   }
 }
 
-/** Envelope codes of one deployment of the service, over the ones that are built in. */
 export interface ServiceCodes {
-  /** Codes of success, beside 20000 (section 2.1). */
   readonly success: readonly number[];
-  /** What other codes mean. */
   readonly meanings: Readonly<Record<number, RefusalMeaning>>;
 }
 
-/** How a deployment of the service words what the specification leaves open. */
 export interface ServiceDialect {
-  /** What the service's own headers begin with. */
   readonly headerPrefix: string;
   readonly codes: ServiceCodes;
   readonly states: StateWords;
@@ -136,7 +124,6 @@ export const specifiedDialect: ServiceDialect = {
   states: {},
 };
 
-/** What a service calls its own headers: what follows is one word more. */
 const headerPrefix = /^[A-Za-z][A-Za-z0-9-]{0,58}-$/;
 
 /** Reads `header=X-Acme-, 41007=QUEUE_FULL, 0=SUCCESS, finished=Success`; undefined for anything else, or a name twice. */

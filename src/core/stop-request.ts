@@ -9,7 +9,6 @@ export type StopOutcome =
   | 'waiting'
   /** The service took the request; the task has not ended yet. */
   | 'sent'
-  /** The service refused it. */
   | 'refused'
   /** Its verb does not apply any more. */
   | 'notApplicable'
@@ -32,13 +31,11 @@ export interface StopRequest {
   readonly words: string;
 }
 
-/** A verb to send now, and the request that it serves. */
 export interface VerbToSend {
   readonly verb: 'cancel' | 'interrupt';
   readonly request: StopRequest;
 }
 
-/** What the service answered to a verb. */
 export type VerbAnswer =
   { readonly taken: true } | { readonly taken: false; readonly refused: boolean; readonly words: string };
 
@@ -47,7 +44,6 @@ const resendAfterMs = 15_000;
 /** A verb of the service that was refused this often is not sent again; a stop goes on until its deadline. */
 const maxRefusals = 3;
 
-/** A new request. */
 export function openStopRequest(verb: StopVerb, nowMs: number): StopRequest {
   return {
     verb,
@@ -61,10 +57,7 @@ export function openStopRequest(verb: StopVerb, nowMs: number): StopRequest {
   };
 }
 
-/**
- * Which verb the service knows for this request in this state (specification, section 3: cancel only while queuing,
- * interrupt only while running; no verb is documented for `Preparing`).
- */
+/** The service's verb in this state (specification, section 3): none is documented for `Preparing`. */
 function verbFor(request: StopRequest, status: ServiceStatus | undefined): 'cancel' | 'interrupt' | 'wait' | 'never' {
   switch (request.verb) {
     case 'cancel':
@@ -99,8 +92,8 @@ export function nextVerb(
 }
 
 /**
- * What the requests to end a task wait for: `clock`, when one is due or on its way and the task must be polled all
- * the time; `change`, when each is kept for another state; `nothing`, when none is open.
+ * What the requests wait for: `clock`, when one is due or on its way, so that the task must be polled all the time;
+ * `change`, when each is kept for another state; `nothing`, when none is open.
  */
 export function getStopWait(
   requests: readonly StopRequest[],
@@ -113,7 +106,6 @@ export function getStopWait(
   return isUnderWay || nextVerb(open, status, nowMs) !== undefined ? 'clock' : 'change';
 }
 
-/** The request after the service answered its verb. */
 export function afterVerb(
   request: StopRequest,
   verb: VerbToSend['verb'],
@@ -129,7 +121,6 @@ export function afterVerb(
   return { ...sent, refusals, outcome: isFinal ? 'refused' : 'waiting', words };
 }
 
-/** The request after the task's state was read. */
 export function afterReading(request: StopRequest, status: ServiceStatus | undefined): StopRequest {
   if (!isOpen(request)) return request;
   if (status === 'Success') {
@@ -156,11 +147,7 @@ export function afterReading(request: StopRequest, status: ServiceStatus | undef
   return request;
 }
 
-/**
- * The request once its task is over for Longhaul, which sends nothing any more.
- *
- * @param mayRun - whether the task may still run at the service.
- */
+/** The request once Longhaul sends nothing any more; `mayRun`: the task may still run at the service. */
 export function afterEnd(request: StopRequest, mayRun: boolean): StopRequest {
   if (!isOpen(request)) return request;
   if (!mayRun) return { ...request, outcome: 'tooLate', words: 'The task was over before this was confirmed.' };
@@ -174,7 +161,6 @@ export function afterEnd(request: StopRequest, mayRun: boolean): StopRequest {
   };
 }
 
-/** Words of others may or may not end with a full stop. */
 function asSentence(words: string): string {
   return words.replace(/\.?$/, '.');
 }

@@ -1,19 +1,12 @@
-/**
- * States of a task at the service (specification, section 3), in the order a task passes through them.
- * `Success`, `Failed` and `Canceled` are terminal.
- */
+/** States of a task at the service (specification, section 3), in the order a task passes through them. */
 export const serviceStatuses = ['Queuing', 'Preparing', 'Running', 'Success', 'Failed', 'Canceled'] as const;
 
-/** One state of a task at the service. */
 export type ServiceStatus = (typeof serviceStatuses)[number];
 
 /** A state that a task never leaves. */
 export type TerminalStatus = Extract<ServiceStatus, 'Success' | 'Failed' | 'Canceled'>;
 
-/**
- * What `LonghaulStatus` shows: the service's states, and the ones before, between and after them that only Longhaul
- * knows. A change is a breaking change: operators filter by these words.
- */
+/** What `LonghaulStatus` shows: the service's states, and those around them. Operators filter by these words. */
 export const longhaulStatuses = [
   'PreparingInputs',
   'Creating',
@@ -30,7 +23,6 @@ export const longhaulStatuses = [
   'Canceled',
 ] as const;
 
-/** One of {@link longhaulStatuses}. */
 export type LonghaulStatus = (typeof longhaulStatuses)[number];
 
 /** The states in which a task waits for a person's decision. */
@@ -46,7 +38,6 @@ const synonyms: Readonly<Record<ServiceStatus, string>> = {
   Canceled: 'cancel cancelled interrupted stopped terminated aborted 取消 已取消 已停止 已终止',
 };
 
-/** What words of a service for states mean. */
 export type StateWords = Readonly<Record<string, ServiceStatus>>;
 
 const builtInWords: ReadonlyMap<string, ServiceStatus> = new Map(
@@ -63,10 +54,7 @@ export function comparableWord(word: string): string {
     .replace(/[\s_-]/g, '');
 }
 
-/**
- * Reads the service's word for a state, by the words that were configured, each a {@link comparableWord}, and the usual ones. An unknown word is
- * `undefined`: it is not terminal, so the watch goes on.
- */
+/** Reads the service's word for a state; an unknown word is `undefined`, and not terminal, so the watch goes on. */
 export function parseServiceStatus(
   word: string,
   configured?: ReadonlyMap<string, ServiceStatus>,
@@ -98,7 +86,6 @@ export interface WatchedTask {
   readonly runningSinceMs: number | null;
   /** Since when the service has answered nothing but "no such task". */
   readonly notFoundSinceMs: number | null;
-  /** Polls so far, and how many of them brought no state. */
   readonly polls: number;
   readonly failedPolls: number;
   /** How many of the last ones brought no answer at all. */
@@ -109,7 +96,6 @@ export interface WatchedTask {
   readonly problem: string | null;
 }
 
-/** What is known of a task before its first poll. */
 export function unseenTask(nowMs: number): WatchedTask {
   return {
     serviceStatus: null,
@@ -186,12 +172,9 @@ export function isLost(
 
 /** Queries for one task that failed one after the other. Plain JSON: it goes from worker to worker. */
 export interface FailingQueries {
-  /** When the first of them failed. */
   readonly sinceMs: number;
-  /** When the last one did, by the same clock. */
   readonly lastMs: number;
   readonly queries: number;
-  /** What was wrong with the last one. */
   readonly problem: string;
 }
 
@@ -199,10 +182,7 @@ export interface FailingQueries {
 const longMs = 180_000;
 const manyQueries = 3;
 
-/**
- * What is known after another query; undefined once one was answered. One that waits for its turn within a limit was not
- * sent, and tells nothing. Pure: the clock is the caller's.
- */
+/** What is known after another query; undefined once one was answered. One that waits for its turn tells nothing. */
 export function afterQuery(
   failing: FailingQueries | undefined,
   query: { readonly observation: Observation; readonly waitsForTurn: boolean },
@@ -215,7 +195,6 @@ export function afterQuery(
   return { sinceMs, lastMs: nowMs, queries: queries + 1, problem: observation.problem };
 }
 
-/** Whether that lasts too long for bad luck. */
 export function areFailingLong({ sinceMs, lastMs, queries }: FailingQueries): boolean {
   return queries >= manyQueries && lastMs - sinceMs >= longMs;
 }
@@ -223,16 +202,12 @@ export function areFailingLong({ sinceMs, lastMs, queries }: FailingQueries): bo
 /** A deadline of a task: from accepted to running, from running to the end, from the start to the end. */
 export type DeadlineName = 'queue' | 'run' | 'total';
 
-/** How long each may take. */
 export type DeadlinesMs = Readonly<Record<DeadlineName, number>>;
 
-/** From when a task's deadlines count. */
 export interface DeadlineStarts {
   /** The start of the workflow, later by the time that the task waited for a decision. */
   readonly startedAtMs: number;
-  /** Null before the service accepted the task. */
   readonly acceptedAtMs: number | null;
-  /** Null before the task ran. */
   readonly runningSinceMs: number | null;
 }
 

@@ -4,10 +4,7 @@ import { redact } from './redact';
 const activeCharacter = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const activeCharacters = new RegExp(activeCharacter, 'gu');
 
-/**
- * Text from outside as a terminal may print it: every character that a terminal acts on, but line breaks, is written
- * as JSON escapes it (`\u001b`). Of JSON it changes no value.
- */
+/** Text from outside as a terminal may print it: what a terminal acts on, but line breaks, is escaped as in JSON. */
 export function printableText(text: string): string {
   return text.replace(activeCharacters, (character) => (character === '\n' ? character : jsonEscape(character)));
 }
@@ -24,7 +21,6 @@ export function shellWord(text: string): string {
   return `$'${text.replaceAll(/[\\']/g, String.raw`\$&`).replace(new RegExp(activeCharacter, 'gu'), octalBytes)}'`;
 }
 
-/** `\342\200\256`: the bytes of a character in UTF-8, as `$'…'` has them. */
 function octalBytes(character: string): string {
   const bytes = encodeURIComponent(character).match(/%[\dA-F]{2}|[^%]/g) ?? [];
   const codes = bytes.map((byte) => (byte.length === 1 ? byte.charCodeAt(0) : parseInt(byte.slice(1), 16)));
@@ -36,8 +32,8 @@ const plainWords =
   /^(?!.*(?:\bwww\.|:\S|--|\.\.))(?:[\p{L}\p{M}\p{N} ,.;:’…%+=?!-]|(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}]))*$/iu;
 
 /**
- * Text from outside as Markdown may show it, on one line of at most so many characters: plain words as they are, all else as
- * a code span. Backslashes would not do: GitHub's flavour finds its links after it has removed them.
+ * Text from outside as Markdown may show it, on one line: plain words as they are, all else as a code span. Backslashes
+ * would not do: GitHub's flavour finds its links after it has removed them.
  */
 export function markdownText(text: string, maxLength = Infinity): string {
   const whole = printableLine(text);
@@ -64,14 +60,10 @@ const maxLineLength = 500;
 const marginLength = 8_192;
 /** What most texts are; to find out costs less than to look for what is not. */
 const plainAscii = /^[\x20-\x7e]*$/;
-/** Control, formatting and line characters, and halves of characters: no terminal, log line or protobuf text takes them. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 const unprintableInLines = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
-/**
- * Words of another system as they may enter an error, a log or a history: redacted, on one line, at most `maxLength`
- * characters, however long they came.
- */
+/** Words of another system for an error, a log or a history: redacted, on one line, at most `maxLength` characters. */
 export function safeText(text: string, secrets: readonly string[] = [], maxLength = maxLineLength): string {
   return shortened(text, secrets, maxLength, (words) =>
     (plainAscii.test(words) ? words : words.replace(unprintable, ' ')).trim(),
@@ -107,17 +99,13 @@ export function cutText(text: string, length: number): string {
 
 const maxLength = 120;
 
-/**
- * A value as a person wrote it, for a message: as JSON, short, and without the secrets it may hold. What JSON would show
- * as something else is named: `NaN`, `1n`, `an object of the class Date`.
- */
+/** A value as a person wrote it, for a message: as JSON, short, without secrets; `NaN`, `1n` and classes are named. */
 export function showValue(value: unknown): string {
   if (value === undefined) return 'missing';
   const text = safeText(nameOfOpaque(value) ?? toJson(value));
   return text.length > maxLength ? `${cutText(text, maxLength - 3)}…` : text;
 }
 
-/** Of a value that JSON shows as another one, or not at all; undefined for any other. */
 function nameOfOpaque(value: unknown): string | undefined {
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
@@ -134,7 +122,6 @@ function className(value: object): string {
   return typeof constructor === 'function' ? constructor.name : '';
 }
 
-/** Of what JSON cannot hold, what it is. */
 function toJson(value: unknown): string {
   try {
     return jsonOrNothing(value) ?? `a value of the type ${typeof value}`;
@@ -150,8 +137,7 @@ function jsonOrNothing(value: unknown): string | undefined {
 }
 
 /**
- * What a text is to be given as, in place of an object that stands for one: a URL or a Date; `otherwise` in place of any other
- * value.
+ * What to give in place of an object that stands for a text: a URL or a Date; `otherwise` in place of any other value.
  */
 export function textRemedy(value: unknown, otherwise: string): string {
   if (value instanceof Date) return 'a text, such as its toISOString()';
@@ -197,7 +183,6 @@ export function formatBytes(bytes: number): string {
   return `${index === 0 ? String(value) : value.toFixed(1)} ${units[index] ?? ''}`;
 }
 
-/** How many bytes a text has in UTF-8. */
 export function utf8Bytes(text: string): number {
   let bytes = 0;
   for (const character of text) {

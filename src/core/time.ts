@@ -13,10 +13,7 @@ function unitOf(word: string): Unit {
 export const maxDurationDays = 3_650;
 const maxDurationMs = maxDurationDays * units.d;
 
-/**
- * Reads `90`, `"500ms"`, `"30 seconds"`, `"2h"` or `"1.5 days"` as whole milliseconds; a bare number is
- * milliseconds. `undefined` for anything else, and for more than ten years.
- */
+/** Reads `90`, `"500ms"`, `"2h"` or `"1.5 days"` as milliseconds; undefined for anything else and beyond ten years. */
 export function parseDuration(value: unknown): number | undefined {
   const durationMs = Math.round(typeof value === 'number' ? value : readText(value));
   return durationMs >= 0 && durationMs <= maxDurationMs ? durationMs : undefined;
@@ -51,10 +48,8 @@ const serviceOffset = '+08:00';
 const isoFormat = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
 
 /**
- * Reads a timestamp of the service, `YYYY-MM-DD HH:MM:SS` in UTC+8 (specification, section 2.3), as ISO-8601 in UTC; also
- * ISO-8601 with a zone, or in UTC+8 without one, and seconds or milliseconds since 1970. Anything else, an impossible date included, is `undefined`: callers keep the raw text beside it.
- *
- * @internal exported for tests
+ * Reads a timestamp of the service, `YYYY-MM-DD HH:MM:SS` in UTC+8 (specification, section 2.3), as ISO-8601 in UTC;
+ * also ISO-8601, and seconds or milliseconds since 1970. `undefined` for anything else. @internal exported for tests
  */
 export function parseServiceTimestamp(raw: string): string | undefined {
   if (/^\d{10}$|^\d{13}$/.test(raw)) return new Date(Number(raw) * (raw.length === 10 ? 1_000 : 1)).toISOString();
@@ -93,7 +88,6 @@ export function wallClock(at: string | number): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
-/** Milliseconds of UTC+8 ahead of UTC. */
 const serviceOffsetMs = 8 * 60 * 60 * 1000;
 
 /** A moment as the service's own pages and lists show it: `2026-03-01 20:34:56 UTC+8`. */

@@ -1,21 +1,15 @@
 /** Where in a trace something stands: the part of W3C Trace Context that Longhaul passes on. */
 export interface TraceContext {
-  /** 32 lower-case hexadecimal digits. */
   readonly traceId: string;
-  /** 16 lower-case hexadecimal digits. */
   readonly spanId: string;
   /** Whether the trace is recorded where it began. */
   readonly isSampled: boolean;
 }
 
-/** No `traceparent` of a known or a later version is longer. */
 const maxLength = 128;
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/**
- * Reads a `traceparent` (W3C Trace Context, section 3.2), which any client may have written; `undefined` when it is none.
- * Of a later version the fields of version 00 count.
- */
+/** Reads a `traceparent` (W3C Trace Context, section 3.2), of a later version by the fields of version 00. */
 export function parseTraceparent(text: unknown): TraceContext | undefined {
   if (typeof text !== 'string' || text.length > maxLength) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', further] = form.exec(text) ?? [];
@@ -24,15 +18,11 @@ export function parseTraceparent(text: unknown): TraceContext | undefined {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** As version 00 has it. */
 export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/**
- * Whether a trace that begins here is recorded, as the sampler `traceidratio` of OpenTelemetry's SDK decides: every
- * process says the same of one trace.
- */
+/** Whether a trace is recorded, as OpenTelemetry's sampler `traceidratio` decides: all processes say the same. */
 export function isTraceSampled(traceId: string, ratio: number): boolean {
   let folded = 0;
   for (let start = 0; start < traceId.length; start += 8) {

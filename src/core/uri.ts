@@ -1,5 +1,4 @@
-import { redact, withoutQuery } from './redact';
-import { isMoment, isSignature } from './signature';
+import { isMoment, isSignature, redact, withoutQuery } from './redact';
 import { boundedText } from './text';
 
 /** What a URI can mean to a worker; `foreign` is a kind that no worker opens. */
@@ -8,10 +7,7 @@ export type UriKind = 'http' | 's3' | 'foreign';
 /** `https:photo.png` is not meant as a path; the parts of a real URI begin after two slashes. */
 const uri = /^(?:[a-z][a-z0-9+.-]+:\/\/|(?:s3|https?|file|data):)/i;
 
-/**
- * The kind of URI that names a file, an archive or a folder; `undefined` for a path, `ab:1.png` and `C:\photos` included. A
- * path that begins like a URI is written with `./` in front of it.
- */
+/** The kind of URI that names a file or folder; `undefined` for a path. `./` makes a path of what begins like a URI. */
 export function uriKind(text: string): UriKind | undefined {
   if (!uri.test(text)) return undefined;
   if (/^https?:\/\//i.test(text)) return 'http';
@@ -28,23 +24,16 @@ export function isDrivePath(text: string): boolean {
   return /^[a-z]:[\\/]/i.test(text);
 }
 
-/**
- * A URL as it may be shown and kept: without its query, fragment and user information, and without what {@link redact}
- * takes out. Pure string work, so it also holds for what a strict parser refuses.
- */
+/** A URL as it may be shown: without query, fragment, user information and what {@link redact} takes out. */
 export function redactUrl(url: string): string {
   return redact(withoutQuery(url));
 }
 
 const urlWithHost = /[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/?#"'<>\\]*)[^\s"'<>\\]*/gi;
 
-/** Longest words that enter a history: of a failure, a poll's problem, a task's error message. */
 const maxLength = 4_000;
 
-/**
- * Words as they may enter a history: redacted, at most 4,000 characters, each URL cut down to its host. An `s3:` URI stays,
- * but for its query: it opens nothing without credentials.
- */
+/** Words for a history: redacted, bounded, each URL cut down to its host; an `s3:` URI loses its query. */
 export function withoutUrls(text: string): string {
   return boundedText(text, maxLength).replace(urlWithHost, (url, authority: string) =>
     /^s3:/i.test(url) ? withoutQuery(url) : authority.slice(authority.lastIndexOf('@') + 1),
@@ -95,7 +84,6 @@ export function safeDecode(text: string): string {
   }
 }
 
-/** An object of a bucket, or where several lie. */
 export interface S3Place {
   readonly bucket: string;
   /** Key of an object, or what the keys of several begin with; may be empty. */
@@ -113,7 +101,6 @@ export function parseS3Uri(text: string): S3Place | undefined {
   return isPlain ? { bucket, key } : undefined;
 }
 
-/** `s3://bucket/key`. */
 export function s3Uri({ bucket, key }: S3Place): string {
   return `s3://${bucket}/${key}`;
 }

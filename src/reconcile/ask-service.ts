@@ -19,6 +19,12 @@ const questionsAtOnce = 4;
 /** Sends a query of an account when its turn comes. */
 export type InTurn = <T>(account: string, query: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
+interface Asking {
+  readonly services: ReadonlyMap<string, ServiceClient>;
+  readonly inTurn?: InTurn;
+  readonly signal?: AbortSignal;
+}
+
 /** Queries the service for every task whose safety depends on the answer. Queries cost nothing. */
 export async function askService(
   { services, inTurn }: Omit<Asking, 'signal'>,
@@ -27,13 +33,11 @@ export async function askService(
   options: { readonly signal: AbortSignal | undefined; readonly onProgress: (asked: number) => void },
 ): Promise<void> {
   const { signal, onProgress } = options;
-  const asking = { services, inTurn, signal };
   let asked = 0;
   const open = [...known.all()].filter(dependsOnService).map(({ requestId, account }) => ({ requestId, account }));
   await Readable.from(open).forEach(
     async ({ requestId, account }: (typeof open)[number]) => {
-      const first = account ?? fallbackAccount;
-      const answered = await askAccounts(asking, requestId, first === null ? [...services.keys()] : [first]);
+      const answered = await askAccounts({ services, inTurn, signal }, requestId, account ?? fallbackAccount);
       known.answer({ requestId, account }, answered.account ?? account, answered.facts);
       asked += 1;
       onProgress(asked);
@@ -48,23 +52,16 @@ export async function askAboutTask(
   requestId: string,
   account: string | null,
 ): Promise<ServiceFacts> {
-  return (await askAccounts({ services }, requestId, account === null ? [...services.keys()] : [account])).facts;
+  return (await askAccounts({ services }, requestId, account)).facts;
 }
 
-/** Who is asked, and how. */
-interface Asking {
-  readonly services: ReadonlyMap<string, ServiceClient>;
-  /** @default at once */
-  readonly inTurn?: InTurn | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Asks one account after the other until one knows the task; an account that gave no answer may own it. */
+/** Asks the account, or one after the other until one knows the task; an account that gave no answer may own it. */
 async function askAccounts(
   asking: Asking,
   requestId: string,
-  accounts: readonly string[],
+  only: string | null,
 ): Promise<{ readonly account: string | null; readonly facts: ServiceFacts }> {
+  const accounts = only === null ? [...asking.services.keys()] : [only];
   let best: ServiceFacts = { says: 'unknown' };
   for (const account of accounts) {
     const facts = await askOne(asking, account, requestId);

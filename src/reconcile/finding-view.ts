@@ -33,20 +33,15 @@ export function findingView({ remedies, ...finding }: Finding, taskQueue: string
   return { ...finding, commands: remedies.map((remedy) => remedyCommand(remedy, taskQueue)) };
 }
 
-/** How many findings there are of each kind; kinds that were not found are absent. */
 type FindingCounts = Partial<Record<FindingKind, number>>;
 
-/** Counts them by kind. */
 export function countKinds(findings: readonly Pick<Finding, 'kind'>[]): FindingCounts {
   const counts: FindingCounts = {};
   for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
 
-/**
- * The whole comparison for a person: what is safe is counted, everything else has a line and its commands. `counts` are
- * of all findings, when only the first of them are given.
- */
+/** The whole comparison for a person. `counts` are of all findings, when only the first of them are given. */
 export function reconciliationText(
   { safe }: Pick<Reconciliation, 'safe'>,
   findings: readonly FindingView[],
@@ -68,9 +63,7 @@ export function reconciliationText(
   return [...blocks, `${verdict}. Safe: ${total} (${parts.join(', ')}).`, ''].join('\n');
 }
 
-/**
- * The same of at most `maxLength` characters: the first findings, each complete, and how many more there are `where`.
- */
+/** The same of at most `maxLength` characters: the first findings, and how many more there are `where`. */
 export function boundedReconciliationText(
   safe: Pick<Reconciliation, 'safe'>,
   findings: readonly FindingView[],
@@ -93,38 +86,32 @@ function findingLines({ requestId, workflowId, account, reason, commands }: Find
 }
 
 function remedyCommand(remedy: Remedy, taskQueue: string | null): RemedyCommand {
+  const id = ('requestId' in remedy ? remedy.requestId : null) ?? placeholder;
+  const record = 'createNumber' in remedy ? `${remedy.workflowId}/${remedy.createNumber}` : '';
   switch (remedy.do) {
     case 'adopt': {
-      const { requestId, account, folder } = remedy;
+      const { account, folder } = remedy;
       const options = [
         ...(account === null || account === 'default' ? [] : ['--account', account]),
         ...(folder === '' ? [] : ['--archive', folder]),
         ...(taskQueue === null ? [] : ['--task-queue', taskQueue]),
       ];
-      return { when: null, command: words('adopt', requestId, ...options) };
+      return { when: null, command: words('adopt', id, ...options) };
     }
     case 'rearchive':
       return { when: null, command: words('rearchive', remedy.workflowId) };
-    case 'resolveAdopt': {
-      const { workflowId, requestId } = remedy;
-      return { when: 'it exists', command: words('resolve', workflowId, '--adopt', requestId ?? placeholder) };
+    case 'resolveAdopt':
+      return { when: 'it exists', command: words('resolve', remedy.workflowId, '--adopt', id) };
+    case 'resolveRecreate': {
+      const command = words('resolve', remedy.workflowId, '--recreate');
+      return { when: 'create it once more; may be paid twice', command };
     }
-    case 'resolveRecreate':
-      return {
-        when: 'create it once more; may be paid twice',
-        command: words('resolve', remedy.workflowId, '--recreate'),
-      };
     case 'resolveAbandon':
       return { when: 'give it up', command: words('resolve', remedy.workflowId, '--abandon') };
-    case 'settle': {
-      const record = `${remedy.workflowId}/${remedy.createNumber}`;
-      const command = words('reconcile', '--settle', `${record}=${remedy.requestId ?? placeholder}`);
-      return { when: 'it exists', command };
-    }
-    case 'settleNone': {
-      const record = `${remedy.workflowId}/${remedy.createNumber}`;
+    case 'settle':
+      return { when: 'it exists', command: words('reconcile', '--settle', `${record}=${id}`) };
+    case 'settleNone':
       return { when: 'nothing was created', command: words('reconcile', '--settle', `${record}=none`) };
-    }
   }
 }
 

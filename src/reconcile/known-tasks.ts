@@ -13,15 +13,11 @@ export interface ReadManifest extends ArchiveFacts {
   readonly archivedAtMs: number | null;
 }
 
-/** What is compared. */
 export interface KnownTasksScope {
-  /** What began and was archived before is left out; 0 compares everything. */
   readonly sinceMs: number;
-  /** Only what the workers of this queue ran; null compares everything. */
   readonly taskQueue: string | null;
 }
 
-/** What is gathered of one task. */
 type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
   /** Whether anything but a workflow of another queue names it. */
   isInScope: boolean;
@@ -36,13 +32,11 @@ type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
 };
 
 /**
- * What is known of every task, merged from all sources. Temporal's list is taken in first and newest
- * first, the archive second: a workflow that the list shows as over has written its manifest by then.
+ * What is known of every task, merged from all sources. Temporal's list is taken in first and newest first, the archive
+ * second: a workflow that the list shows as over has written its manifest by then.
  */
 export class KnownTasks {
-  /** By request id: two accounts may have the same one. */
   readonly #tasks = new Map<string, Gathered[]>();
-  /** The latest run of each workflow. */
   readonly #runs = new Map<string, Pick<ListedTask, 'isOver' | 'status' | 'requestId'>>();
   readonly #uncertain: RecordedCreate[] = [];
   /** Those that have a create record. */
@@ -75,7 +69,6 @@ export class KnownTasks {
     task.workflowId ??= workflowId;
   }
 
-  /** A create record of before what is compared begins. */
   addOldRecord({ workflowId, createNumber }: Pick<RecordedCreate, 'workflowId' | 'createNumber'>): void {
     this.#recordedWorkflows.add(workflowId);
     if (createNumber > 1) {
@@ -108,7 +101,6 @@ export class KnownTasks {
     this.#oldManifests.set(requestId, folder);
   }
 
-  /** A request id from a list that the caller gave. */
   addListed(requestId: string): void {
     this.#recorded(requestId, null);
   }
@@ -162,8 +154,8 @@ export class KnownTasks {
   }
 
   /**
-   * Whether an id was mistyped: only an ended workflow has it, and neither the service nor the create record knows it. An
-   * adoption has no create record; one of an id that the service did not know then, either, never had a result.
+   * Whether an id was mistyped: only an ended workflow has it, and neither the service nor the create record knows it.
+   * An adoption has no record; one of an id that the service did not know then, either, never had a result.
    */
   #isMistaken({ atService, isRecorded, follower, workflowId, hasEndedUnknown }: Gathered): boolean {
     if (atService?.says !== 'unknown' || isRecorded || follower !== null) return false;

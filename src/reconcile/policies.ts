@@ -6,10 +6,8 @@ import type { Finding, FindingKind, Remedy } from '../core/reconcile';
 import { errorMessage, safeText } from '../core/text';
 import { workflowState } from './workflow-state';
 
-/** A finding, and what the policies of a sweep made of it. */
 export interface SweptFinding {
   readonly finding: Finding;
-  /** In words; undefined when it was left as it is. */
   readonly handled: string | undefined;
   /** Whether it is not safe for all that is known: it was left as it is, or an earlier attempt did not help. */
   readonly isLeft: boolean;
@@ -112,10 +110,7 @@ async function adopt(
 const listPatienceMs = 10_000;
 const listEveryMs = 250;
 
-/**
- * Whether no other workflow follows a task. Temporal's list is behind by a moment: once it has our own follower, it has
- * what began before, too.
- */
+/** Whether no other workflow follows a task: once Temporal's list has our follower, it has what began before. */
 async function isOnlyFollower(
   longhaul: Longhaul,
   workflowId: string,

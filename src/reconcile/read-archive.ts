@@ -1,28 +1,25 @@
 import { Readable } from 'node:stream';
 import { manifestName } from '../core/archive-name';
-import { parseJson } from '../core/json';
-import { isRequestId } from '../core/create-outcome';
+import { type ArchivedFile, archivedFile, toRecordedCreate } from '../archive/archive-reader';
+import { type Manifest, parseManifest } from '../archive/manifest';
 import { createName, isLonghaulWorkflowId } from '../contract/workflow-ids';
-import { type ManifestFiles, parseManifestFiles } from '../archive/manifest';
+import { isRequestId } from '../core/create-outcome';
+import { parseJson } from '../core/json';
 import type { Archive, Expectation } from '../storage/archive/archive';
 import { ArchiveError } from '../storage/errors';
-import { type ArchivedFile, archivedFile, toRecordedCreate } from '../archive/archive-reader';
 import type { KnownTasks, ReadManifest } from './known-tasks';
 
 /** Small files that are read at the same time; most of the wait is the archive's. */
 const readsAtOnce = 16;
-
 /** Sizes from the list are kept of so many files; of others the archive is asked. */
 const maxSizes = 500_000;
 /** A manifest may name any number of files; so many of them tell that it is damaged. */
 const maxProblems = 20;
-
 /** No record or manifest is larger. */
 const maxReadBytes = 64 * 1024 * 1024;
 /** So many that cannot be read are told as findings; with more, it is the archive that cannot. */
 const maxUnread = 20;
 
-/** What the reading of an archive saw. */
 export interface ArchiveCount {
   records: number;
   manifests: number;
@@ -31,46 +28,40 @@ export interface ArchiveCount {
   firstForeign: string | null;
 }
 
-/** How an archive is read. */
-export interface ReadArchiveOptions {
+interface ReadArchiveOptions {
   /** Whether every file is hashed, which reads all of them; otherwise sizes are compared. */
   readonly verify: boolean;
   /** Records and manifests that were kept before are known by their names, and not read. */
   readonly sinceMs: number;
   readonly signal: AbortSignal | undefined;
-  /** Is called for every record and manifest that is read. */
   readonly onProgress: (count: ArchiveCount) => void;
 }
 
-/**
- * Takes in every create record and manifest of an archive, in one pass over its names. What is kept since `sinceMs` is
- * read, one small file each; sizes are those of the list. Throws ArchiveError, and the signal's reason.
- */
+/** Takes in the create records and manifests of an archive. Throws ArchiveError, and the signal's reason. */
 export async function readArchive(archive: Archive, known: KnownTasks, options: ReadArchiveOptions): Promise<void> {
   const { signal, onProgress } = options;
   const count: ArchiveCount = { records: 0, manifests: 0, foreign: 0, firstForeign: null };
   const { names, sizes } = await listArchive(archive, known, options, count);
-  const files = new ArchiveFiles(archive, sizes, options);
-  const readOne = async (name: string, content: Buffer | undefined): Promise<void> => {
-    if (content === undefined) return;
+  const files = { archive, sizes, ...options };
+  const take = async (name: string, content: Buffer | undefined): Promise<void> => {
     const file = archivedFile(name);
+    if (content === undefined) return;
     if (file?.kind === 'create') {
       known.addRecord(toRecordedCreate(file, content));
       count.records += 1;
-      onProgress(count);
     } else if (file?.kind === 'manifest') {
-      const manifest = await parseManifest(name, file, content, files);
+      const manifest = await readManifest(name, file, content, files);
       if (manifest === undefined) return;
       known.addManifest(manifest);
       count.manifests += 1;
-      onProgress(count);
     }
+    onProgress(count);
   };
   const unread: string[] = [];
   await Readable.from(names).forEach(
     async (name: string) => {
       try {
-        await readOne(name, await archive.read(name));
+        await take(name, await archive.read(name));
       } catch (error) {
         if (!(error instanceof ArchiveError) || unread.length >= maxUnread) throw error;
         unread.push(name);
@@ -85,12 +76,11 @@ export async function readArchive(archive: Archive, known: KnownTasks, options: 
       if (!(error instanceof ArchiveError)) throw error;
       return Buffer.alloc(0);
     });
-    await readOne(name, content);
+    await take(name, content);
   }
   onProgress(count);
 }
 
-/** The names of what has to be read, and the sizes of the other files of that time. */
 async function listArchive(
   archive: Archive,
   known: KnownTasks,
@@ -106,7 +96,7 @@ async function listArchive(
   for await (const { name, bytes, keptAtMs } of archive.list('', passOver)) {
     signal?.throwIfAborted();
     const file = archivedFile(name);
-    if (bytes > maxReadBytes || (file?.kind !== 'create' && file?.kind !== 'manifest')) {
+    if (bytes > maxReadBytes || file === undefined || file.kind === 'rows') {
       if (keptAtMs >= sinceMs && sizes.size < maxSizes) sizes.set(name, bytes);
     } else if (keptAtMs >= sinceMs || !addByName(known, name, file)) {
       names.push(name);
@@ -115,44 +105,41 @@ async function listArchive(
   return { names, sizes };
 }
 
-type ReadFile = Exclude<ArchivedFile, { readonly kind: 'rows' }>;
+type ManifestFile = Extract<ArchivedFile, { readonly kind: 'manifest' }>;
 
 /** Takes in a record or a manifest that was kept before what is compared begins; false where it has to be read. */
-function addByName(known: KnownTasks, name: string, file: ReadFile): boolean {
+function addByName(known: KnownTasks, name: string, file: Exclude<ArchivedFile, { readonly kind: 'rows' }>): boolean {
   if (file.kind === 'create') {
     if (!isLonghaulWorkflowId(file.workflowId)) return false;
     known.addOldRecord(file);
     return true;
   }
-  const requestId = file.folderName;
-  const folder = usualFolder(name, requestId);
-  if (folder === undefined || !isRequestId(requestId)) return false;
-  known.addOldManifest(requestId, folder);
+  const folder = usualFolder(name, file.folderName);
+  if (folder === undefined || !isRequestId(file.folderName)) return false;
+  known.addOldManifest(file.folderName, folder);
   return true;
 }
 
-async function parseManifest(
+async function readManifest(
   name: string,
-  { folder: prefix, folderName }: Extract<ReadFile, { readonly kind: 'manifest' }>,
+  { folder: prefix, folderName }: ManifestFile,
   content: Buffer,
   files: ArchiveFiles,
 ): Promise<ReadManifest | undefined> {
-  const json = parseJson(content.toString('utf8'));
-  if (json === undefined) {
-    // A damaged manifest's request id is known only from its name.
-    const requestId = folderName;
-    const folder = usualFolder(name, requestId);
-    if (folder === undefined || !isRequestId(requestId)) return undefined;
+  const manifest = parseManifest(content);
+  if (manifest === undefined) {
+    // Any other JSON may be called so, too. A damaged manifest's request id is known only from its name.
+    const folder = usualFolder(name, folderName);
+    if (parseJson(content.toString()) !== undefined || folder === undefined || !isRequestId(folderName)) {
+      return undefined;
+    }
     const problems = [`${name} cannot be read as a manifest`];
-    return { requestId, account: null, createdBy: null, folder, archivedAtMs: null, problems };
+    return { requestId: folderName, account: null, createdBy: null, folder, archivedAtMs: null, problems };
   }
-  const manifest = parseManifestFiles(json);
-  // Anything else may be called so, too.
-  if (manifest === undefined) return undefined;
   const { requestId, account, workflowId, createNumber } = manifest;
   const archivedAtMs = Date.parse(manifest.archivedAt);
   const missing = manifest.complete ? [] : [`${name} says that outputs are missing`];
-  const problems = [...missing, ...(await files.findProblems(prefix, manifest, archivedAtMs))];
+  const problems = [...missing, ...(await findProblems(files, prefix, manifest, archivedAtMs))];
   const folder = usualFolder(name, requestId) ?? '';
   const createdBy = createNumber === null || workflowId === null ? null : createName(workflowId, createNumber);
   return { requestId, account, createdBy, folder, archivedAtMs, problems };
@@ -165,41 +152,40 @@ function usualFolder(name: string, requestId: string): string | undefined {
   return name.endsWith(`/${usual}`) ? name.slice(0, -usual.length - 1) : undefined;
 }
 
-/** The archived files, by the list of the archive. */
-class ArchiveFiles {
-  readonly #archive: Archive;
-  readonly #sizes: ReadonlyMap<string, number>;
-  readonly #verify: boolean;
-  readonly #sinceMs: number;
+type ArchiveFiles = Pick<ReadArchiveOptions, 'verify' | 'sinceMs'> & {
+  readonly archive: Archive;
+  readonly sizes: ReadonlyMap<string, number>;
+};
 
-  constructor(archive: Archive, sizes: ReadonlyMap<string, number>, { verify, sinceMs }: ReadArchiveOptions) {
-    this.#archive = archive;
-    this.#sizes = sizes;
-    this.#verify = verify;
-    this.#sinceMs = sinceMs;
+/** What is wrong with the first files that a manifest names; one of before what is compared begins is not looked at. */
+async function findProblems(
+  files: ArchiveFiles,
+  prefix: string,
+  { outputs }: Manifest,
+  archivedAtMs: number,
+): Promise<string[]> {
+  const problems: string[] = [];
+  if (archivedAtMs < files.sinceMs) return problems;
+  for (const [index, { file, bytes, sha256 }] of outputs.entries()) {
+    if (problems.length >= maxProblems) return [...problems, `${outputs.length - index} more were not looked at`];
+    if (file === null || bytes === null || sha256 === null) continue;
+    const problem = await findProblem(files, `${prefix}${file}`, { bytes, sha256 });
+    if (problem !== undefined) problems.push(problem);
   }
+  return problems;
+}
 
-  /** What is wrong with the first files that a manifest names; one of before what is compared begins is not looked at. */
-  async findProblems(prefix: string, { outputs }: ManifestFiles, archivedAtMs: number): Promise<string[]> {
-    const problems: string[] = [];
-    if (archivedAtMs < this.#sinceMs) return problems;
-    for (const [index, { file, bytes, sha256 }] of outputs.entries()) {
-      if (problems.length >= maxProblems) return [...problems, `${outputs.length - index} more were not looked at`];
-      if (file === null || bytes === null || sha256 === null) continue;
-      const problem = await this.#findProblem(`${prefix}${file}`, { bytes, sha256 });
-      if (problem !== undefined) problems.push(problem);
-    }
-    return problems;
+async function findProblem(
+  { archive, sizes, verify }: ArchiveFiles,
+  name: string,
+  { bytes, sha256 }: Required<Expectation>,
+): Promise<string | undefined> {
+  if (sizes.get(name) !== bytes) {
+    // It may have been kept anew since the list was read.
+    const size = await archive.size(name);
+    if (size === undefined) return `${name} is missing`;
+    if (size !== bytes) return `${name} has ${size} bytes instead of ${bytes}`;
   }
-
-  async #findProblem(name: string, { bytes, sha256 }: Required<Expectation>): Promise<string | undefined> {
-    if (this.#sizes.get(name) !== bytes) {
-      // It may have been kept anew since the list was read.
-      const size = await this.#archive.size(name);
-      if (size === undefined) return `${name} is missing`;
-      if (size !== bytes) return `${name} has ${size} bytes instead of ${bytes}`;
-    }
-    if (!this.#verify || (await this.#archive.find(name, { sha256 })) !== undefined) return undefined;
-    return `${name} is not what it was: its SHA-256 is another one`;
-  }
+  if (!verify || (await archive.find(name, { sha256 })) !== undefined) return undefined;
+  return `${name} is not what it was: its SHA-256 is another one`;
 }

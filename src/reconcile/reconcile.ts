@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream';
-import { CreateRecordFile } from '../activities/create-record';
 import { InputInvalidError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
-import { createRecordName } from '../contract/workflow-ids';
 import {
   afterDecisions,
   type Candidate,
@@ -11,30 +9,25 @@ import {
   judgeTask,
   judgeUncertain,
   type SafeReason,
-  type ServiceFacts,
   type Verdict,
 } from '../core/reconcile';
-import { parseCreateRecord } from '../archive/create-record';
-import type { ServiceClient } from '../service';
 import { formatCountOf, showValue } from '../core/text';
+import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import { askAboutTask, askService, type InTurn } from './ask-service';
 import { KnownTasks } from './known-tasks';
-import { problemWithCreate } from './problem-with-create';
 import { type ArchiveCount, readArchive } from './read-archive';
+import { type AskAboutTask, type Settlement, settleRecord } from './settle';
 import { workflowState } from './workflow-state';
 
-/** What {@link reconcile} asks. */
 export interface ReconcileDependencies {
   readonly longhaul: Longhaul;
-  /** One client per account, by the account's name. */
   readonly services: ReadonlyMap<string, ServiceClient>;
   readonly archive: Archive;
   /** Sends a query of an account when its turn comes. @default at once */
   readonly inTurn?: InTurn;
 }
 
-/** What is compared, and how thoroughly. */
 export interface ReconcileOptions {
   /** Request ids from anywhere. */
   readonly requestIds: readonly string[];
@@ -44,20 +37,16 @@ export interface ReconcileOptions {
   readonly sinceMs: number;
   /** Only what the workers of this queue ran, and what the archive and the list name; null compares everything. */
   readonly taskQueue: string | null;
-  /** Whether archived files are hashed, too. */
   readonly verify: boolean;
   /** Answers that are written into create records before anything is compared. */
   readonly settlements: readonly Settlement[];
-  /** Ends the comparison; it rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Called with a line of progress. */
   readonly onProgress: (words: string) => void;
 }
 
 /** What is safe, counted, and what is not. */
 export interface Reconciliation {
   readonly safe: Readonly<Record<SafeReason, number>>;
-  /** The most pressing first. */
   readonly findings: readonly Finding[];
   /** The task queues of the workflows that run, each of which needs a worker. */
   readonly taskQueues: ReadonlySet<string>;
@@ -65,22 +54,21 @@ export interface Reconciliation {
 
 type Compared = Omit<Reconciliation, 'taskQueues'>;
 
-/** Workflows that Temporal is asked about at the same time. */
 const describesAtOnce = 4;
-
-/** Items between two lines of progress. */
 const progressStep = 1_000;
 
 /**
  * Compares what Temporal, the archive and a list know of tasks, asks the service about those that are neither followed
- * nor archived, and says which of them are not safe. Apart from `settlements` it changes nothing.
- *
- * Throws `InputInvalidError`, ArchiveError, and the client's errors about Temporal.
+ * nor archived, and says which are not safe. Apart from `settlements` it changes nothing. Throws `InputInvalidError`,
+ * ArchiveError, and the client's errors about Temporal.
  */
 export async function reconcile(parts: ReconcileDependencies, options: ReconcileOptions): Promise<Reconciliation> {
   const { longhaul, services, archive, inTurn } = parts;
   const { account, sinceMs, taskQueue, signal, onProgress } = options;
-  requireAccount(services, account);
+  if (account !== null && !services.has(account)) {
+    const names = [...services.keys()].join(', ');
+    throw new InputInvalidError([`There is no account ${showValue(account)} here; there are: ${names}.`], 'arguments');
+  }
   const known = new KnownTasks({ sinceMs, taskQueue });
 
   let workflows = 0;
@@ -127,21 +115,12 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
 }
 
 function archiveWords({ records, manifests, foreign, firstForeign }: ArchiveCount): string {
-  const isEmpty = records + manifests === 0;
-  const read = isEmpty
-    ? 'no create record and no manifest; is LONGHAUL_ARCHIVE right?'
-    : `${records} create records, ${manifests} manifests`;
+  const read =
+    records + manifests === 0
+      ? 'no create record and no manifest; is LONGHAUL_ARCHIVE right?'
+      : `${records} create records, ${manifests} manifests`;
   if (foreign === 0) return read;
   return `${read}; passed over ${formatCountOf(foreign, 'name')} that Longhaul does not give, such as ${showValue(firstForeign)}`;
-}
-
-function requireAccount(services: ReadonlyMap<string, ServiceClient>, account: string | null): void {
-  if (account === null || services.has(account)) return;
-  const names = [...services.keys()].join(', ');
-  throw new InputInvalidError(
-    [`There is no account ${JSON.stringify(account)} here; there are: ${names}.`],
-    'arguments',
-  );
 }
 
 async function settle(
@@ -161,28 +140,21 @@ async function settle(
   }
 }
 
-/**
- * Leaves out what a workflow follows all the same: one that began or continued as new while the list was read is missing
- * there, or seems to be over.
- */
+/** Leaves out what a workflow follows all the same: one that began or continued as new while the list was read. */
 async function withoutFollowed(
   longhaul: Longhaul,
   { safe, findings }: Compared,
   signal: AbortSignal | undefined,
 ): Promise<Compared> {
-  const isFollowed = async (finding: Finding): Promise<boolean> => {
+  const keepUnfollowed = async (finding: Finding): Promise<readonly Finding[]> => {
     const { workflowId, kind, remedies } = finding;
     // A workflow that waits for a person was in Temporal's list.
     const mayBeFollowed =
       kind === 'uncertain' ? remedies.some((remedy) => remedy.do === 'settle') : kind !== 'archiveIncomplete';
-    return workflowId !== null && mayBeFollowed && (await workflowState(longhaul, workflowId)) === 'open';
+    const isFollowed = workflowId !== null && mayBeFollowed && (await workflowState(longhaul, workflowId)) === 'open';
+    return isFollowed ? [] : [finding];
   };
-  const left = await Readable.from(findings)
-    .map(async (finding: Finding) => ((await isFollowed(finding)) ? [] : [finding]), {
-      concurrency: describesAtOnce,
-      signal,
-    })
-    .toArray();
+  const left = await Readable.from(findings).map(keepUnfollowed, { concurrency: describesAtOnce, signal }).toArray();
   const unsafe = (left as Finding[][]).flat();
   return { safe: { ...safe, followed: safe.followed + findings.length - unsafe.length }, findings: unsafe };
 }
@@ -204,57 +176,4 @@ function judgeAll(known: KnownTasks, nowMs: number): Compared {
   }
   for (const create of known.uncertainCreates()) take(judgeUncertain(create, candidates));
   return { safe, findings: inOrder(afterDecisions(findings)) };
-}
-
-/** A person's answer about a create whose workflow is over: the task it made, or that it made none. */
-export interface Settlement {
-  readonly workflowId: string;
-  readonly createNumber: number;
-  /** Null: nothing was created. */
-  readonly requestId: string | null;
-  /** Also a task that another create made or may have made. @default false */
-  readonly force?: boolean;
-}
-
-/** What the service says of a request id; `account` is that of the create, by its record, null where it has none. */
-type AskAboutTask = (requestId: string, account: string | null) => Promise<ServiceFacts>;
-
-/**
- * Writes the answer into the create record: the request id, or, when nothing was created, its withdrawal, so that the
- * next create of this workflow id may take its number. An id that the record has already stands, unless the service
- * does not know it; and none is written that the service does not know.
- *
- * @returns what is wrong; undefined when the record has the answer now. Throws ArchiveError.
- */
-async function settleRecord(
-  archive: Archive,
-  settlement: Settlement,
-  others: readonly string[],
-  ask: AskAboutTask,
-): Promise<string | undefined> {
-  const { workflowId, createNumber, requestId, force = false } = settlement;
-  const content = await archive.read(createRecordName(workflowId, createNumber));
-  if (content === undefined) return `There is no record of create ${createNumber} of ${workflowId} in this archive.`;
-  const recorded = parseCreateRecord(content);
-  const { account = null } = recorded;
-  const record = new CreateRecordFile(archive, workflowId, createNumber);
-  const created = await record.find();
-  const known = created?.outcome === 'accepted' ? created.requestId : undefined;
-  if (known === requestId) return undefined;
-  if (known !== undefined && (await ask(known, account)).says !== 'unknown') {
-    return `Create ${createNumber} of ${workflowId} made the task ${known}; that stands.`;
-  }
-  if (requestId === null) {
-    await record.release();
-    return undefined;
-  }
-  const facts = await ask(requestId, account);
-  if (facts.says === 'unknown') return `The service does not know the task ${requestId}; check the id, and --account.`;
-  if (facts.says === 'nothing') {
-    return `The service did not say whether it knows the task ${requestId} (${facts.words}); try again.`;
-  }
-  const create = { workflowId, createNumber, requestId };
-  const problem = force ? undefined : await problemWithCreate(archive, create, recorded, { facts, others });
-  if (problem === undefined) await record.addRequestId(requestId, known);
-  return problem;
 }

@@ -10,7 +10,6 @@ import { boundedReconciliationText, countKinds, type FindingView, findingView } 
 import { handleAll } from './policies';
 import { reconcile, type ReconcileDependencies } from './reconcile';
 
-/** What a sweep works with; made by the worker. */
 export interface SweepDependencies extends ReconcileDependencies {
   /** Of the workers: only what they ran is compared. */
   readonly taskQueue: string;
@@ -18,14 +17,11 @@ export interface SweepDependencies extends ReconcileDependencies {
   readonly archiveIdentity: Pick<ArchiveIdentity, 'during'>;
 }
 
-/** How a sweep is run. */
 export interface SweepOptions {
   readonly signal: AbortSignal;
   /** When it begins, in epoch milliseconds, by the clock of Temporal: a worker's may leave out everything. */
   readonly nowMs: number;
-  /** Is called with a line of progress. */
   readonly onProgress: (words: string) => void;
-  /** Is called with each of the first findings that are left. */
   readonly onFinding: (finding: FindingView) => void;
 }
 
@@ -36,17 +32,15 @@ const maxReported = 1_000;
 const maxShown = 20;
 const maxTextLength = 16 * 1024;
 const maxProblemLength = 300;
-/** Of the words about one finding. */
 const maxReasonLength = 2_000;
-/** The oldest reports are removed. */
 const maxReports = 100;
 
 const reportFolder = '.sweeps';
 
 /**
- * Compares what Temporal, the archive and the service know of tasks, takes care of what the plan has it take care of, and
- * keeps a report in the archive, `.sweeps/<time>.json`. May be repeated. Throws ArchiveError, the client's errors about
- * Temporal, and the signal's reason.
+ * Compares what Temporal, the archive and the service know of tasks, applies the plan's policies, and keeps a report in
+ * the archive, `.sweeps/<time>.json`. May be repeated. Throws ArchiveError, the client's errors about Temporal, and the
+ * signal's reason.
  */
 export async function sweep(
   dependencies: SweepDependencies,

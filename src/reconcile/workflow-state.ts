@@ -2,13 +2,9 @@ import { UnknownTaskError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
 import { utf8Bytes } from '../core/text';
 
-/** Temporal's limit, in bytes. */
 const maxWorkflowIdBytes = 1_000;
 
-/**
- * How a workflow stands: Temporal's list is behind by a second or two, and this asks about the workflow itself. Throws the
- * client's errors about Temporal.
- */
+/** How a workflow stands, by itself: Temporal's list is behind. Throws the client's errors about Temporal. */
 export async function workflowState(longhaul: Longhaul, workflowId: string): Promise<'open' | 'over' | 'unknown'> {
   // A record may be damaged, and name what can be no workflow.
   if (!workflowId.includes(':') || utf8Bytes(workflowId) > maxWorkflowIdBytes) return 'unknown';

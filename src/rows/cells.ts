@@ -1,14 +1,11 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { exactNumber } from '../core/input-values';
-import { optionFor, type OptionNames } from './row-problem';
+import { optionNames } from './row-problem';
 
-/** What stands between the cells of a table. */
-export type Delimiter = ',' | ';' | '|' | '\t';
+/** What stands between the cells of a table; all that are known. */
+export const delimiters = [',', ';', '|', '\t'] as const;
+export type Delimiter = (typeof delimiters)[number];
 
-/** All that are known. */
-export const delimiters: readonly Delimiter[] = [',', ';', '|', '\t'];
-
-/** The default delimiters. */
 export const delimiterByFormat: Readonly<Record<'csv' | 'tsv', Delimiter>> = { csv: ',', tsv: '\t' };
 
 /** The delimiter that a first line such as `sep=;` names, as Excel writes it, and how many bytes that line has. */
@@ -17,8 +14,7 @@ export function declaredDelimiter(head: Buffer): { readonly delimiter: Delimiter
   return line === undefined ? undefined : { delimiter: delimiter as Delimiter, bytes: line.length };
 }
 
-/** The cells of one record of a table, or what is wrong with it. */
-export type ParsedCells =
+type ParsedCells =
   | { readonly cells: readonly string[]; readonly problem?: never }
   | { readonly cells?: never; readonly problem: string };
 
@@ -35,7 +31,6 @@ export function parseCells(text: string, delimiter: Delimiter): ParsedCells {
   }
 }
 
-/** How quotes are written. */
 export function quoteRemedy(delimiter: Delimiter): string {
   const plain = 'Put a cell that holds a quote into quotes, and double the quote.';
   return delimiter === '\t' ? `${plain} Google Sheets quotes nothing in TSV: download CSV there.` : plain;
@@ -65,37 +60,24 @@ export interface NumberNotation {
   readonly sign: DecimalSign;
   /** Whether a point may also separate thousands, because the file seems to be of a language that does so. */
   readonly isUnsure: boolean;
-  readonly optionNames?: OptionNames;
 }
 
-/**
- * What is said, or else a point; semicolons between cells are written by spreadsheets whose decimal sign is a comma, so
- * that there a point is not sure.
- */
-export function numberNotation(
-  { decimal, optionNames }: { readonly decimal?: DecimalSign; readonly optionNames?: OptionNames },
-  delimiter: string | null = null,
-): NumberNotation {
-  return { sign: decimal ?? 'point', isUnsure: decimal === undefined && delimiter === ';', optionNames };
+/** What is said, or else a point; it is not sure between semicolons, which come with decimal commas. */
+export function numberNotation(decimal: DecimalSign | undefined, delimiter?: Delimiter): NumberNotation {
+  return { sign: decimal ?? 'point', isUnsure: decimal === undefined && delimiter === ';' };
 }
 
-/** `1.024` and `1.024.000`; 0.125 is no thousand. */
 const pointedThousands = /^-?[1-9]\d{0,2}(?:\.\d{3})+$/;
-/** `2,5`, `-0,125` and `1,5e3`. */
 const withComma = /^-?\d+,\d+(?:[eE][+-]?\d+)?$/;
 const withPoint = /^-?\d+\.\d+(?:[eE][+-]?\d+)?$/;
 
-/**
- * The number that a cell is; `undefined` when it is none, when a double does not hold it, and when it may be another one:
- * `1.024` where a point may separate thousands.
- */
+/** The number that a cell is; `undefined` when it is none, when a double does not hold it, and when it may be another one. */
 export function readCellNumber(text: string, { sign, isUnsure }: NumberNotation): number | undefined {
   if (isUnsure && pointedThousands.test(text)) return undefined;
   if (sign === 'point') return exactNumber(text);
   return text.includes('.') ? undefined : exactNumber(withComma.test(text) ? text.replace(',', '.') : text);
 }
 
-/** Numbers as people write them and JSON does not. `007` and `.5` are none of them: they are text. */
 const writtenNumber = new RegExp(
   `^(?:${[
     "(?:['’][-+−–]?|[+−–])\\d+(?:\\.\\d+)?", // '512, +512, and −5 with the signs of a typesetter
@@ -118,17 +100,11 @@ function isInOtherNotation(text: string, { sign, isUnsure }: NumberNotation): bo
   return isPointed || withPoint.test(text) || writtenNumber.test(text);
 }
 
-/** What was expected in the place of a number that cannot be read, for a message. */
-export function expectedNumber(notation: NumberNotation): string {
-  const point = optionFor('decimal', 'point', notation);
-  const comma = optionFor('decimal', 'comma', notation);
-  if (notation.sign === 'comma') return `a number that a double holds, such as 0,5 or 1024 ${comma}`;
-  const example = 'a number that a double holds, such as 0.5 or 1024';
-  if (notation.isUnsure) return `${example}, with a decimal sign that is said ${point} ${comma}`;
-  return `${example}, or with decimal commas ${comma}`;
+export function expectedNumber({ sign }: NumberNotation): string {
+  const examples = sign === 'comma' ? '0,5 or 1024' : '0.5 or 1024';
+  return `a number that a double holds, such as ${examples}; another decimal sign is said by ${optionNames.decimal}`;
 }
 
-/** What a cell shows that a spreadsheet damaged: sent, it would be paid for. */
 const damages: readonly (readonly [RegExp, string])[] = [
   // `#REF!`, `#N/A`, also in other languages (`#BEZUG!`, `#NV`), and what was too wide for its cell.
   [/^#(?:[\p{Lu}/0]+[!?]|N\/A|NV|#+)$/u, 'an error of a spreadsheet'],
@@ -144,10 +120,7 @@ export function cellDamage(text: string): string | undefined {
   return damages.find(([pattern]) => pattern.test(trimmed))?.[1];
 }
 
-/**
- * What keeps a cell from being the number or the file that it looks like; `undefined` for nothing. Text is left alone: a
- * space at the end of a prompt does no harm.
- */
+/** What keeps a cell from being the number or the file that it looks like; `undefined` for nothing. */
 export function unintendedText(text: string, notation: NumberNotation): string | undefined {
   const trimmed = trimUnseen(text);
   if (/^['’]@/.test(trimmed)) return 'an apostrophe before the @, which results.csv and spreadsheets put there';

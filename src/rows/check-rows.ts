@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { isRecord } from '../core/json';
 import { formatRowPlace, pickPlace } from '../core/batch/row-place';
-import { errorCode, formatCountOf, showValue } from '../core/text';
+import { errorCode, showValue } from '../core/text';
 import { isUri } from '../core/uri';
 import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
@@ -20,7 +20,6 @@ export interface RowsReport {
   readonly derivedKeys: number;
   readonly problemCount: number;
   readonly problemsByCode: Readonly<Partial<Record<RowProblemCode, number>>>;
-  /** The first of them, in the order of the rows. */
   readonly firstProblems: readonly RowProblem[];
   /** Those of good rows. */
   readonly files: InputFileCount;
@@ -28,9 +27,7 @@ export interface RowsReport {
 
 /** Callbacks and limits of a check. */
 export interface RowSinks {
-  /** Every good row, in order. */
   readonly onRow?: (row: PreparedRow) => Promise<void> | void;
-  /** Every problem, in order. */
   readonly onProblem?: (problem: RowProblem) => void;
   /** How many problems the report keeps. @default 100 */
   readonly maxProblems?: number;
@@ -39,11 +36,9 @@ export interface RowSinks {
 }
 
 /**
- * Checks every row against the others and the files it names: keys are unique, input files exist and can be read.
- * Nothing is kept of a row but a hash of its key and of each new file, so that 100,000 rows take some 14 MB, and as
- * many files 20.
- *
- * @throws RowFileError for what are no outcomes; what reading the rows throws (RowFileError), and what `onRow` does.
+ * Checks every row against the others and the files it names: keys are unique, input files exist and can be read. Keeps
+ * a hash of each key and file: some 14 MB for 100,000 rows. @throws RowFileError for what are no outcomes; what reading
+ * the rows and `onRow` throw.
  */
 export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowSinks = {}): Promise<RowsReport> {
   const { onRow, onProblem, maxProblems = 100, maxGoodRows = Infinity } = sinks;
@@ -54,9 +49,7 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   const counts = { rows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
   if (!isRecord(outcomes) || !(Symbol.asyncIterator in outcomes)) throw noOutcomes(outcomes);
   for await (const outcome of outcomes) {
-    const given: unknown = outcome;
-    // A program may have left out the reading, and given the rows themselves.
-    if (!isRecord(given) || !(isRecord(given['row']) || Array.isArray(given['problems']))) throw noOutcomes(given);
+    requireOutcome(outcome);
     const { row } = outcome;
     counts.rows += 1;
     const found = await findProblems(outcome, keys, files);
@@ -79,12 +72,16 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   return { ...counts, problemsByCode, firstProblems, files: files.count() };
 }
 
-function noOutcomes(value: unknown): RowFileError {
-  const remedy = 'give readRows(rowsFrom(rows)), or readRows(rowFileAt(path))';
-  return new RowFileError([`What is to be checked is no outcome of readRows (${showValue(value)}); ${remedy}.`]);
+function requireOutcome(outcome: unknown): void {
+  const isOutcome = isRecord(outcome) && (isRecord(outcome['row']) || Array.isArray(outcome['problems']));
+  if (!isOutcome) throw noOutcomes(outcome);
 }
 
-/** What is wrong with a row by itself, and then with its key and its files. */
+function noOutcomes(value: unknown): RowFileError {
+  const remedy = 'give readRows(rowsFrom(rows)), or readRows(rowFileAt(path))';
+  return new RowFileError(`What is to be checked is no outcome of readRows (${showValue(value)}); ${remedy}.`);
+}
+
 async function findProblems(
   { row, refused, keyField = 'key', folderName, inputColumns, problems: own = [] }: RowOutcome,
   keys: RowKeys,
@@ -112,19 +109,16 @@ async function findProblems(
     const problem = await files.check(file, folderName);
     if (problem === undefined) continue;
     const [column] = columns.find(({ length }) => length === 1) ?? [];
-    const name = column === undefined ? listKeys(inputs) : showValue(column);
+    const field = column ?? inputs[0] ?? '';
     const cell = column === undefined ? undefined : checked.cells?.[checked.table?.columns.indexOf(column) ?? -1];
-    const at = { field: column ?? inputs[0] ?? '', value: cell ?? file };
-    problems.add('FILE', `The file ${showValue(file)} of ${name} ${problem}.`, at);
+    problems.add('FILE', `The file ${showValue(file)} of ${showValue(field)} ${problem}.`, {
+      field,
+      value: cell ?? file,
+    });
   }
   const originalKey = key?.originalKey;
   if (originalKey == null) return problems.found;
   return problems.found.map((problem) => ({ key: originalKey, ...problem }));
-}
-
-function listKeys([key = '', ...others]: readonly string[]): string {
-  const more = others.length === 0 ? '' : ` and ${formatCountOf(others.length, 'more input')}`;
-  return `${showValue(key)}${more}`;
 }
 
 function listInputFiles({ inputs }: Pick<RefusedRow, 'inputs'>): { key: string; file: string }[] {
@@ -148,11 +142,7 @@ function duplicateProblem({ originalKey }: RowKey, keyField: string, earlier: Ea
   return `${what}${alike}; give every row a key of its own.`;
 }
 
-/**
- * The size of an input file in bytes, or what is wrong with it as the rest of a sentence about it.
- *
- * @param start - where relative paths start.
- */
+/** The size of an input file in bytes, or what is wrong with it; `start` is where relative paths start. */
 export async function inspectInputFile(file: string, start: string): Promise<number | string> {
   try {
     const stats = await stat(file);
@@ -168,30 +158,22 @@ export async function inspectInputFile(file: string, start: string): Promise<num
   }
 }
 
-/** What the input files of all rows come to. */
 export interface InputFileCount {
   /** Inputs that are files of this machine, counted once for every row that has them. */
   readonly references: number;
   /** Their size, in bytes: what would be uploaded if every row uploaded for itself. */
   readonly referencedBytes: number;
-  /** Files of this machine, by path. */
   readonly distinct: number;
-  /** Their size, in bytes. */
   readonly distinctBytes: number;
   /** Inputs named by a URI: they are not checked. */
   readonly remoteReferences: number;
 }
 
-/** What is known of a file: its size or what is wrong with it, and whether a row was counted that has it. */
 interface InspectedFile {
   readonly size: number | string;
   isCounted: boolean;
 }
 
-/**
- * Inspects each input file once, however many rows have it. Keeps a hash and a size for each: some 200 bytes a
- * file.
- */
 class InputFileStats {
   readonly #seen = new Map<string, InspectedFile>();
   readonly #total = { references: 0, referencedBytes: 0, distinct: 0, distinctBytes: 0, remoteReferences: 0 };
@@ -203,7 +185,6 @@ class InputFileStats {
     return typeof size === 'string' ? size : undefined;
   }
 
-  /** Counts a file that will be uploaded. */
   async add(file: string): Promise<void> {
     if (isUri(file)) {
       this.#total.remoteReferences += 1;

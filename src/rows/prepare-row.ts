@@ -3,24 +3,37 @@ import { lookup } from 'mime-types';
 import { longFolderProblem, reservedFolderProblem } from '../contract/archive-folder';
 import { parseTaskInput } from '../contract/parse-task-input';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
+import { pickPlace, type RowPlace } from '../core/batch/row-place';
 import { isExactNumber, parseInputKey } from '../core/input-values';
 import { isFields, isRecord } from '../core/json';
-import { pickPlace } from '../core/batch/row-place';
 import { showValue } from '../core/text';
 import { isUri } from '../core/uri';
-import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
-import { checkRowFields, InputProblemFields, type Place } from './row-fields';
-import { givenKey, deriveKey, keyRemedy, maxOriginalKeyLength, type RowKey } from './row-key';
-import type { RowOptions } from './row-options';
-import { optionFor, type RowProblems } from './row-problem';
-import type { RowTemplate } from './row-template';
-import type { SaidRow, SourceRow } from './source-row';
 import { trimUnseen } from './cells';
-import { appColumn } from './table-columns';
+import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
+import { appColumn, checkRowFields } from './row-fields';
+import { deriveKey, givenKey, keyRemedy, maxOriginalKeyLength, type RowKey } from './row-key';
+import type { RowOptions } from './row-options';
+import { optionNames, type RowProblems } from './row-problem';
+
+/** What a row says, whatever it was read from: not yet checked as the input of a task. */
+export interface SaidRow {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly key: unknown;
+  readonly keyField: string;
+  /** What its key is derived from when it gives none. */
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+/** A row as the reader of its format gives it; `prepareRow` checks all alike. */
+export interface SourceRow extends RowPlace {
+  readonly problems: RowProblems;
+  readonly own?: Pick<PreparedRow, 'table' | 'cells'>;
+  readonly said?: SaidRow;
+}
 
 /** What is left of a row that cannot become a task: enough to check its key and its files, too. */
 export interface RefusedRow extends Pick<PreparedRow, 'line' | 'sheetRow' | 'table' | 'cells'> {
-  /** Null when it gives none that can be one. */
   readonly key: RowKey | null;
   readonly inputs: Readonly<Record<string, unknown>>;
 }
@@ -33,100 +46,82 @@ export function prepareRow(
   options: RowOptions,
 ): { readonly row: PreparedRow } | { readonly refused: RefusedRow | null } {
   if (said === undefined) return { refused: null };
+  const { fields, columns } = said;
+  const { common, fixed = {}, template } = options;
   const place = pickPlace(source);
-  checkRowFields(said.fields, options, problems);
-  checkFixedFields(said.fields, options, problems);
+  checkRowFields(fields, options.keyColumn, problems);
+  for (const [name, { value, option }] of Object.entries(fixed)) {
+    const own = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (own === undefined || own === value) continue;
+    const remedy = 'leave it out of the row, or leave out the option';
+    problems.addField('INPUT', name, own, `${option} holds for every row; ${remedy}`);
+  }
   const ownKey = readKey(said, problems);
   // A template that names the app has reported what keeps it from being one.
-  const isAppRefused = options.template?.hasApp === true && problems.found.length > 0;
-  if (options.common?.webAppId === undefined && !(appColumn in said.fields) && !isAppRefused) {
-    const option = optionFor('webAppId', null, options);
-    problems.addField('INPUT', appColumn, undefined, `give it in every row, or one app for all rows ${option}`);
+  const isAppRefused = template?.hasApp === true && problems.found.length > 0;
+  if (common?.webAppId === undefined && !(appColumn in fields) && !isAppRefused) {
+    const remedy = `give it in every row, or one app for all rows by ${optionNames.webAppId}`;
+    problems.addField('INPUT', appColumn, undefined, remedy);
   }
-  const inputs = rowInputs(said.fields, folder, options, problems);
-  const fixed = Object.entries(options.fixed ?? {}).filter(([, { value }]) => value !== undefined);
-  const fixedValues = Object.fromEntries(fixed.map(([name, { value }]) => [name, value]));
-  const input: unknown = { ...options.common, ...said.fields, ...fixedValues, inputs };
-  const cells = new Map(own.table?.columns.map((column, index) => [column, own.cells?.[index] ?? '']));
-  if (problems.found.length > 0 || !isTaskInput(input, options, { problems, cells })) {
-    if (isRecord(input)) addOtherInputs(input, options, { problems, cells });
+  const inputs = rowInputs(fields, folder, options, problems);
+  const fixedValues = Object.entries(fixed).flatMap(([name, { value }]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const input: unknown = { ...common, ...fields, ...Object.fromEntries(fixedValues), inputs };
+  if (!isTaskInput(input, options, problems, own)) {
     return { refused: { ...place, key: ownKey ?? null, inputs: isRecord(inputs) ? inputs : {}, ...own } };
   }
   const rowKey = ownKey ?? deriveKey(said.content);
-  const digest = inputDigest(input);
-  const row: PreparedRow = { index, ...place, ...rowKey, input, digest, columns: said.columns };
+  const row: PreparedRow = { index, ...place, ...rowKey, input, digest: inputDigest(input), columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
   if (bytes <= maxPreparedRowBytes) return { row: { ...row, ...own } };
-  problems.add(
-    'TOO_LARGE',
-    `The row makes an input of ${bytes} bytes, more than a task takes; give long values as files.`,
-  );
+  const tooLarge = `The row makes an input of ${bytes} bytes, more than a task takes; give long values as files.`;
+  problems.add('TOO_LARGE', tooLarge);
   return { refused: null };
 }
 
-/**
- * Adds the problems of those inputs whose cells have none: of the others, and of the task as a whole, they would be
- * repetitions.
- */
-function addOtherInputs(input: object, { template }: RowOptions, found: FoundInRow): void {
-  const { problems } = found;
-  const { problems: refusals = [] } = parseTaskInput(input);
-  const places = new InputProblemFields(input);
-  for (const problem of refusals) {
-    const place = places.of(problem);
-    if (place === undefined || parseInputKey(place.field) === undefined) continue;
-    const columns = template?.inputColumns.get(place.field) ?? [place.field];
-    if (columns.some((column) => problems.has(column))) continue;
-    addInputProblem(problem, place, template, found);
-  }
-}
-
-/** What is wrong with a row, and its cells by their columns; nothing of JSONL. */
-interface FoundInRow {
-  readonly problems: RowProblems;
-  readonly cells: ReadonlyMap<string, string>;
-}
-
-/** A problem of the task's input; of what a template makes of columns, the message names these, too. */
-function addInputProblem(
-  problem: string,
-  place: Place | undefined,
-  template: RowTemplate | undefined,
-  { problems, cells }: FoundInRow,
-): void {
-  const { field = '' } = place ?? {};
-  const columns = template?.inputColumns.get(field) ?? template?.fieldColumns.get(field) ?? [];
-  const [column, ...others] = columns;
-  if (place === undefined || column === undefined) {
-    problems.add('INPUT', problem, place);
-    return;
-  }
-  const named = `column${others.length > 0 ? 's' : ''} ${columns.map((name) => showValue(name)).join(', ')}`;
-  const at = others.length > 0 ? place : { field: column, value: cells.get(column) ?? place.value };
-  problems.add('INPUT', `${problem.replace(/\.$/, '')} (${named}).`, at);
-}
-
-function checkFixedFields(fields: object, { fixed = {} }: RowOptions, problems: RowProblems): void {
-  for (const [name, value] of Object.entries(fields)) {
-    const field = Object.hasOwn(fixed, name) ? fixed[name] : undefined;
-    if (field === undefined || value === undefined || value === field.value) continue;
-    const remedy = 'leave it out of the row, or leave out the option';
-    problems.addField('INPUT', name, value, `${field.option} holds for every row; ${remedy}`);
-  }
-}
-
-function isTaskInput(input: unknown, { batchId, template }: RowOptions, inRow: FoundInRow): input is NewTaskInput {
-  const { plan, problems: found = [] } = parseTaskInput(input);
+/** Whether it is the input of a task; adds its problems, to others only those of other inputs. */
+function isTaskInput(
+  input: unknown,
+  { batchId, template }: RowOptions,
+  problems: RowProblems,
+  own: NonNullable<SourceRow['own']>,
+): input is NewTaskInput {
+  const isGood = problems.found.length === 0;
+  const { plan, problems: refusals = [] } = parseTaskInput(input);
   const folder =
     plan && (reservedFolderProblem(plan.archiveFolder, batchId ?? null) ?? longFolderProblem(plan.archiveFolder));
-  const all = folder === undefined ? found : [folder];
-  if (all.length === 0) return true;
-  const places = new InputProblemFields(input);
-  for (const problem of all) addInputProblem(problem, places.of(problem), template, inRow);
-  return false;
+  const cells = new Map(own.table?.columns.map((column, index) => [column, own.cells?.[index] ?? '']));
+  for (const refusal of folder === undefined ? refusals : [folder]) {
+    const place = placeOf(refusal, input);
+    const { field = '' } = place ?? {};
+    const columns = template?.inputColumns.get(field) ?? template?.fieldColumns.get(field) ?? [];
+    const isRepeated = (columns.length === 0 ? [field] : columns).some((column) => problems.has(column));
+    if (!isGood && (parseInputKey(field) === undefined || isRepeated)) continue;
+    const [column, ...others] = columns;
+    if (place === undefined || column === undefined) {
+      problems.add('INPUT', refusal, place);
+      continue;
+    }
+    const named = `column${others.length > 0 ? 's' : ''} ${columns.map((name) => showValue(name)).join(', ')}`;
+    const at = others.length > 0 ? place : { field: column, value: cells.get(column) ?? place.value };
+    problems.add('INPUT', `${refusal.replace(/\.$/, '')} (${named}).`, at);
+  }
+  return problems.found.length === 0;
 }
 
-/** `undefined` when the row gives none. */
+const fieldAtBeginning = /^(?:(?:inputs\[|The input key )("(?:[^"\\]|\\.)*")|(\w+) )/;
+
+/** The field that a problem of a task's input begins with, and what stands there; `undefined` when it names none. */
+function placeOf(problem: string, input: unknown): { readonly field: string; readonly value: unknown } | undefined {
+  if (!isRecord(input)) return undefined;
+  const [, shownKey, field] = fieldAtBeginning.exec(problem) ?? [];
+  const entries = Object.entries(shownKey !== undefined && isRecord(input['inputs']) ? input['inputs'] : input);
+  const [found, value] =
+    entries.find(([name]) => (shownKey === undefined ? name : showValue(name)) === (shownKey ?? field)) ?? [];
+  return found === undefined ? undefined : { field: found, value };
+}
+
 function readKey({ key, keyField }: SaidRow, problems: RowProblems): RowKey | undefined {
   if (key === undefined) return undefined;
   const text = typeof key === 'number' && isExactNumber(key) ? String(key) : key;
@@ -137,10 +132,7 @@ function readKey({ key, keyField }: SaidRow, problems: RowProblems): RowKey | un
   return undefined;
 }
 
-/**
- * The inputs of a row's task: its own over those of all rows, with absolute paths. What is no object is returned
- * unchanged: the check of the input reports it.
- */
+/** The row's own inputs over those of all rows, with absolute paths; what is no object, as it is. */
 function rowInputs(
   fields: Readonly<Record<string, unknown>>,
   folder: string,
@@ -166,14 +158,14 @@ function ownInput(key: string, value: unknown, folder: string, options: RowOptio
   // `@photos/cat.jpg` is a file in cells alone; `@ada` is text.
   const isMarked = typeof value === 'string' && value.startsWith('@');
   if (isMarked && !isText && (looksLikeMediaFile(value) || isUri(value.slice(1)))) {
-    const asText = `text that begins so is named ${optionFor('textColumns', key, options)}`;
-    problems.addField('VALUE', key, value, `expected { "file": … } for a file; ${asText}`);
+    const remedy = `expected { "file": … } for a file; text that begins so is named by ${optionNames.textColumns}`;
+    problems.addField('VALUE', key, value, remedy);
   }
   if (!isFields(value) || typeof value['file'] !== 'string') return value;
-  const form = forms[key];
-  const file =
-    value['file'].trim() === '' || isUri(value['file']) ? value['file'] : path.resolve(folder, value['file']);
-  return { ...(form !== undefined && { as: form }), ...value, file };
+  const { file } = value;
+  // Without a form the field is absent: inputs are compared by their digest.
+  const form = forms[key] === undefined ? {} : { as: forms[key] };
+  return { ...form, ...value, file: file.trim() === '' || isUri(file) ? file : path.resolve(folder, file) };
 }
 
 /** Whether a text ends in the extension of a picture, a video or a sound. */

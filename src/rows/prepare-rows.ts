@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RowsReference } from '../contract/batch/batch-input';
+import { type InputValue, inputDigest } from '../contract/task-input';
 import { isTaskKey, taskKeyRemedy } from '../contract/workflow-ids';
 import {
   checkedElsewhere,
@@ -17,11 +17,9 @@ import {
 import { errorCode, showValue } from '../core/text';
 import { isUri } from '../core/uri';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
-import { preparedIndexPath } from './prepared-rows';
-import { PreparedRowsWriter } from './prepared-rows-writer';
+import { preparedIndexPath, preparedRowsAt, PreparedRowsWriter, readPreparedPage } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import { RowFileError } from './row-problem';
-import { hashContent, type RowStaging, stageRows } from './stage-rows';
 
 /** Where prepared rows go, a folder or a staging, and whether bad rows are left out. */
 export interface PrepareRowsOptions extends RowSinks {
@@ -47,7 +45,6 @@ const prepareRules: OptionRules<PrepareRowsOptions> = {
   maxGoodRows: count,
 };
 
-/** The report of the check, and the file of the good rows. */
 export interface PreparedRowFile {
   readonly report: RowsReport;
   /** Null when there are bad rows and `skipBad` is not set, or no good rows. */
@@ -69,10 +66,10 @@ export async function prepareRows(
   const { folder, staging, ...options } = checkedOptions(given);
   if (!isTaskKey(options.name)) {
     const remedy = `give the id of the batch: ${taskKeyRemedy}`;
-    throw new RowFileError([`The name of the prepared rows is ${showValue(options.name)}; ${remedy}.`]);
+    throw new RowFileError(`The name of the prepared rows is ${showValue(options.name)}; ${remedy}.`);
   }
   if (staging === undefined) return await writeRows(outcomes, { ...options, folder: checkedFolder(folder) });
-  if (folder !== undefined) throw new RowFileError(['Both folder and staging are given; give one of them.']);
+  if (folder !== undefined) throw new RowFileError('Both folder and staging are given; give one of them.');
   const temporary = await mkdtemp(path.join(tmpdir(), 'longhaul-rows-'));
   try {
     const { report, rows } = await writeRows(outcomes, { ...options, folder: temporary });
@@ -83,8 +80,9 @@ export async function prepareRows(
 }
 
 function checkedOptions(options: PrepareRowsOptions | undefined): PrepareRowsOptions {
-  if (options === undefined)
-    throw new RowFileError(['The options are missing; give { folder, name } or { staging, name }.']);
+  if (options === undefined) {
+    throw new RowFileError('The options are missing; give { folder, name } or { staging, name }.');
+  }
   const problems = optionProblems(options, prepareRules);
   if (problems.length > 0) throw new RowFileError(problems);
   return options;
@@ -93,17 +91,16 @@ function checkedOptions(options: PrepareRowsOptions | undefined): PrepareRowsOpt
 function checkedFolder(folder: string | undefined): string {
   if (typeof folder === 'string' && folder !== '' && !isUri(folder)) return folder;
   const remedy = 'give a folder of this machine, or for a bucket { staging: openStaging() } of @longhaul/client/files';
-  throw new RowFileError([`The folder of the prepared rows is ${showValue(folder)}; ${remedy} (longhaul/files).`]);
+  throw new RowFileError(`The folder of the prepared rows is ${showValue(folder)}; ${remedy} (longhaul/files).`);
 }
 
 async function writeRows(
   outcomes: AsyncIterable<RowOutcome>,
   { folder, name, skipBad = false, onRow, ...sinks }: PrepareRowsOptions & { readonly folder: string },
 ): Promise<PreparedRowFile> {
-  const draft = path.join(folder, `${name}-${randomUUID()}.rows.jsonl`);
   const writer = await inFolder(folder, async () => {
     await mkdir(folder, { recursive: true });
-    return await PreparedRowsWriter.create(draft);
+    return await PreparedRowsWriter.create(folder);
   });
   let report: RowsReport;
   try {
@@ -122,26 +119,16 @@ async function writeRows(
     await writer.discard();
     return { report, rows: null };
   }
-  return await inFolder(folder, async () => {
-    try {
-      const { digest, rows, pages } = await writer.finish();
-      const location = path.join(folder, `${name}-${await hashContent(draft)}.rows.jsonl`);
-      // The index last: a file without one is incomplete. What is there already has the same content.
-      await rename(draft, location);
-      await rename(preparedIndexPath(draft), preparedIndexPath(location));
-      return { report, rows: { location, digest, rows, pages } };
-    } catch (error) {
-      for (const file of [draft, preparedIndexPath(draft)]) await rm(file, { force: true });
-      throw error;
-    }
-  });
+  // What is there under that name already has the same content.
+  const rows = await inFolder(folder, () => writer.finish((hash) => `${name}-${hash}.rows.jsonl`));
+  return { report, rows };
 }
 
 async function inFolder<Result>(folder: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();
   } catch (error) {
-    throw new RowFileError([notWritable(folder, error)], { cause: error });
+    throw new RowFileError(notWritable(folder, error), { cause: error });
   }
 }
 
@@ -160,4 +147,78 @@ export async function findFolderProblem(folder: string): Promise<string | undefi
   } catch (error) {
     return notWritable(folder, error);
   }
+}
+
+type Inputs = Readonly<Record<string, InputValue>>;
+
+const atOnce = 8;
+
+/** Where the rows of batches and their files are put for the workers; `openStaging` of `longhaul/files` makes one. */
+export interface RowStaging {
+  /** Keeps a file of this machine under a name that its content gives; returns its `s3:` URI. */
+  keepInput(path: string): Promise<string>;
+  /** Keeps a file of this machine under a name; returns its `s3:` URI. */
+  keepAs(name: string, path: string): Promise<string>;
+}
+
+/** Stages the local files of several tasks' inputs and puts their `s3:` URIs in their place. */
+export async function stageInputs(staging: Pick<RowStaging, 'keepInput'>, tasks: readonly Inputs[]): Promise<Inputs[]> {
+  const files = tasks.flatMap((inputs) =>
+    Object.values(inputs).flatMap((value) => (typeof value === 'object' ? [value.file] : [])),
+  );
+  const queue = new Set(files.filter((file) => !isUri(file)));
+  const uris = new Map<string, string>();
+  const stageNext = async (): Promise<void> => {
+    for (const file of queue) {
+      queue.delete(file);
+      uris.set(file, await staging.keepInput(file));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: atOnce }, stageNext));
+  } finally {
+    // After a failure the others begin no further file.
+    queue.clear();
+  }
+  return tasks.map((inputs) => {
+    const staged = Object.entries(inputs).map(([key, value]): [string, InputValue] => {
+      return [key, typeof value === 'object' ? { ...value, file: uris.get(value.file) ?? value.file } : value];
+    });
+    return Object.fromEntries(staged);
+  });
+}
+
+/**
+ * Stages the input files of prepared rows, and the rows with them, page by page. A staged row names its files by their
+ * content, so its digest changes when a file does. `rows` are prepared into a folder of their own, where this writes as
+ * well; `name` is the batch's id.
+ */
+export async function stageRows(
+  staging: RowStaging,
+  { location, pages }: RowsReference,
+  name: string,
+): Promise<RowsReference> {
+  const prepared = preparedRowsAt(location);
+  const writer = await PreparedRowsWriter.create(path.dirname(location));
+  try {
+    for (let page = 0; page < pages; page += 1) {
+      const rows = (await readPreparedPage(prepared, page)) ?? [];
+      const inputs = rows.map(({ input }) => input.inputs);
+      const staged = await stageInputs(staging, inputs);
+      for (const [index, row] of rows.entries()) {
+        const input = { ...row.input, inputs: staged[index] ?? {} };
+        await writer.add({ ...row, input, digest: inputDigest(input) });
+      }
+    }
+  } catch (error) {
+    await writer.discard();
+    throw error;
+  }
+  // By their content, so that rows that a batch reads from are never replaced by others.
+  const rows = await writer.finish((hash) => `${name}-${hash}.rows.jsonl`);
+  const key = `rows/${path.basename(rows.location)}`;
+  const staged = await staging.keepAs(key, rows.location);
+  // Last, as in a folder: without an index the rows are not there yet.
+  await staging.keepAs(preparedIndexPath(key), preparedIndexPath(rows.location));
+  return { ...rows, location: staged };
 }

@@ -1,16 +1,18 @@
-import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as v from 'valibot';
+import type { RowsReference } from '../contract/batch/batch-input';
+import { wholeNumber } from '../contract/schema';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isTaskKey } from '../contract/workflow-ids';
-import { isRecord } from '../core/json';
 import { formatRowPlace, type RowPlace } from '../core/batch/row-place';
+import { isRecord } from '../core/json';
 import { showValue } from '../core/text';
-import { maxOriginalKeyLength } from './row-key';
 import { type DecimalSign, type Delimiter, delimiters } from './cells';
+import { maxOriginalKeyLength } from './row-key';
 
-/** The form of a table. */
 export interface RowTable {
-  /** The names of its columns. */
   readonly columns: readonly string[];
   readonly delimiter: Delimiter;
   /** Whether the mark that some programs put before UTF-8 stands at its beginning. */
@@ -33,7 +35,6 @@ export interface PreparedRow extends RowPlace {
   readonly input: NewTaskInput;
   /** The input digest of `input`: the same that a task of its own would have. */
   readonly digest: string;
-  /** The columns that were asked for, as text. */
   readonly columns: Readonly<Record<string, string>>;
   /** The form of the row's file, where that is a table. Among prepared rows only the first has it. */
   readonly table?: RowTable;
@@ -44,15 +45,11 @@ export interface PreparedRow extends RowPlace {
 /** One line of a file of prepared rows, as JSON, in bytes: a page of them is the result of an activity. */
 export const maxPreparedRowBytes = 1024 * 1024;
 
-/** A row as a line of a file of prepared rows. */
 export function preparedRowLine(row: PreparedRow): string {
   return `${JSON.stringify(row)}\n`;
 }
 
-/**
- * The digest of a set of rows: SHA-256 over every row's key and digest, in their order, and where pages end, because a
- * batch's record is kept by page.
- */
+/** SHA-256 over every row's key and digest, in their order, and where pages end: a batch's record is kept by page. */
 export class RowsDigest {
   readonly #hash = createHash('sha256');
 
@@ -71,20 +68,17 @@ export class RowsDigest {
 }
 
 /** Bytes of one entry of the index: an unsigned offset, the highest byte first. */
-export const indexEntryBytes = 8;
+const indexEntryBytes = 8;
 
-/** Where the index of a file of prepared rows is. */
 export function preparedIndexPath(path: string): string {
   return `${path}.index`;
 }
 
-/** Something whose bytes can be read in part: a file, or an object of a storage. */
 export interface ByteRanges {
   /** The bytes from `start` to before `end`; fewer when it ends earlier. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/** A file of prepared rows and its index, wherever they are. */
 export interface PreparedRows {
   readonly rows: ByteRanges;
   readonly index: ByteRanges;
@@ -92,30 +86,22 @@ export interface PreparedRows {
 
 /** What was read is no page of prepared rows: the file was damaged or replaced. No other try will help. */
 export class PreparedRowsError extends Error {
-  /** What is wrong with which row or page, as the end of a sentence. */
   readonly problem: string;
 
-  constructor(message: string, { problem, ...options }: ErrorOptions & { readonly problem: string }) {
-    super(message, options);
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`${problem}; prepare the rows again.`, options);
     this.name = 'PreparedRowsError';
     this.problem = problem;
   }
 }
 
-/** Far beyond any page: what a damaged index may name. */
 const mostPageBytes = 16 * maxPreparedRowBytes;
 
-/** A file of prepared rows in a folder, as `PreparedRowsWriter` left it there. */
 export function preparedRowsAt(path: string): PreparedRows {
   return { rows: fileRanges(path), index: fileRanges(preparedIndexPath(path)) };
 }
 
-/**
- * One page of prepared rows, from 0; `undefined` after the last. Reads the page and two entries of the index, whatever
- * the size of the file.
- *
- * @throws PreparedRowsError, and what `read` throws.
- */
+/** One page of prepared rows, from 0; `undefined` after the last. @throws PreparedRowsError, and what `read` throws. */
 export async function readPreparedPage(
   { rows, index }: PreparedRows,
   page: number,
@@ -136,6 +122,30 @@ export async function readPreparedPage(
     .map((line) => parseRow(line, page));
 }
 
+const texts = v.array(v.string());
+const tableSchema = v.object({
+  columns: texts,
+  delimiter: v.picklist(delimiters),
+  hasBom: v.boolean(),
+  decimal: v.optional(v.picklist(['point', 'comma'])),
+  inputColumns: v.optional(v.record(v.string(), texts)),
+});
+const rowSchema = v.object({
+  index: wholeNumber(0),
+  line: wholeNumber(0),
+  sheetRow: v.optional(wholeNumber(0)),
+  key: v.pipe(
+    v.string(),
+    v.check((key) => isTaskKey(key)),
+  ),
+  originalKey: v.nullable(v.pipe(v.string(), v.maxLength(maxOriginalKeyLength))),
+  digest: v.string(),
+  input: v.custom<NewTaskInput>(isRecord),
+  columns: v.record(v.string(), v.string()),
+  table: v.optional(tableSchema),
+  cells: v.optional(texts),
+});
+
 function parseRow(text: string, page: number): PreparedRow {
   let row: unknown;
   try {
@@ -143,49 +153,14 @@ function parseRow(text: string, page: number): PreparedRow {
   } catch (error) {
     throw notThePage(page, error);
   }
-  if (!isPreparedRow(row)) throw notThePage(page);
+  if (!v.is(rowSchema, row)) throw notThePage(page);
   // By its digest it is known what was checked, and whether it was paid already.
   if (inputDigest(row.input) === row.digest) return row;
-  const problem = `${formatRowPlace(row)} (key ${showValue(row.key)}) was changed after it was checked`;
-  throw new PreparedRowsError(`${problem}; prepare the rows again.`, { problem });
-}
-
-function isPreparedRow(row: unknown): row is PreparedRow {
-  if (!isRecord(row)) return false;
-  const { index, line, sheetRow = 1, key, originalKey = null, digest, input, columns, table, cells } = row;
-  return (
-    [index, line, sheetRow].every((place) => Number.isSafeInteger(place) && Number(place) >= 0) &&
-    typeof key === 'string' &&
-    isTaskKey(key) &&
-    (originalKey === null || (typeof originalKey === 'string' && originalKey.length <= maxOriginalKeyLength)) &&
-    typeof digest === 'string' &&
-    isRecord(input) &&
-    isRecord(columns) &&
-    Object.values(columns).every((column) => typeof column === 'string') &&
-    (table === undefined || isRowTable(table)) &&
-    (cells === undefined || isTexts(cells))
-  );
-}
-
-function isRowTable(table: unknown): table is RowTable {
-  return (
-    isRecord(table) &&
-    isTexts(table['columns']) &&
-    delimiters.some((delimiter) => delimiter === table['delimiter']) &&
-    typeof table['hasBom'] === 'boolean' &&
-    [undefined, 'point', 'comma'].some((sign) => sign === table['decimal']) &&
-    (table['inputColumns'] === undefined ||
-      (isRecord(table['inputColumns']) && Object.values(table['inputColumns']).every(isTexts)))
-  );
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+  throw new PreparedRowsError(`${formatRowPlace(row)} (key ${showValue(row.key)}) was changed after it was checked`);
 }
 
 function notThePage(page: number, cause?: unknown): PreparedRowsError {
-  const problem = `page ${page + 1} is damaged, or the file was replaced`;
-  return new PreparedRowsError(`${problem}; prepare the rows again.`, { problem, cause });
+  return new PreparedRowsError(`page ${page + 1} is damaged, or the file was replaced`, { cause });
 }
 
 function fileRanges(path: string): ByteRanges {
@@ -201,9 +176,118 @@ function fileRanges(path: string): ByteRanges {
   };
 }
 
-/** The bytes of an open file from `start` to before `end`; fewer when it ends earlier. */
 export async function readBytes(file: FileHandle, start: number, end: number): Promise<Uint8Array> {
   const buffer = Buffer.alloc(end - start);
   const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
   return buffer.subarray(0, bytesRead);
+}
+
+/** The cells of a row, as JSON, in bytes: a page holds up to 200 rows. */
+const maxCellBytes = 64 * 1024;
+
+export interface PageLimits {
+  /** @default 200 */
+  readonly rows?: number;
+  /** As JSON; at least one row of any size fits. @default 1 MiB, half of what Temporal takes as a result */
+  readonly bytes?: number;
+}
+
+/**
+ * Writes prepared rows, one JSON line each, and beside them an index of where each page begins and the last one ends. Both
+ * get their names when they are complete and on the disk, the index last: a file without one is what an interrupted writer
+ * left behind. Holds one page.
+ */
+export class PreparedRowsWriter {
+  readonly #draft: string;
+  readonly #limits: Required<PageLimits>;
+  readonly #rowsFile: FileHandle;
+  readonly #indexFile: FileHandle;
+  readonly #digest = new RowsDigest();
+  readonly #contentHash = createHash('sha256');
+  #page: string[] = [];
+  #pageBytes = 0;
+  #rows = 0;
+  #pages = 0;
+  #bytes = 0;
+
+  private constructor(draft: string, limits: PageLimits, rowsFile: FileHandle, indexFile: FileHandle) {
+    this.#draft = draft;
+    this.#limits = { rows: 200, bytes: maxPreparedRowBytes, ...limits };
+    this.#rowsFile = rowsFile;
+    this.#indexFile = indexFile;
+  }
+
+  /** Throws the system's error when the folder is not there or cannot be written. */
+  static async create(folder: string, limits: PageLimits = {}): Promise<PreparedRowsWriter> {
+    const draft = join(folder, `.part-${randomUUID()}`);
+    const rowsFile = await open(draft, 'wx');
+    try {
+      return new PreparedRowsWriter(draft, limits, rowsFile, await open(preparedIndexPath(draft), 'wx'));
+    } catch (error) {
+      await rowsFile.close();
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  async add(row: PreparedRow): Promise<void> {
+    const { table, cells, sheetRow, ...content } = row;
+    // Where pages end is part of the digest, so it does not depend on what no task gets.
+    const bytes = Buffer.byteLength(preparedRowLine(content));
+    const isFull = this.#page.length >= this.#limits.rows || this.#pageBytes + bytes > this.#limits.bytes;
+    if (isFull) await this.#writePage();
+    const isFitting = cells !== undefined && Buffer.byteLength(JSON.stringify(cells)) <= maxCellBytes;
+    const own = { sheetRow, table: this.#rows === 0 ? table : undefined, cells: isFitting ? cells : undefined };
+    this.#digest.add(row);
+    this.#page.push(preparedRowLine({ ...content, ...own }));
+    this.#pageBytes += bytes;
+    this.#rows += 1;
+  }
+
+  /** Gives both files their names, by some digits of their content's hash. Removes what cannot be finished. */
+  async finish(nameOf: (contentHash: string) => string): Promise<RowsReference> {
+    try {
+      await this.#writePage();
+      await this.#indexFile.appendFile(indexEntry(this.#bytes));
+      for (const file of [this.#rowsFile, this.#indexFile]) {
+        await file.sync();
+        await file.close();
+      }
+      const folder = dirname(this.#draft);
+      const location = join(folder, nameOf(this.#contentHash.digest('hex').slice(0, 12)));
+      await rename(this.#draft, location);
+      await rename(preparedIndexPath(this.#draft), preparedIndexPath(location));
+      const handle = await open(folder, 'r');
+      await handle.sync().finally(() => handle.close());
+      return { location, digest: this.#digest.hex(), rows: this.#rows, pages: this.#pages };
+    } catch (error) {
+      await this.discard();
+      throw error;
+    }
+  }
+
+  async discard(): Promise<void> {
+    await this.#rowsFile.close();
+    await this.#indexFile.close();
+    for (const file of [this.#draft, preparedIndexPath(this.#draft)]) await rm(file, { force: true });
+  }
+
+  async #writePage(): Promise<void> {
+    if (this.#page.length === 0) return;
+    await this.#indexFile.appendFile(indexEntry(this.#bytes));
+    const content = Buffer.from(this.#page.join(''));
+    await this.#rowsFile.appendFile(content);
+    this.#contentHash.update(content);
+    this.#digest.endPage();
+    this.#bytes += content.length;
+    this.#pages += 1;
+    this.#page = [];
+    this.#pageBytes = 0;
+  }
+}
+
+function indexEntry(offset: number): Buffer {
+  const entry = Buffer.alloc(indexEntryBytes);
+  entry.writeBigUInt64BE(BigInt(offset));
+  return entry;
 }

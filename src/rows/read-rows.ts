@@ -1,48 +1,43 @@
 import { showValue } from '../core/text';
 import { declaredDelimiter, delimiterByFormat } from './cells';
-import { prepareRow, type RefusedRow } from './prepare-row';
+import { readJsonLines } from './json-rows';
+import { prepareRow, type RefusedRow, type SourceRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
-import { readJsonLines } from './read-json-lines';
-import { readTable } from './read-table';
 import { maxOriginalKeyLength } from './row-key';
 import { type RowFile, readHead, requireRowFile, withHead } from './row-file';
 import { checkRowOptions, type RowOptions } from './row-options';
 import type { RowTemplate } from './row-template';
-import { optionFor, RowFileError, type RowProblem } from './row-problem';
-import type { SourceRow } from './source-row';
+import { optionNames, RowFileError, type RowProblem } from './row-problem';
 import { splitRecords } from './split-records';
+import { readTable } from './table-rows';
+
+interface ReadRow {
+  /** The column or field that its key is from. @default key */
+  readonly keyField?: string;
+  /** What messages call the folder that relative paths start from. @default the folder of the row file */
+  readonly folderName?: string;
+  /** Where a template makes the inputs, the columns that each is made of. */
+  readonly inputColumns?: RowTemplate['inputColumns'];
+}
 
 /** A row that was read: prepared, or everything that is wrong with it. */
-export type RowOutcome =
-  | {
-      readonly row: PreparedRow;
-      /** The column or field that its key is from. @default key */
-      readonly keyField?: string;
-      /** What messages call the folder that relative paths start from. @default the folder of the row file */
-      readonly folderName?: string;
-      /** Where a template makes the inputs, the columns that each is made of. */
-      readonly inputColumns?: RowTemplate['inputColumns'];
-      readonly problems?: never;
-      readonly refused?: never;
-    }
-  | {
-      readonly row?: never;
-      readonly keyField?: string;
-      readonly folderName?: string;
-      readonly inputColumns?: RowTemplate['inputColumns'];
-      readonly problems: readonly RowProblem[];
-      /** What is left of the row, for the checks against other rows and the files; null when nothing is. */
-      readonly refused?: RefusedRow | null;
-    };
+export type RowOutcome = ReadRow &
+  (
+    | { readonly row: PreparedRow; readonly problems?: never; readonly refused?: never }
+    | {
+        readonly row?: never;
+        readonly problems: readonly RowProblem[];
+        /** What is left of the row, for the checks against other rows and the files; null when nothing is. */
+        readonly refused?: RefusedRow | null;
+      }
+  );
 
 const defaultMaxRowBytes = 1024 * 1024;
 
 /**
- * Reads the rows of a file, one at a time: what is held does not depend on how many there are. Looks at no other file
- * and at no other row; that is `checkRows`.
- *
- * @throws RowFileError when the file cannot be read, is no row file (here and as a value), or has no rows; when its header cannot be used;
- * and when a quote is never closed, which may come after good rows.
+ * Reads the rows of a file, one at a time, and looks at no other file and no other row; that is `checkRows`. @throws
+ * RowFileError when the file cannot be read, is no row file or has no rows, its header cannot be used, or a quote is
+ * never closed, which may come after good rows.
  */
 export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncGenerator<RowOutcome, void, undefined> {
   requireRowFile(file);
@@ -62,7 +57,6 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
   }
 }
 
-/** So many cells tell one row from others where its key is missing. */
 const shownCells = 3;
 
 /** A cell that is no key is reported as a problem; where it is empty, the row is known by its first cells. */
@@ -86,12 +80,10 @@ function sourceRows(
     const text = readHead(head, format);
     if (format === 'jsonl') {
       if (options.delimiter !== undefined) {
-        throw new RowFileError([`JSONL has no delimiter; leave out ${optionFor('delimiter', null, options)}.`]);
+        throw new RowFileError(`JSONL has no delimiter; leave out ${optionNames.delimiter}.`);
       }
       if (options.decimal !== undefined && options.template === undefined) {
-        throw new RowFileError([
-          `JSONL without a template has its numbers as JSON; leave out ${optionFor('decimal', null, options)}.`,
-        ]);
+        throw new RowFileError(`JSONL without a template has its numbers as JSON; leave out ${optionNames.decimal}.`);
       }
       return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options, originals);
     }

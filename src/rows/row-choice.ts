@@ -1,7 +1,15 @@
-import type { RowCursor, StartMode, StartRowsResult } from '../contract/batch/batch-activities';
+import type {
+  ChangedRow,
+  RenamedRows,
+  RowCursor,
+  StartMode,
+  StartRowsResult,
+} from '../contract/batch/batch-activities';
 import type { RowChoice } from '../contract/batch/batch-input';
 import { isRetryable, type RowRecord, type RowRetry, wasRefusedUnpaid } from '../contract/batch/batch-rows';
 import { failureTypes } from '../contract/failure-types';
+import { formatRowPlace, pickKeys, pickPlace, shownKey } from '../core/batch/row-place';
+import { formatCount, formatCountOf, showValue } from '../core/text';
 import type { PreparedRow } from './prepared-rows';
 
 /** Which rows a run starts. */
@@ -12,14 +20,11 @@ export interface StartRule {
   readonly since?: string;
 }
 
-/** A row to start. */
 export interface ChosenRow {
   readonly row: PreparedRow;
-  /** What is on record under its key. */
   readonly previous: RowRecord | null;
 }
 
-/** What a page's next rows come to. */
 export interface ChosenRows {
   readonly chosen: readonly ChosenRow[];
   /** Left as they are, in a pass over the failed ones. */
@@ -66,10 +71,7 @@ export function mayReplace(rule: StartRule): boolean {
   return rule.choice.allowChanged === true && allowedRetry(rule) !== 'unpaid';
 }
 
-/**
- * Chooses the next rows of a page to start, as many as the limit says, and counts those beside them that are on record
- * already. Pure.
- */
+/** Chooses the next rows of a page to start, and counts those beside them that are on record. Pure. */
 export function chooseRows(
   rows: readonly PreparedRow[],
   records: ReadonlyMap<string, RowRecord>,
@@ -97,11 +99,106 @@ export function chooseRows(
   return { chosen, left, onRecord, taken };
 }
 
-/** Where a row on record is counted. */
 export const countNames = { Success: 'success', Failed: 'failed', Canceled: 'canceled' } as const;
 
 /** Where the row after these stands; null after the last of the last page. */
 export function cursorAfter(page: number, taken: number, pageRows: number, pages: number): RowCursor | null {
   if (taken < pageRows) return { page, skip: taken };
   return page + 1 < pages ? { page: page + 1, skip: 0 } : null;
+}
+
+const maxNamed = 20;
+
+/** Rows that a run refuses as a whole, because one of them may be paid twice. */
+export interface RefusedRows {
+  readonly changed: number;
+  readonly changedRows: readonly ChangedRow[];
+  /** Null when no row can be one on record under another key. */
+  readonly renamed: RenamedRows | null;
+}
+
+/** How the rows of a file stand to their batch's record. The run and `--dry-run` both decide by it. */
+export class RecordComparison {
+  readonly counts = {
+    success: 0,
+    failed: 0,
+    canceled: 0,
+    new: 0,
+    /** On record with other content: that may be paid, and that was refused unpaid. */
+    changed: 0,
+    corrected: 0,
+    succeeded: 0,
+  };
+  readonly changed: { readonly row: PreparedRow; readonly record: RowRecord }[] = [];
+  readonly #firstNew: PreparedRow[] = [];
+
+  add(row: PreparedRow, record: RowRecord | undefined): void {
+    const { counts } = this;
+    if (record === undefined) {
+      counts.new += 1;
+      if (this.#firstNew.length < maxNamed) this.#firstNew.push(row);
+      return;
+    }
+    counts[countNames[record.status]] += 1;
+    if (record.digest === row.digest) {
+      if (record.status === 'Success') counts.succeeded += 1;
+    } else if (wasRefusedUnpaid(record)) counts.corrected += 1;
+    else {
+      counts.changed += 1;
+      if (this.changed.length < maxNamed) this.changed.push({ row, record });
+    }
+  }
+
+  /** Which rows a run refuses; undefined: none. `gone` are records of keys that no row of the file has. */
+  refusal(gone: readonly RowRecord[], choice: RowChoice): RefusedRows | undefined {
+    const changed = choice.allowChanged === true ? 0 : this.counts.changed;
+    const missing = gone.filter((record) => !wasRefusedUnpaid(record));
+    const isRenamed = choice.allowNew !== true && this.counts.new > 0 && missing.length > 0;
+    if (changed === 0 && !isRenamed) return undefined;
+    const changedRows = changed === 0 ? [] : this.changed.map(({ row }) => ({ ...pickPlace(row), ...pickKeys(row) }));
+    const renamed = {
+      newRows: this.counts.new,
+      firstNew: this.#firstNew.map((row) => ({ ...pickPlace(row), ...pickKeys(row) })),
+      missingRows: missing.length,
+      firstMissing: missing.slice(0, maxNamed).map(pickKeys),
+    };
+    return { changed, changedRows, renamed: isRenamed ? renamed : null };
+  }
+}
+
+/** Why the rows are refused, and what to do, a line each. */
+export function refusalWords({ changed, changedRows, renamed }: RefusedRows): string {
+  const lines: string[] = [];
+  if (renamed !== null) {
+    const { newRows, firstNew, missingRows, firstMissing } = renamed;
+    const added = firstNew.map((row) => `${formatRowPlace(row)}: ${showValue(shownKey(row))}`);
+    const missing = firstMissing.map((row) => showValue(shownKey(row)));
+    lines.push(
+      `${formatCountOf(newRows, 'key')} of the rows ${newRows === 1 ? 'is' : 'are'} not on record (${listed(added, newRows)}), and ` +
+        `${formatCountOf(missingRows, 'key')} on record ${missingRows === 1 ? 'is' : 'are'} not among the rows (${listed(missing, missingRows)}).`,
+      'If rows were renamed, give them the keys on record. If this is another file, give it an id of its own (--id). ' +
+        'If the new keys are other rows, say so with allowNew (--allow-new): they are then run and paid.',
+    );
+  }
+  if (changed > 0) {
+    const rows = changedRows.map((row) => `${formatRowPlace(row)}: ${showValue(shownKey(row))}${changedWords(row)}`);
+    lines.push(
+      `${formatCountOf(changed, 'row')} ${changed === 1 ? 'has' : 'have'} other content than on record (${listed(rows, changed)}).`,
+      'Put back what was there, or give the rows other keys. To run them again under their keys, say so with ' +
+        'allowChanged (--allow-changed): they are then paid anew.',
+    );
+  }
+  return lines.join('\n');
+}
+
+function listed(shown: readonly string[], count: number): string {
+  const more = count > shown.length ? `, and ${formatCount(count - shown.length)} more` : '';
+  return `${shown.join(', ')}${more}`;
+}
+
+function changedWords({ changedInputs = [] }: ChangedRow): string {
+  const words = changedInputs.map(({ key, columns = [key], before, now }) => {
+    return `${columns.map((name) => showValue(name)).join(' and ')} was ${before} and is ${now}`;
+  });
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }

@@ -1,10 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { isRecord } from '../core/json';
-import { errorCode, showValue } from '../core/text';
+import { parseInputKey } from '../core/input-values';
+import { isFields, isRecord } from '../core/json';
+import { errorCode, errorMessage, showValue } from '../core/text';
 import { declaredDelimiter, type Delimiter, delimiterByFormat } from './cells';
 import { RowFileError } from './row-problem';
-import { otherDelimiter } from './table-columns';
+import { otherDelimiter } from './table-rows';
 
 /** How a row file is written. */
 export type RowFormat = 'jsonl' | 'csv' | 'tsv';
@@ -18,7 +19,7 @@ export interface RowFile {
   readonly folderName?: string;
   /** As they stand in the file; its first bytes are checked when its rows are read. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Of `rowsFrom`: by line, what cannot be a line of it, until it is read. */
+  /** Of `rowsFrom`: the rows, by the line that stands for each, until they are read. */
   readonly originals?: Map<number, unknown>;
 }
 
@@ -32,38 +33,30 @@ const formats: Readonly<Record<string, RowFormat>> = {
 };
 
 /**
- * A row file on this machine. Nothing is opened before the first chunk is asked for; a file that cannot be read throws
- * {@link RowFileError} then.
- *
- * @param format by default what the file's extension says
- * @throws RowFileError when it says nothing.
+ * A row file on this machine, opened when the first chunk is asked for. By default its format is what its extension
+ * says. @throws RowFileError when that says nothing, and, while it is read, when it cannot be.
  */
 export function rowFileAt(file: string, format?: RowFormat): RowFile {
   const known = format ?? formats[path.extname(file).toLowerCase()];
   if (known === undefined) {
-    throw new RowFileError([
+    throw new RowFileError(
       `The row file ${JSON.stringify(file)} has none of the extensions ${Object.keys(formats).join(', ')}; rename it, or say its format: jsonl, csv or tsv.`,
-    ]);
+    );
   }
   return { format: known, folder: path.dirname(path.resolve(file)), chunks: readChunks(file) };
 }
 
-/** Whether a value can be read one after another. */
-export function isIterable(value: unknown): boolean {
+function isIterable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 }
 
 /** Throws RowFileError for what comes from a program and is no row file. */
 export function requireRowFile(file: unknown): void {
-  if (isRecord(file) && typeof file['folder'] === 'string' && isFormat(file['format']) && isIterable(file['chunks'])) {
-    return;
-  }
+  const { format, folder, chunks } = isRecord(file) ? file : {};
+  const isFormat = Object.values(formats).some((known) => known === format);
+  if (typeof folder === 'string' && isFormat && isIterable(chunks)) return;
   const remedy = 'give rowFileAt(path), or rowsFrom(rows) for rows that are in memory';
-  throw new RowFileError([`What is to be read is no row file (${showValue(file)}); ${remedy}.`]);
-}
-
-function isFormat(format: unknown): boolean {
-  return Object.values(formats).some((known) => known === format);
+  throw new RowFileError(`What is to be read is no row file (${showValue(file)}); ${remedy}.`);
 }
 
 async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undefined> {
@@ -72,23 +65,22 @@ async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undef
   try {
     handle = await open(file, 'r');
     const before = await handle.stat({ bigint: true });
-    if (before.isDirectory()) throw new RowFileError([`${name} is a folder; give the path of a file.`]);
+    if (before.isDirectory()) throw new RowFileError(`${name} is a folder; give the path of a file.`);
     yield* handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>;
     const after = await handle.stat({ bigint: true });
     // Half of one version and half of another would be rows that are in neither. A pipe has no versions.
     if (before.isFile() && (before.size !== after.size || before.mtimeNs !== after.mtimeNs)) {
-      throw new RowFileError([`${name} changed while it was read; wait until it is saved, then try again.`]);
+      throw new RowFileError(`${name} changed while it was read; wait until it is saved, then try again.`);
     }
   } catch (error) {
     if (error instanceof RowFileError) throw error;
     const code = errorCode(error);
-    throw new RowFileError([`${name} cannot be read (${code}); check its path.`], { cause: error });
+    throw new RowFileError(`${name} cannot be read (${code}); check its path.`, { cause: error });
   } finally {
     await handle?.close();
   }
 }
 
-/** The mark that some programs put before UTF-8. */
 const utf8Mark = Buffer.from('\uFEFF');
 
 /** Bytes that identify the format of a file. */
@@ -96,11 +88,7 @@ const headLength = 64;
 /** Text has no control characters among its first bytes. */
 const controlsWithin = 16;
 
-/**
- * Reads a file by what it begins with; when the reading ends, for whatever reason, so does that of the chunks.
- *
- * @param read - gets at least the first 64 bytes, all of a file that is shorter, and the chunks that follow.
- */
+/** Reads a file by its first 64 bytes; when the reading ends, for whatever reason, so does that of the chunks. */
 export async function* withHead<Row>(
   chunks: AsyncIterable<Uint8Array>,
   read: (head: Buffer, rest: AsyncIterable<Uint8Array>) => AsyncIterable<Row>,
@@ -120,23 +108,20 @@ export async function* withHead<Row>(
 }
 
 /**
- * What a row file begins with, without the mark that some programs put before UTF-8.
- *
- * @throws RowFileError for what is no text in UTF-8, and for JSON that is not one object a line.
+ * What a row file begins with, without the UTF-8 mark. @throws RowFileError for no UTF-8, and JSON over several lines.
  */
 export function readHead(head: Buffer, format: RowFormat): Buffer {
   const marks = head.subarray(0, 2).toString('hex');
-  // As packed files, workbooks and other encodings have them.
   const hasControls = head.subarray(0, controlsWithin).some((byte) => byte < 9 || (byte > 13 && byte < 32));
   if (hasControls || marks === 'fffe' || marks === 'feff') {
-    throw new RowFileError([
+    throw new RowFileError(
       'The row file is not text in UTF-8; save it as UTF-8 (a workbook as "CSV UTF-8"), and unpack a packed file.',
-    ]);
+    );
   }
   // No more than what there is in any case: what a file is must not depend on how its bytes come.
   const text = head.toString('utf8', 0, headLength).trimStart();
   if (format === 'jsonl' && (text.startsWith('[') || /^\{\s*\r?\n/.test(text))) {
-    throw new RowFileError(['The row file is JSON over several lines; write one object a line, such as with jq -c.']);
+    throw new RowFileError('The row file is JSON over several lines; write one object a line, such as with jq -c.');
   }
   return head.indexOf(utf8Mark) === 0 ? head.subarray(utf8Mark.length) : head;
 }
@@ -144,7 +129,6 @@ export function readHead(head: Buffer, format: RowFormat): Buffer {
 /** How a row file is written, for a table that a person opens beside it. */
 export interface TableForm {
   readonly delimiter: Delimiter;
-  /** Whether a first line such as `sep=;` says so. */
   readonly isDeclared: boolean;
   readonly lineEnd: '\n' | '\r\n';
 }
@@ -159,7 +143,6 @@ export class TableFormReader {
   readonly #said: Delimiter | undefined;
   #head: Buffer = Buffer.alloc(0);
 
-  /** @param said - the delimiter that the caller gives; without it the file says it. */
   constructor(file: RowFile, said?: Delimiter) {
     this.file = { ...file, chunks: this.#noted(file.chunks) };
     this.#said = said;
@@ -188,4 +171,71 @@ export class TableFormReader {
       yield chunk;
     }
   }
+}
+
+/**
+ * Rows that a program has, in place of a row file: each is what a line of JSONL would be. Read as they are asked for,
+ * so that they may come from a cursor of a database; a problem's line is that of the row, from 1. A row with what JSON
+ * does not hold, such as a Map, is a bad one, unless that is in a field that is ignored. Relative paths start from
+ * `folder`, by default the working directory. @throws RowFileError for what has no rows; `readRows` does when there is
+ * not one.
+ */
+export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder = '.'): RowFile {
+  if (!isIterable(rows)) {
+    throw new RowFileError(`The rows are ${showValue(rows)}; give objects in an array, or another iterable of them.`);
+  }
+  const folderName = `${JSON.stringify(path.resolve(folder))}, the second argument of rowsFrom (by default the working directory)`;
+  const originals = new Map<number, unknown>();
+  return { format: 'jsonl', folder: path.resolve(folder), folderName, chunks: writeLines(rows, originals), originals };
+}
+
+/** A line for each row, which stands for it and is as long as the beginning by which a file is read. */
+async function* writeLines(
+  rows: Iterable<object> | AsyncIterable<object>,
+  originals: Map<number, unknown>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let line = 0;
+  for await (const row of rows) {
+    line += 1;
+    originals.set(line, copyRow(row));
+    yield Buffer.from(`${'null'.padEnd(headLength)}\n`);
+  }
+}
+
+/** A copy, because a program may fill the same object for its next row. A class may say what its row is. */
+function copyRow(given: unknown): unknown {
+  try {
+    const row = hasToJson(given) ? given.toJSON() : given;
+    if (!isFields(row)) return row;
+    // A key or an input that is undefined stays: without it the row would be another one, paid for once more.
+    const isNeeded = (name: string): boolean =>
+      name === 'key' || name === 'inputs' || parseInputKey(name) !== undefined;
+    const fields = Object.entries(row).filter(([name, value]) => value !== undefined || isNeeded(name));
+    return copyFields(fields, [row]);
+  } catch (error) {
+    const reason = error instanceof RangeError ? 'is nested too deeply' : errorMessage(error);
+    // A text is no row, so that the reader reports it in its place.
+    return `[cannot be read: ${reason}]`;
+  }
+}
+
+function copyFields(fields: readonly (readonly [string, unknown])[], above: readonly object[]): object {
+  return Object.fromEntries(fields.map(([name, value]) => [name, copyValue(value, above)]));
+}
+
+/** What JSON does not hold stands in the copy as it is. */
+function copyValue(value: unknown, above: readonly object[]): unknown {
+  if (typeof value !== 'object' || value === null || above.includes(value)) return value;
+  if (Array.isArray(value)) return value.map((one: unknown) => copyValue(one, [...above, value]));
+  return isPlain(value) ? copyFields(Object.entries(value), [...above, value]) : value;
+}
+
+function hasToJson(value: unknown): value is { toJSON(): unknown } {
+  return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';
+}
+
+/** Whether an object is of no class. Its prototype may be that of another realm. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return isFields(value) && (prototype === null || Object.getPrototypeOf(prototype) === null);
 }

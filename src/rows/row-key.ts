@@ -5,15 +5,12 @@ import type { RowPlace } from '../core/batch/row-place';
 
 /** Under which key a row's task runs. */
 export interface RowKey {
-  /** Matches `[A-Za-z0-9._-]{1,80}`. */
   readonly key: string;
-  /** As the row gives it; `null` when it gives none. */
   readonly originalKey: string | null;
 }
 
 /** Longest key that a row may give, in characters. */
 export const maxOriginalKeyLength = 500;
-/** What a key is to be instead. */
 export const keyRemedy = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
 const maxSlugLength = 50;
 
@@ -46,10 +43,7 @@ function sha256(text: string): string {
 /** Characters that show nothing. The joiners of emoji are not among them: they change what is seen. */
 const invisible = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
 
-/**
- * What is left of a key without what people take for the same: capital letters, spaces at its ends, kinds and numbers of
- * spaces, and how the marks of a letter are encoded.
- */
+/** A key without what people take for the same: capital letters, kinds of spaces, encodings of accents. */
 function foldKey(originalKey: string): string {
   const text = originalKey.replace(invisible, '').replace(/\s+/g, ' ').trim();
   // By way of capital letters: those of "ß" are "SS".
@@ -59,13 +53,12 @@ function foldKey(originalKey: string): string {
 /** An earlier row whose key is the same, or looks the same. */
 export interface EarlierKey {
   readonly place: RowPlace;
-  /** As that row gave it; null when it gave none. */
   readonly originalKey: string | null;
 }
 
 /**
- * The keys of a file's rows and where they stand. Keys that look the same are one key: on many file systems their
- * archived files would be, and a person means one row by them. Remembers a hash and a place for each: some 200 bytes a row.
+ * The keys of a file's rows and where they stand: a hash and a place for each, some 200 bytes a row. Keys that look the
+ * same are one key: on many file systems their archived files would be, and a person means one row by them.
  */
 export class RowKeys {
   readonly #rows = new Map<string, { readonly place: RowPlace; readonly text?: string }>();

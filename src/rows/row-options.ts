@@ -1,10 +1,10 @@
-import { unknownNameProblems } from '../core/nearest-name';
-import { isFields } from '../core/json';
-import { showValue } from '../core/text';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
-import { optionFor, type OptionNames, RowFileError } from './row-problem';
-import type { RowTemplate } from './row-template';
+import { isFields } from '../core/json';
+import { unknownNameProblems } from '../core/nearest-name';
+import { showValue } from '../core/text';
 import type { DecimalSign, Delimiter } from './cells';
+import { optionNames, RowFileError } from './row-problem';
+import type { RowTemplate } from './row-template';
 
 /** What an empty cell of a table means: a problem (it is paid for, so nothing is guessed), no input, or empty text. */
 export type EmptyCells = 'refuse' | 'omit' | 'text';
@@ -48,14 +48,12 @@ export interface RowOptions {
   readonly emptyCells?: EmptyCells;
   /** Of one row in its file; by default 1 MiB. */
   readonly maxRowBytes?: number;
-  /** Whose options messages name as a remedy: `library` (`ignoreColumns`) or `commandLine` (`--ignore-column`). By default `library`. */
-  readonly optionNames?: OptionNames;
 }
 
 // prettier-ignore
 const rowOptions: readonly (keyof RowOptions)[] = [
   'fixed', 'common', 'batchId', 'constants', 'forms', 'delimiter', 'decimal', 'textColumns', 'template', 'keyColumn',
-  'keepColumns', 'ignoreColumns', 'emptyCells', 'maxRowBytes', 'optionNames',
+  'keepColumns', 'ignoreColumns', 'emptyCells', 'maxRowBytes',
 ];
 
 /** Throws RowFileError for an option that is not known or would be without effect: rows would be read otherwise than was meant. */
@@ -68,13 +66,12 @@ export function checkRowOptions(options: RowOptions): void {
   }
   if (keyColumn !== undefined && template?.hasKey === true && template.keyColumn !== keyColumn) {
     problems.push(
-      `The template makes the key of each row, so that a column of keys ${optionFor('keyColumn', keyColumn, options)} would be without effect; remove "key" from the template, or leave that option out.`,
+      `The template makes the key of each row, so that ${optionNames.keyColumn} would be without effect; give one of them.`,
     );
   }
   if (problems.length > 0) throw new RowFileError(problems);
 }
 
-/** The name of the column or field with a row's key. */
 export function getKeyColumn({ keyColumn = 'key' }: RowOptions): string {
   return keyColumn;
 }

@@ -1,47 +1,35 @@
 import { parseTemplate, type TemplatePiece } from '../core/column-template';
 import { parseInputKey } from '../core/input-values';
 import { isRecord } from '../core/json';
-import { showValue, errorMessage } from '../core/text';
-import { isRowField, repeatedField, listRowFields } from './row-fields';
-import { RowFileError, type RowProblems } from './row-problem';
+import { errorMessage, showValue } from '../core/text';
 import { expectedNumber, type NumberNotation, readCellNumber } from './cells';
+import { isRowField, listRowFields, repeatedField } from './row-fields';
+import { RowFileError, type RowProblems } from './row-problem';
 
-/** What a row gives for a column: a cell's text, a field of JSON, or nothing. */
-export type ColumnValue = (column: string) => unknown;
+type ColumnValue = (column: string) => unknown;
+
+/** Fills in what a template has in one place; `undefined` leaves its property out. */
+type Filler<Made = unknown> = (getValue: ColumnValue, problems: RowProblems, notation: NumberNotation) => Made;
 
 /** A task's input as JSON with `{column}` in its texts: what every row is filled into. */
 export interface RowTemplate {
-  /** The columns that it asks for. */
   readonly columns: readonly string[];
-  /** Those of them that must be numbers. */
   readonly numberColumns: ReadonlySet<string>;
   /** For each input, the columns that it is made of. */
   readonly inputColumns: ReadonlyMap<string, readonly string[]>;
-  /** The same of its other fields, such as the app. */
   readonly fieldColumns: ReadonlyMap<string, readonly string[]>;
-  /** Whether it names the app. */
   readonly hasApp: boolean;
-  /** Whether it makes the key. */
   readonly hasKey: boolean;
   /** The column that is the whole key; undefined when the template makes the key in another way, or makes none. */
   readonly keyColumn: string | undefined;
-  /**
-   * What it makes of one row, like a row of JSONL. What cannot be filled in is added to `problems`.
-   */
-  readonly fill: (
-    getValue: ColumnValue,
-    problems: RowProblems,
-    notation: NumberNotation,
-  ) => Readonly<Record<string, unknown>>;
+  /** What it makes of one row, like a row of JSONL. What cannot be filled in is added to the problems. */
+  readonly fill: Filler<Readonly<Record<string, unknown>>>;
 }
 
 interface Placeholder {
   readonly column: string;
   readonly isNumber: boolean;
 }
-
-/** Fills in one value; `undefined` leaves its property out. */
-type Filler = (getValue: ColumnValue, problems: RowProblems, notation: NumberNotation) => unknown;
 
 const numberSuffix = ':number';
 
@@ -55,16 +43,17 @@ const numberSuffix = ':number';
  */
 export function parseRowTemplate(json: string): RowTemplate {
   const template = parseJson(json.replace(/^\uFEFF/, ''));
-  const reader = new TemplateReader();
-  const fill = isRecord(template) ? reader.object(template, 'template') : undefined;
-  if (!isRecord(template) || fill === undefined) {
-    throw new RowFileError([`The template is ${showValue(template)}; give an object { "webAppId", "inputs" }.`]);
+  if (!isRecord(template)) {
+    throw new RowFileError(`The template is ${showValue(template)}; give an object { "webAppId", "inputs" }.`);
   }
+  const reader = new TemplateReader();
+  const fill = reader.object(template, 'template');
   const problems = [...Object.keys(template).flatMap(fieldProblem), ...reader.problems];
   if (problems.length > 0) throw new RowFileError(problems);
   const { key, webAppId, inputs, ...fields } = template;
   // A key that is one placeholder is that of a column.
   const [only, ...others] = typeof key === 'string' ? parseTemplate(key) : [];
+  const isColumn = only !== undefined && others.length === 0 && 'placeholder' in only;
   return {
     columns: [...reader.columns],
     numberColumns: reader.numberColumns,
@@ -72,15 +61,11 @@ export function parseRowTemplate(json: string): RowTemplate {
     fieldColumns: columnsOfEach({ webAppId, ...fields }),
     hasApp: webAppId !== undefined,
     hasKey: key !== undefined,
-    keyColumn:
-      only !== undefined && others.length === 0 && 'placeholder' in only
-        ? toPlaceholder(only.placeholder).column
-        : undefined,
+    keyColumn: isColumn ? toPlaceholder(only.placeholder).column : undefined,
     fill,
   };
 }
 
-/** For each property, the columns that it is made of. */
 function columnsOfEach(made: unknown): ReadonlyMap<string, readonly string[]> {
   const entries = isRecord(made) ? Object.entries(made) : [];
   return new Map(
@@ -99,8 +84,8 @@ function toPlaceholder(name: string): Placeholder {
 
 function fieldProblem(name: string): string[] {
   if (name === 'key' || isRowField(name)) return [];
-  const remedy =
-    parseInputKey(name) === undefined ? `a template has ${listRowFields()}` : 'move it into { "inputs": { … } }';
+  const isInput = parseInputKey(name) !== undefined;
+  const remedy = isInput ? 'move it into { "inputs": { … } }' : `a template has ${listRowFields()}`;
   return [`The template has the field ${showValue(name)}; ${remedy}.`];
 }
 
@@ -109,14 +94,14 @@ class TemplateReader {
   readonly columns = new Set<string>();
   readonly numberColumns = new Set<string>();
 
-  object(template: Readonly<Record<string, unknown>>, where: string) {
+  object(template: Readonly<Record<string, unknown>>, where: string): Filler<Readonly<Record<string, unknown>>> {
     const properties = Object.entries(template).map(
       ([name, one]) => [name, this.#value(one, `${where}.${name}`)] as const,
     );
-    return (...args: Parameters<Filler>): Readonly<Record<string, unknown>> =>
-      Object.fromEntries(
-        properties.map(([name, fill]) => [name, fill(...args)] as const).filter(([, one]) => one !== undefined),
-      );
+    return (...args) => {
+      const filled = properties.map(([name, fill]) => [name, fill(...args)] as const);
+      return Object.fromEntries(filled.filter(([, one]) => one !== undefined));
+    };
   }
 
   #value(one: unknown, where: string): Filler {
@@ -128,13 +113,11 @@ class TemplateReader {
   #text(text: string, where: string): Filler {
     const pieces = parseTemplate(text).map((piece) => this.#piece(piece, where));
     const [only] = pieces;
-    if (pieces.length === 1 && typeof only === 'object')
-      return (getValue, problems, notation) => fillWhole(only, getValue, problems, notation);
+    if (pieces.length === 1 && typeof only === 'object') return (...args) => fillWhole(only, ...args);
     if (pieces.some((piece) => typeof piece === 'object' && piece.isNumber)) {
       this.problems.push(`${where} is ${showValue(text)}; a {column${numberSuffix}} must be the whole text.`);
     }
-    return (getValue, problems) =>
-      pieces.map((piece) => (typeof piece === 'string' ? piece : fillPart(piece, getValue, problems))).join('');
+    return (...args) => pieces.map((piece) => (typeof piece === 'string' ? piece : fillPart(piece, ...args))).join('');
   }
 
   #piece(piece: TemplatePiece, where: string): string | Placeholder {
@@ -151,12 +134,7 @@ class TemplateReader {
   }
 }
 
-function fillWhole(
-  { column, isNumber }: Placeholder,
-  getValue: ColumnValue,
-  problems: RowProblems,
-  notation: NumberNotation,
-): unknown {
+function fillWhole({ column, isNumber }: Placeholder, ...[getValue, problems, notation]: Parameters<Filler>): unknown {
   const value = getValue(column);
   if (!isNumber || typeof value !== 'string') return value;
   const number = readCellNumber(value.trim(), notation);
@@ -166,27 +144,32 @@ function fillWhole(
   return undefined;
 }
 
-function fillPart({ column }: Placeholder, getValue: ColumnValue, problems: RowProblems): string {
+function fillPart({ column }: Placeholder, ...[getValue, problems]: Parameters<Filler>): string {
   const value = getValue(column);
   if (value === undefined) return '';
-  if (typeof value === 'string' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  problems.addField('VALUE', column, value, 'inside a text it must be text, a number or a boolean');
-  return '';
+  const text = plainText(value);
+  if (text === undefined)
+    problems.addField('VALUE', column, value, 'inside a text it must be text, a number or a boolean');
+  return text ?? '';
+}
+
+/** A text, a boolean or a number as text; `undefined` for anything else. */
+export function plainText(value: unknown): string | undefined {
+  const isPlain = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  return isPlain ? String(value) : undefined;
 }
 
 function parseJson(json: string): unknown {
   // What is no UTF-8 was replaced when the file was read, and JSON has no zeros.
-  if (/[\uFFFD\0]/.test(json)) throw new RowFileError(['The template is not UTF-8; save it as UTF-8.']);
+  if (/[\uFFFD\0]/.test(json)) throw new RowFileError('The template is not UTF-8; save it as UTF-8.');
   let template: unknown;
   try {
     template = JSON.parse(json);
   } catch (error) {
-    throw new RowFileError([
-      `The template is not JSON (${showValue(errorMessage(error))}); give { "webAppId", "inputs" }.`,
-    ]);
+    const words = showValue(errorMessage(error));
+    throw new RowFileError(`The template is not JSON (${words}); give { "webAppId", "inputs" }.`);
   }
   const repeated = repeatedField(json);
   if (repeated === undefined) return template;
-  throw new RowFileError([`The template has the field ${showValue(repeated)} twice in one object; give it once.`]);
+  throw new RowFileError(`The template has the field ${showValue(repeated)} twice in one object; give it once.`);
 }

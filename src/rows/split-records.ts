@@ -5,27 +5,26 @@ import { RowFileError, type RowProblems } from './row-problem';
 /** A record: the text of one row, however many lines it has, without its line end. */
 export type RawRecord =
   | {
+      /** Of its first line, from 1. */
       readonly line: number;
       /** Its place among the records, empty ones included, from 1: what a spreadsheet calls its row. */
       readonly number: number;
       readonly text: string;
       readonly fault?: never;
+      readonly bytes?: never;
     }
   | {
-      /** Of its first line, from 1. */
       readonly line: number;
       readonly number: number;
       readonly fault: 'TOO_LARGE' | 'NOT_UTF8' | 'QUOTE_NOT_CLOSED';
       readonly bytes: number;
       /** On which a quote opens that is never closed; else that of its first line. */
       readonly faultLine: number;
-      /** Of its last line. */
       readonly lastLine: number;
       readonly text?: never;
     };
 
-/** How a file falls into records. */
-export interface RecordRules {
+interface RecordRules {
   /** Of a table whose cells may be quoted and hold line ends then; without it every line is a record. */
   readonly delimiter?: Delimiter;
   /** Of the first byte. By default 1. */
@@ -38,15 +37,13 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const quote = 0x22;
 
-/** Where in a table the splitter is; `closing` is after a quote that ends a cell unless another follows. */
+/** Where in a table the splitter is; `closing` is after a quote that ends a cell unless another follows it. */
 type Place = 'cell start' | 'plain' | 'quoted' | 'closing';
 
 /**
- * Splits the bytes of a row file into records, holding one chunk and one record at a time. What is wrong with a record
- * stays with it: reading goes on at the next line. Only a quote that is never closed takes the rest of the file along.
- *
- * Not the CSV parser's own splitting: after a record beyond its limit that discards the rest of the chunk, and it
- * replaces what is not UTF-8 silently.
+ * Splits the bytes of a row file into records, holding one chunk and one record. Reading goes on at the next line after
+ * a bad record; only a quote that is never closed takes the rest of the file along. Not the CSV parser's own splitting:
+ * that discards the rest of the chunk after a large record, and replaces what is not UTF-8 silently.
  */
 class RecordSplitter {
   readonly #delimiter: number | undefined;
@@ -55,11 +52,9 @@ class RecordSplitter {
   #place: Place = 'cell start';
   #pieces: Uint8Array[] = [];
   #bytes = 0;
-  /** Of the record's beginning, and of the byte that comes next. */
   #firstLine: number;
   #line: number;
   #records = 0;
-  /** Of the quote that opened last. */
   #quoteLine: number;
 
   constructor({ delimiter, firstLine = 1, maxBytes }: RecordRules) {
@@ -70,7 +65,6 @@ class RecordSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** The records that end in this chunk. */
   *push(chunk: Uint8Array): Generator<RawRecord> {
     let start = 0;
     for (let end = this.#recordEnd(chunk, 0); end !== -1; end = this.#recordEnd(chunk, start)) {
@@ -81,7 +75,6 @@ class RecordSplitter {
     this.#keep(chunk.subarray(start));
   }
 
-  /** The record after the last line end, if there is one. */
   *end(): Generator<RawRecord> {
     if (this.#bytes > 0) yield this.#take(this.#line);
   }
@@ -140,7 +133,6 @@ class RecordSplitter {
   }
 }
 
-/** The records of a row file, as its bytes come. */
 export async function* splitRecords(
   chunks: AsyncIterable<Uint8Array>,
   rules: RecordRules,
@@ -151,31 +143,20 @@ export async function* splitRecords(
 }
 
 /**
- * Adds why a record could not be read.
- *
- * @param quoteRemedy - what to do about a quote that is never closed.
- * @throws RowFileError for a quote that is never closed: the rows behind it are not known, not even their number.
+ * Adds why a record could not be read. @throws RowFileError for a quote that is never closed: no row is known behind
+ * it.
  */
 export function addFaults(
-  record: Extract<RawRecord, { fault: string }>,
+  { fault, line, number, faultLine, lastLine, bytes }: Extract<RawRecord, { fault: string }>,
   problems: RowProblems,
   quoteRemedy = '',
 ): void {
-  const { fault, line, number, faultLine, lastLine, bytes } = record;
   const lines = lastLine > line ? ` (to line ${lastLine})` : '';
-  switch (fault) {
-    case 'TOO_LARGE':
-      problems.add(
-        'TOO_LARGE',
-        `The row has ${bytes} bytes${lines}, more than a row may have; give long values as files.`,
-      );
-      return;
-    case 'NOT_UTF8':
-      problems.add('NOT_UTF8', `The row${lines} is not UTF-8; save the file as UTF-8 (in Excel: save as "CSV UTF-8").`);
-      return;
-    case 'QUOTE_NOT_CLOSED':
-      throw new RowFileError([
-        `A quote that opens in ${formatRowPlace({ line: faultLine, sheetRow: number })} is never closed, so that the rest of the file (to line ${lastLine}) cannot be read. ${quoteRemedy}`,
-      ]);
-  }
+  const message = {
+    TOO_LARGE: `The row has ${bytes} bytes${lines}, more than a row may have; give long values as files.`,
+    NOT_UTF8: `The row${lines} is not UTF-8; save the file as UTF-8 (in Excel: save as "CSV UTF-8").`,
+    QUOTE_NOT_CLOSED: `A quote that opens in ${formatRowPlace({ line: faultLine, sheetRow: number })} is never closed, so that the rest of the file (to line ${lastLine}) cannot be read. ${quoteRemedy}`,
+  }[fault];
+  if (fault === 'QUOTE_NOT_CLOSED') throw new RowFileError(message);
+  problems.add(fault, message);
 }

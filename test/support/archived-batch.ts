@@ -33,7 +33,7 @@ export async function archiveTask(archive: Archive, task: TaskInArchive): Promis
     ...{ manifestVersion, complete: true, requestId, status: 'Success', workflowId: 'task:a', createNumber: null },
     account: 'default',
     ...{ webAppId: 5, archivedAt: '2026-01-02T03:04:05.000Z', inputs: [], values: {}, timestamps: {}, costTimes: {} },
-    errorMessage: null,
+    ...{ cost: null, errorMessage: null },
     outputs: [...kept, ...more].map((output) => ({
       ...{ file: null, bytes: null, sha256: null, ext: '.png', costTimeMs: null, auditStatus: null },
       ...{ auditSource: 'outputs' as const, errorType: 'NOT_ERROR', errorMessage: null, url: null, link: null },

@@ -27,9 +27,7 @@ export async function writePreparedRows(
   rows: readonly PreparedRow[],
   pageRows = 200,
 ): Promise<RowsReference> {
-  const location = join(folder, `${name}.rows.jsonl`);
-  const writer = await PreparedRowsWriter.create(location, { rows: pageRows });
+  const writer = await PreparedRowsWriter.create(folder, { rows: pageRows });
   for (const row of rows) await writer.add(row);
-  const { rows: count, pages, digest } = await writer.finish();
-  return { location, digest, rows: count, pages };
+  return await writer.finish(() => `${name}.rows.jsonl`);
 }

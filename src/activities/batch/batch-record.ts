@@ -60,7 +60,7 @@ export class BatchRecord {
     if (layout === undefined) {
       throw this.#damaged(name, 'it does not say which rows the record is of', this.#whole);
     }
-    if (layout.id !== undefined && layout.id !== this.#id) throw this.#ofAnother(layout.id);
+    if (layout.id !== this.#id) throw this.#ofAnother(layout.id);
     return layout;
   }
 

@@ -9,7 +9,7 @@ import {
 import { pickKeys, pickPlace } from '../../core/batch/row-place';
 import { AppSampler, type AppSamples, toFigures } from '../../money/estimate';
 import { MoneySums } from '../../money/money';
-import { allCreates, allUploads, createsWithoutResult, rowCost } from '../../archive/row-end';
+import { allCreates, allUploads, createsWithoutResult, sumOfCreates } from '../../archive/row-end';
 import type { PreparedRow } from '../../rows';
 
 /** A row of the batch and how it ended; without a record it was never started. */
@@ -57,7 +57,7 @@ export class BatchStats {
     this.#countCost(record);
     this.#apps.add(row.input.webAppId, {
       ms: record.status === 'Success' ? took(record) : null,
-      cost: rowCost(record),
+      cost: sumOfCreates(allCreates(record)),
     });
     const placed = { ...pickKeys(row), ...pickPlace(row) };
     const ms = took(record);

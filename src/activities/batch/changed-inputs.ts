@@ -1,10 +1,9 @@
 import type { ChangedInput } from '../../contract/batch/batch-activities';
 import type { RowRecord } from '../../contract/batch/batch-rows';
 import type { InputValue } from '../../contract/task-input';
-import { parseJson } from '../../core/json';
 import { defaultAccount } from '../../money/batch-budget';
 import { showValue } from '../../core/text';
-import { type ManifestPage, parseManifestPage } from '../../archive/manifest';
+import { type Manifest, parseManifest } from '../../archive/manifest';
 import type { PreparedRow, RowTable } from '../../rows';
 import { type Archive, readSmall } from '../../storage/archive/archive';
 import { ArchiveError } from '../../storage/errors';
@@ -25,7 +24,7 @@ export async function findChangedInputs(
 ): Promise<readonly ChangedInput[] | undefined> {
   if (path?.startsWith(`${archive.location}/`) !== true) return undefined;
   const text = await readManifest(archive, path.slice(archive.location.length + 1));
-  const manifest = parseManifestPage(parseJson(text ?? ''));
+  const manifest = parseManifest(text);
   if (manifest?.requestId !== requestId) return undefined;
   const { webAppId, account } = manifest;
   const changed = [
@@ -51,7 +50,7 @@ async function readManifest(archive: Pick<Archive, 'read' | 'size'>, name: strin
   }
 }
 
-function changedInputs({ values, inputs: files }: ManifestPage, inputs: Inputs): ChangedInput[] {
+function changedInputs({ values, inputs: files }: Manifest, inputs: Inputs): ChangedInput[] {
   const fileBefore = new Map(
     files.flatMap(({ keys, ...file }) => keys.map((key) => [key, { keys, ...file }] as const)),
   );

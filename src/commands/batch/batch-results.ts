@@ -112,7 +112,7 @@ function countLine({ rows, failed, files, bytes, kept }: Readonly<FetchCount>): 
 }
 
 function resultsText(folder: string, fetched: FetchedBatch): string {
-  const { without, notStarted, failed, failures, goneRows, unknownKeys, alikeKeys } = fetched;
+  const { without, notStarted, failed, failures, goneRows, unknownKeys } = fetched;
   const ended = without - notStarted;
   const more = failed - failures.length;
   const lines = [`${countLine(fetched)}: ${folder}`];
@@ -125,10 +125,7 @@ function resultsText(folder: string, fetched: FetchedBatch): string {
     const which = `${formatRowCount(goneRows)} on record ${goneRows === 1 ? 'is' : 'are'}`;
     lines.push(`  ${which} not among those of the last run: --gone fetches them, too`);
   }
-  for (const key of unknownKeys) {
-    const alike = Object.hasOwn(alikeKeys, key) ? `; did you mean ${showValue(alikeKeys[key])}?` : '';
-    lines.push(`  no row on record has the key ${showValue(key)}${alike}`);
-  }
+  for (const key of unknownKeys) lines.push(`  no row on record has the key ${showValue(key)}`);
   for (const row of failures) lines.push(fit(`  ${formatRowPlace(row)}, ${row.key}: ${row.message}`, Infinity));
   if (more > 0) lines.push(`  and ${formatCount(more)} more`);
   return `${lines.map(printableLine).join('\n')}\n`;

@@ -124,7 +124,6 @@ export async function readRowFileOptions(
   return {
     file: rowFileAt(path.resolve(cwd, rowFile), options.format),
     options: {
-      optionNames: 'commandLine',
       batchId,
       // Without fields that are undefined: it is merged with what a row says.
       common: {

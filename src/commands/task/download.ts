@@ -4,6 +4,7 @@ import { TaskFailedError, UnknownTaskError } from '../../client/errors';
 import type { TaskHandle } from '../../client/task/task-handle';
 import { taskCommands } from '../../contract/task-advice';
 import { batchIdOf } from '../../contract/workflow-ids';
+import { isRequestId } from '../../core/create-outcome';
 import { isRecord } from '../../core/json';
 import { formatBytes, formatCountOf, printableLine } from '../../core/text';
 import type { ArchivedTask, FileProgress } from '../../archive/archived-task';
@@ -155,10 +156,11 @@ async function readEnd(task: TaskHandle, archive: Archive, partial: boolean): Pr
     }
     if (!(error instanceof UnknownTaskError) || batchIdOf(workflowId) !== undefined) throw error;
     // Temporal forgets; the create record of the last create does not.
-    const { findLastCreate } = await import('../../archive/archived-task.js');
-    const requestId = (await findLastCreate(archive, workflowId))?.requestId;
-    if (requestId === undefined) throw error;
-    return { requestId, manifest: null, failure: null };
+    const { readCreates } = await import('../../archive/archive-reader.js');
+    for await (const { requestId } of readCreates(archive, workflowId)) {
+      if (isRequestId(requestId)) return { requestId, manifest: null, failure: null };
+    }
+    throw error;
   }
 }
 

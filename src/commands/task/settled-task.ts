@@ -59,10 +59,10 @@ type Settlement = Pick<SettledView, 'isSettled'> & Partial<TaskView>;
 
 async function readSettlement(archive: Archive, longhaul: Longhaul, view: TaskView): Promise<Settlement> {
   const { cutOffWords } = await import('../../client/task/task-view.js');
-  const { readLastCreate } = await import('../../archive/archived-task.js');
+  const { readCreates } = await import('../../archive/archive-reader.js');
   const { workflowId } = view;
   const cut = cutOffWords(view.execution);
-  const record = await readLastCreate(archive, workflowId);
+  const { value: record } = await readCreates(archive, workflowId).next();
   const requestId = view.requestId ?? record?.requestId ?? null;
   if (requestId === null) {
     // An open record leaves it as uncertain as it was.

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
-import type { CostSum } from '../../../src/archive/cost-sums';
+import type { CostSum } from '../../../src/archive/costs';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
 import { microsFor, swatch, writeSwatchPrice } from '../../support/swatch-costs';

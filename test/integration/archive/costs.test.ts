@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ListedBatch } from '../../../src/client/batch/list-batches';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
-import type { CostSum } from '../../../src/archive/cost-sums';
+import type { CostSum } from '../../../src/archive/costs';
 import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
@@ -111,34 +110,6 @@ async function costs(...args: string[]): Promise<{ readonly groups: CostSum[]; r
   return JSON.parse(context.stdout.text) as { readonly groups: CostSum[]; readonly total: CostSum };
 }
 
-describe('longhaul batch list', () => {
-  it('lists a batch once, with the rows of its latest run, its state and age', async () => {
-    const context = new FakeContext({ TEMPORAL_ADDRESS: process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] });
-    const list = async (...args: string[]): Promise<ListedBatch[]> => {
-      context.stdout.text = '';
-      await runCommandLine(['batch', 'list', '--limit', '1000', ...args], context);
-      const { batches } = JSON.parse(context.stdout.text) as { batches: ListedBatch[] };
-      return batches.filter(({ batchId }) => batchId === id);
-    };
-    await eventually(async () => (await list('--json'))[0]?.isOver === true);
-    const { rows, success, failed, canceled, notStarted } = await longhaul.batch(id).result();
-    const counts = { rows, success, failed, canceled, running: 0, waiting: 0, notStarted };
-    expect(success + failed + canceled).toBe(rowCount);
-    expect(await list('--json')).toMatchObject([{ execution: 'COMPLETED', stuck: null, counts }]);
-    expect(await list('--json', '--running')).toEqual([]);
-
-    context.stdout.text = '';
-    await runCommandLine(['batch', 'list', '--limit', '1000'], context);
-    const [head = '', ...lines] = context.stdout.text.trimEnd().split('\n');
-    expect(head).toMatch(
-      /^STATE +STARTED \(UTC\) +AGE +TOOK +ROWS +SUCCEEDED +FAILED +CANCELED +RUNNING +NOT STARTED +BATCH$/,
-    );
-    expect(lines.filter((line) => line.endsWith(` ${id}`))).toHaveLength(1);
-    await runCommandLine(['batch', 'list', '--limit', '0'], context);
-    expect(context.exitCode).toBe(2);
-  });
-});
-
 describe(`longhaul costs after two runs of ${rowCount} rows with failures, stops and retries, and single tasks`, () => {
   it('tells what the service itself says, to the last millionth, for every task that was created', async () => {
     const known = (await costsAtTheService()).filter(({ isPriced }) => isPriced);
@@ -163,18 +134,5 @@ describe(`longhaul costs after two runs of ${rowCount} rows with failures, stops
       [id, rowCount + 2 * tenth],
       [null, 3 + total.unknown],
     ]);
-  });
-
-  it('tells the same sum by app, account and day, and an unpriced app apart', async () => {
-    const { total } = await costs();
-    for (const by of ['app', 'account', 'day']) {
-      const { groups } = await costs('--by', by);
-      const micros = groups.flatMap(({ sums }) => sums).reduce((sum, one) => sum + one.micros, 0);
-      expect(micros).toBe(total.sums[0]?.micros);
-      expect(groups.every(({ name }) => name !== null)).toBe(true);
-    }
-    const { groups } = await costs('--by', 'app');
-    expect(groups.find(({ name }) => name === '4')).toMatchObject({ sums: [], unknown: total.unknown });
-    expect(total.unknown).toBe(1);
   });
 });

@@ -274,19 +274,6 @@ describe('an archive that was damaged', () => {
     expect(await findings({ verify: true })).toEqual([]);
     expect((await readFile(path)).equals(content)).toBe(true);
   });
-
-  it('that cannot be repaired is said to be lost', async () => {
-    const { outputs, requestId } = await archived();
-    const path = outputs[0]?.path ?? '';
-    const content = await readFile(path);
-    await rm(path);
-    const scenario = { name: 'refuse', reason: 'outputGone' } as const;
-    stack.service.scenarios.add({ endpoint: 'detail', requestId, scenario, times: 1 });
-
-    const [finding] = await whenListed(['lost']).finally(() => writeFile(path, content));
-    const reason = expect.stringContaining('has deleted it') as string;
-    expect(finding).toMatchObject({ kind: 'lost', requestId, commands: [], reason });
-  });
 });
 
 describe('a list of request ids from elsewhere', () => {
@@ -305,24 +292,6 @@ describe('a list of request ids from elsewhere', () => {
     ]);
     await expect(runCommand(found[0]?.commands[0]?.command)).resolves.toMatchObject({ exitCode: 0 });
     expect(await findings({ requestIds: requestIds.slice(0, 3) })).toEqual([]);
-  });
-
-  it('is told what the service did not answer, and the command that settles it all the same', async () => {
-    const requestId = await plain.createTask(5, {});
-    await plain.waitFor(requestId, 'Success');
-    const scenario = { name: 'answer-error', status: 503 } as const;
-    stack.service.scenarios.add({ endpoint: 'detail', requestId, scenario, times: 1 });
-
-    const [finding] = await findings({ requestIds: [requestId] });
-    expect(finding).toMatchObject({ kind: 'unanswered', reason: expect.stringContaining('503') as string });
-    await expect(runCommand(finding?.commands[0]?.command)).resolves.toMatchObject({ exitCode: 0 });
-  });
-
-  it('is asked about with an account that is there', async () => {
-    await expect(compare({ account: 'studio' })).rejects.toThrow(InputInvalidError);
-    await expect(compare({ account: 'studio' })).rejects.toThrow(
-      'There is no account "studio" here; there are: default.',
-    );
   });
 });
 

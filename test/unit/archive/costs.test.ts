@@ -7,8 +7,7 @@ import type { Money } from '../../../src/money/money';
 import { recordText } from '../../../src/archive/batch-record';
 import { type CreateEnd, createRecordText } from '../../../src/archive/create-record';
 import type { RowRecord } from '../../../src/archive/row-end';
-import { sumCosts } from '../../../src/archive/cost-sums';
-import { type CostOfTask, type CostOutcome, costOutcomes, readCosts } from '../../../src/archive/costs';
+import { type CostOfTask, type CostOutcome, costOutcomes, readCosts, sumCosts } from '../../../src/archive/costs';
 import { readArchiveIdentity } from '../../../src/storage/archive/archive-identity';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { archiveTask } from '../../support/archived-batch';
@@ -176,13 +175,6 @@ describe('what an archive knows of costs', () => {
     expect(stderr.text.match(/warning: .* is damaged/g)).toHaveLength(2);
     expect(JSON.parse(stdout.text)).toMatchObject({ total: { tasks: 2, sums: [eur(3)], unknown: 1 } });
   });
-});
-
-it('longhaul costs names the prices when no cost is known', async () => {
-  await create('task:d', { requestId: 'r-4' });
-  const { stderr, stdout } = await run();
-  expect(stdout.text).toContain('unknown');
-  expect(stderr.text).toContain('LONGHAUL_PRICES_FILE of the workers');
 });
 
 describe('longhaul costs', () => {

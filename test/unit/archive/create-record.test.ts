@@ -64,12 +64,4 @@ describe('the file of a create record', () => {
       }),
     );
   });
-
-  it.each(['null', '7', '"text"', '[]', ''])('says nothing when it is %j', (text) => {
-    expect(parseCreateRecord(Buffer.from(text))).toEqual({});
-  });
-
-  it('says nothing where there is none', () => {
-    expect(parseCreateRecord(undefined)).toEqual({});
-  });
 });

@@ -68,14 +68,6 @@ describe('longhaul batch results', () => {
     });
   });
 
-  it('asks for the key that was meant where capital letters differ, in a sheet and of a row that is gone', async () => {
-    const { context } = await fetch('--key', 'B', '--key', 'a 20', '--key', 'constructor');
-    expect(context.exitCode).toBe(2);
-    expect(context.stdout.text).toContain('no row on record has the key "B"; did you mean "b"?\n');
-    expect(context.stdout.text).toContain('no row on record has the key "a 20"; did you mean "A 20"?\n');
-    expect(context.stdout.text).toContain('no row on record has the key "constructor"\n');
-  });
-
   it('tells rows that were not started from those that did not succeed', async () => {
     const failure = { type: 'TaskFailed', message: 'no' };
     const none = { startedAt: null, endedAt: null, seconds: null };

@@ -27,11 +27,6 @@ describe('text from outside on a terminal', () => {
     expect(printableLine(text)).toBe(text);
   });
 
-  it('keeps lines, but on one line none', () => {
-    expect(printableText('a\nb\r\nc')).toBe('a\nb\\u000d\nc');
-    expect(printableLine('a\n\tb\r\nc\u2028d\u0085e')).toBe('a b c d e');
-  });
-
   it('changes no value of JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

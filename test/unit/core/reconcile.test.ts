@@ -89,38 +89,6 @@ describe('a task with a request id', () => {
     expect(told(judgeTask(task(more), nowMs))).toEqual(expected);
   });
 
-  it.each<[string, Partial<TaskFacts>, string]>([
-    ['what runs', seen('Running'), 'It is Running at the service, is paid for, and no workflow follows it.'],
-    [
-      'how long there is time',
-      seen('Success'),
-      'It succeeded, and its result is only at the service until 2026-03-01 12:01:00 UTC.',
-    ],
-    [
-      'what is damaged',
-      { archived: damaged, ...seen('Success', null) },
-      'In the archive: drafts/r-1/0.png is missing. The service still has it.',
-    ],
-    [
-      'that its expiry has passed',
-      seen('Success', nowMs - minuteMs),
-      'It succeeded, and its result is only at the service, which should have deleted it at 2026-03-01 11:59:00 UTC: try it at once.',
-    ],
-    [
-      'why nothing is known',
-      { atService: { says: 'nothing', words: 'timeout' } },
-      'The service did not say how it is: timeout. Compare again once it does.',
-    ],
-    [
-      'which key to correct first, where it is refused',
-      { atService: { says: 'nothing', words: 'HTTP 401', refusedKeyOf: 'studio' } },
-      'The service did not say how it is: HTTP 401. First correct the API key of the account "studio", for this command and for the workers (LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE); then compare again.',
-    ],
-  ])('is told in words: %s', (_, more, reason) => {
-    const verdict = judgeTask(task(more), nowMs);
-    expect('finding' in verdict && verdict.finding.reason).toBe(reason);
-  });
-
   it('is asked about exactly when the verdict depends on the answer', () => {
     const answers: ServiceFacts[] = [
       { says: 'gone' },

@@ -107,32 +107,6 @@ describe('what becomes of a request that was sent', () => {
       }
     }
   });
-
-  it('has words for every verb, state and history', () => {
-    const histories: readonly (readonly Step[])[] = [
-      [],
-      [{ answers: taken }],
-      [{ answers: refused }],
-      [{ answers: unsent }],
-    ];
-    for (const verb of verbs) {
-      for (const state of states) {
-        for (const history of histories) {
-          expect(afterReading(requestAfter(verb, history), state).words).toMatch(/^[A-Z].*\.$/);
-        }
-      }
-    }
-  });
-
-  it('repeats what the service said', () => {
-    expect(requestAfter('interrupt', [{ answers: refused }]).words).toContain('no.');
-    expect(requestAfter('interrupt', [{ answers: unsent }]).words).toContain('connection reset.');
-  });
-
-  it('ends what another said with a full stop before it goes on', () => {
-    const answers = { taken: false, refused: false, words: 'the API key is not known' } as const;
-    expect(requestAfter('stop', [{ answers, to: 'cancel' }]).words).toContain('not known.');
-  });
 });
 
 describe('sending again', () => {

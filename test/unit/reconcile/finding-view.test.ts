@@ -61,12 +61,6 @@ describe('the command of a remedy', () => {
 });
 
 describe('a comparison for a person', () => {
-  it('counts what is safe when all is', () => {
-    expect(reconciliationText({ safe: { ...nothing, archived: 12, followed: 3 } }, [])).toBe(
-      'All safe. Safe: 15 (12 archived, 3 followed, 0 without a result).\n',
-    );
-  });
-
   it('gives each finding a line, and its commands below', () => {
     const findings = [
       findingView(finding(adopt({ account: 'studio' })), null),
@@ -83,16 +77,6 @@ describe('a comparison for a person', () => {
       '2 not safe. Safe: 1 (0 archived, 0 followed, 0 without a result, 1 created again in their place).',
       '',
     ]);
-  });
-
-  it('does not call an archive damaged that a person gave up, with outputs missing', () => {
-    const gaveUp: Finding = {
-      ...finding(adopt()),
-      kind: 'damaged',
-      reason: 'The manifest says that outputs are missing.',
-    };
-    const text = reconciliationText({ safe: nothing }, [findingView(gaveUp, null)]);
-    expect(text).toMatch(/^Archived, with files missing or damaged \(1\):\n/);
   });
 
   it('is bounded by complete findings with their commands, and says how many more there are, and where', () => {

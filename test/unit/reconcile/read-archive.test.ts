@@ -20,7 +20,7 @@ afterAll(() => {
 
 function manifest(requestId: string, outputs: readonly { file: string | null; bytes: number | null }[]): string {
   return JSON.stringify({
-    manifestVersion: 1,
+    ...{ manifestVersion: 1, complete: true, status: 'Success' },
     requestId,
     account: 'studio',
     archivedAt: '2026-03-01T12:00:00.000Z',

@@ -124,14 +124,4 @@ describe('a cell', () => {
     expect(bad?.problems?.map(({ field }) => field)).toEqual(['key', 'animal', 'size', 'city']);
     expect(good?.row?.input.inputs).toEqual({ '3:Text.text': 'a  cat , 0,5' });
   });
-
-  it('says what it got and what was expected, with the option as its reader knows it', async () => {
-    const messageOf = async (table: string, options: RowOptions): Promise<string | undefined> =>
-      (await outcomesOf(table, 'csv', options))[0]?.problems?.[0]?.message;
-    expect(await messageOf(`key,${width}\na,#REF!\n`, asInput)).toMatch(
-      /is "#REF!"; got an error of a spreadsheet, expected .*\(textColumns: \["2:ImageScale.width"\]\)\.$/,
-    );
-    const inTerminal = { ...asNumber, optionNames: 'commandLine' } as const;
-    expect(await messageOf('key;width\na;2,5\n', { ...inTerminal, delimiter: ';' })).toContain('(--decimal comma)');
-  });
 });

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkRows, readRows, rowFileAt, RowFileError, rowProblemText, type PreparedRow } from '../../../src/rows';
+import { checkRows, readRows, rowFileAt, rowProblemText, type PreparedRow } from '../../../src/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const common = { webAppId: 7 };
@@ -132,19 +132,5 @@ describe('the check of all rows', () => {
       problemsByCode: { MALFORMED: 1_000 },
     });
     expect(report.firstProblems).toHaveLength(10);
-  });
-
-  it('fails when the row file is not there, or nothing says its format', async () => {
-    await expect(checkRows(readRows(rowFileAt(join(files.path, 'none.csv'))))).rejects.toThrow(
-      /The row file ".*none\.csv" cannot be read \(ENOENT\); check its path\./,
-    );
-    expect(() => rowFileAt('rows.txt')).toThrow(RowFileError);
-    expect(rowFileAt('rows.txt', 'csv').format).toBe('csv');
-    expect(['a.JSONL', 'a.ndjson', 'a.csv', 'a.tsv'].map((name) => rowFileAt(name).format)).toEqual([
-      'jsonl',
-      'jsonl',
-      'csv',
-      'tsv',
-    ]);
   });
 });

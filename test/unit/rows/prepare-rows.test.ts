@@ -114,21 +114,6 @@ describe('prepared rows', () => {
     expect(listFiles(join(files.path, 'quote'))).toEqual([]);
   });
 
-  it('are not written with an option that is not known, which would be left out', async () => {
-    const misspelt: object = { skipBadd: true };
-    await expect(prepare('option', ['a,1', 'b,'], misspelt)).rejects.toThrow(RowFileError);
-    await expect(prepare('option', ['a,1', 'b,'], misspelt)).rejects.toThrow(
-      /Unknown option "skipBadd"; did you mean skipBad\? Known are folder, staging, name/,
-    );
-  });
-
-  it('that cannot be written are a clear error', async () => {
-    const folder = join(files.path, 'file.csv', 'inside');
-    await expect(prepare('file', ['a,1'], { folder })).rejects.toThrow(
-      /prepared rows cannot be written to ".*inside" \(ENOTDIR\); make the folder writable/,
-    );
-  });
-
   it('that cannot be given their name leave nothing behind', async () => {
     const { rows } = await prepare('taken', ['a,1']);
     rmSync(join(files.path, 'taken'), { recursive: true });

@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RowsReference } from '../../../src/contract/batch/batch-input';
 import { inputDigest } from '../../../src/contract/task-input';
 import {
   type ByteRanges,
@@ -30,12 +31,14 @@ function preparedRow(index: number, text = `Zürich ${index}\n"x"`): PreparedRow
   };
 }
 
-async function write(name: string, rows: readonly PreparedRow[], limits?: PageLimits): Promise<string> {
-  const path = join(files.path, name);
-  const writer = await PreparedRowsWriter.create(path, limits);
+async function written(name: string, rows: readonly PreparedRow[], limits?: PageLimits): Promise<RowsReference> {
+  const writer = await PreparedRowsWriter.create(files.path, limits);
   for (const row of rows) await writer.add(row);
-  await writer.finish();
-  return path;
+  return await writer.finish(() => name);
+}
+
+async function write(...args: Parameters<typeof written>): Promise<string> {
+  return (await written(...args)).location;
 }
 
 const rows = Array.from({ length: 25 }, (_, index) => preparedRow(index));
@@ -55,32 +58,26 @@ describe('prepared rows', () => {
     'that cannot be finished leave no part behind: %s is a folder',
     async (name) => {
       const folder = mkdtempSync(join(files.path, 'unfinished-'));
-      const writer = await PreparedRowsWriter.create(join(folder, 'taken.jsonl'));
+      const writer = await PreparedRowsWriter.create(folder);
       await writer.add(preparedRow(0));
       mkdirSync(join(folder, name, 'inside'), { recursive: true });
 
-      await expect(writer.finish()).rejects.toThrow(/EISDIR|ENOTEMPTY/);
+      await expect(writer.finish(() => 'taken.jsonl')).rejects.toThrow(/EISDIR|ENOTEMPTY/);
       expect(readdirSync(folder).filter((file) => file.includes('.part-'))).toEqual([]);
     },
   );
 
-  it('say how much was written; pages end early where they would become too large', async () => {
-    const path = join(files.path, 'sizes.jsonl');
-    const writer = await PreparedRowsWriter.create(path, { rows: 10, bytes: 2_000 });
-    for (const index of [0, 1, 2]) await writer.add(preparedRow(index, 'x'.repeat(1_500)));
-    await writer.add(preparedRow(3, 'x'.repeat(5_000)));
-    const summary = await writer.finish();
+  it('have pages that end early where they would become too large', async () => {
+    const large = [1_500, 1_500, 1_500, 5_000].map((length, index) => preparedRow(index, 'x'.repeat(length)));
+    const { location, ...counts } = await written('sizes.jsonl', large, { rows: 10, bytes: 2_000 });
 
-    expect(summary).toMatchObject({ rows: 4, pages: 4, bytes: readFileSync(path).length });
-    expect(await readPreparedPage(preparedRowsAt(path), 3)).toMatchObject([{ index: 3 }]);
+    expect(counts).toMatchObject({ rows: 4, pages: 4 });
+    expect(await readPreparedPage(preparedRowsAt(location), 3)).toMatchObject([{ index: 3 }]);
   });
 
   it('have a digest of their keys and digests in order, and of where their pages end', async () => {
-    const digestOf = async (some: readonly PreparedRow[], limits?: PageLimits): Promise<string> => {
-      const writer = await PreparedRowsWriter.create(join(files.path, 'digest.jsonl'), limits);
-      for (const row of some) await writer.add(row);
-      return (await writer.finish()).digest;
-    };
+    const digestOf = async (some: readonly PreparedRow[], limits?: PageLimits): Promise<string> =>
+      (await written('digest.jsonl', some, limits)).digest;
     const digest = await digestOf(rows);
 
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
@@ -94,20 +91,11 @@ describe('prepared rows', () => {
     const table = { columns: ['key', 'notes'], delimiter: ';', hasBom: true } as const;
     const withCells = rows.map((row, n) => ({ ...row, table, cells: [row.key, 'x'.repeat(n === 3 ? 65_536 : 3_000)] }));
     const limits = { rows: 10, bytes: 4_000 };
-    const plain = await PreparedRowsWriter.create(join(files.path, 'plain.jsonl'), limits);
-    for (const row of rows) await plain.add(row);
-    const writer = await PreparedRowsWriter.create(join(files.path, 'cells.jsonl'), limits);
-    for (const row of withCells) await writer.add(row);
-    const summary = await writer.finish();
+    const { pages, digest } = await written('plain.jsonl', rows, limits);
+    const { location, ...summary } = await written('cells.jsonl', withCells, limits);
 
-    const { pages, digest } = await plain.finish();
-    expect(summary).toMatchObject({
-      rows: 25,
-      pages,
-      digest,
-      bytes: readFileSync(join(files.path, 'cells.jsonl')).length,
-    });
-    const prepared = preparedRowsAt(join(files.path, 'cells.jsonl'));
+    expect(summary).toEqual({ rows: 25, pages, digest });
+    const prepared = preparedRowsAt(location);
     const read: PreparedRow[] = [];
     for (let page = 0; page < pages; page += 1) read.push(...((await readPreparedPage(prepared, page)) ?? []));
     expect(read).toEqual(
@@ -152,29 +140,20 @@ describe('prepared rows', () => {
     expect(asked.map(([start, end]) => end - start)).toEqual([16, pageBytes]);
   });
 
-  it('have their names only when they are whole', async () => {
-    const folder = temporaryFolder();
-    const path = join(folder.path, 'rows.jsonl');
-    const writer = await PreparedRowsWriter.create(path);
+  it('have their names only when they are whole, and replace those of before', async () => {
+    const folder = mkdtempSync(join(files.path, 'whole-'));
+    const writer = await PreparedRowsWriter.create(folder);
     await writer.add(preparedRow(0));
-    const meanwhile = readdirSync(folder.path);
+    expect(readdirSync(folder).filter((name) => !name.includes('.part-'))).toEqual([]);
     await writer.discard();
-    const discarded = readdirSync(folder.path);
-    const second = await PreparedRowsWriter.create(path);
-    await second.finish();
-    const finished = readdirSync(folder.path);
-    folder.remove();
-
-    expect(meanwhile.filter((name) => !name.includes('.part-'))).toEqual([]);
-    expect(discarded).toEqual([]);
-    expect(finished).toEqual(['rows.jsonl', 'rows.jsonl.index']);
-  });
-
-  it('replace those of before', async () => {
-    await write('again.jsonl', rows, { rows: 1 });
-    const prepared = preparedRowsAt(await write('again.jsonl', rows.slice(0, 2)));
-    expect(await readPreparedPage(prepared, 0)).toEqual(rows.slice(0, 2));
-    expect(await readPreparedPage(prepared, 1)).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([]);
+    for (const count of [2, 1]) {
+      const next = await PreparedRowsWriter.create(folder, { rows: 1 });
+      for (const row of rows.slice(0, count)) await next.add(row);
+      await next.finish(() => 'rows.jsonl');
+    }
+    expect(readdirSync(folder)).toEqual(['rows.jsonl', 'rows.jsonl.index']);
+    expect(await readPreparedPage(preparedRowsAt(join(folder, 'rows.jsonl')), 1)).toBeUndefined();
   });
 
   it.each([
@@ -197,10 +176,10 @@ describe('prepared rows', () => {
   });
 
   it('names the row that was edited after it was checked, and gives out none of its page', async () => {
-    const path = join(files.path, 'edited.jsonl');
-    const writer = await PreparedRowsWriter.create(path);
-    for (const index of [0, 1, 2]) await writer.add(preparedRow(index, 'five'));
-    await writer.finish();
+    const path = await write(
+      'edited.jsonl',
+      [0, 1, 2].map((index) => preparedRow(index, 'five')),
+    );
     const [first = '', second = '', ...rest] = readFileSync(path, 'utf8').split('\n');
     writeFileSync(path, [first, second.replace('five', 'nine'), ...rest].join('\n'));
 
@@ -217,10 +196,7 @@ describe('prepared rows', () => {
     ['columns that are no text', { columns: { city: {} } }],
     ['no input', { input: [] }],
   ])('takes no row with %s', async (_what, changes) => {
-    const path = join(files.path, 'forged.jsonl');
-    const writer = await PreparedRowsWriter.create(path);
-    await writer.add({ ...preparedRow(0), ...changes });
-    await writer.finish();
+    const path = await write('forged.jsonl', [{ ...preparedRow(0), ...changes }]);
     await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow(PreparedRowsError);
   });
 });

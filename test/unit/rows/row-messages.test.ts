@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-import { checkRows, parseRowTemplate, readRows, rowFileAt, type RowOptions, rowProblemText } from '../../../src/rows';
+import { checkRows, parseRowTemplate, readRows, rowFileAt, rowProblemText } from '../../../src/rows';
 import { fuzzSeed, useFuzzSeed } from '../../support/fuzz-seed';
 import { problemsOf } from './rows-under-test';
 
@@ -22,29 +22,13 @@ describe('a remedy that is an option', () => {
   const text = '3:Text.text';
 
   it.each([
-    ['the column of text', `${text}\n=A1\n`, 'csv', `(textColumns: ["${text}"])`, `(--text-column ${text})`],
-    ['empty cells', `key,${text}\na,\n`, 'csv', '(emptyCells: "omit")', '(--empty omit)'],
-    ['a field to ignore', '{"my note":1}', 'jsonl', '(ignoreColumns: ["my note"])', '(--ignore-column "my note")'],
-    ['the field of keys', '{"id":1}', 'jsonl', '(keyColumn: "id")', '(--key-column id)'],
-    ['text that looks like a file', `{"${text}":"@a.jpg"}`, 'jsonl', `(textColumns: ["${text}"])`, '(--text-column'],
-  ] as const)('is named as the reader knows it: %s', async (_, content, format, library, commandLine) => {
-    const [ofLibrary, ofCommand] = await Promise.all([
-      problemsOf(content, format, { common }),
-      problemsOf(content, format, { common, optionNames: 'commandLine' }),
-    ]);
-    expect(ofLibrary[0]?.message).toContain(library);
-    expect(ofLibrary[0]?.message).not.toContain('--');
-    expect(ofCommand[0]?.message).toContain(commandLine);
-  });
-
-  it('is named so in a header that is refused, and where the app is missing', async () => {
-    const header = (options: RowOptions) => problemsOf('note\na\n', 'csv', { common, ...options });
-    await expect(header({})).rejects.toThrow('ignore it (ignoreColumns: ["note"])');
-    await expect(header({ optionNames: 'commandLine' })).rejects.toThrow('ignore it (--ignore-column note)');
-    const [ofLibrary] = await problemsOf(`${text}\na\n`, 'csv');
-    const [ofCommand] = await problemsOf(`${text}\na\n`, 'csv', { optionNames: 'commandLine' });
-    expect(ofLibrary?.message).toContain('one app for all rows (common: { webAppId })');
-    expect(ofCommand?.message).toContain('one app for all rows (--app)');
+    ['the column of text', `${text}\n=A1\n`, 'csv', 'textColumns (--text-column)'],
+    ['empty cells', `key,${text}\na,\n`, 'csv', 'emptyCells (--empty)'],
+    ['a field to ignore', '{"my note":1}', 'jsonl', 'ignoreColumns (--ignore-column)'],
+    ['text that looks like a file', `{"${text}":"@a.jpg"}`, 'jsonl', 'textColumns (--text-column)'],
+  ] as const)('is named in the library and on the command line: %s', async (_, content, format, option) => {
+    const [problem] = await problemsOf(content, format, { common });
+    expect(problem?.message).toContain(option);
   });
 });
 
@@ -159,16 +143,5 @@ describe('a key column by another name', () => {
     expect(await check('twice.csv', `sku,${width}\na,5\nA,6\n`)).toEqual([
       `row 3: "sku" is "A", the key of row 2, "a": ${alike}`,
     ]);
-  });
-
-  it('is the one that a template takes the key from', async () => {
-    const template = parseRowTemplate(`{"webAppId":7,"key":"{sku}","inputs":{"${width}":5}}`);
-    const options = { template, keyColumn: undefined, emptyCells: 'text' };
-    expect(await check('template.csv', `sku,note\n"",x\n`, options)).toHaveLength(1);
-  });
-
-  it('is named where a row is no object', async () => {
-    const [problem] = await problemsOf('7', 'jsonl', { common, keyColumn: 'sku' });
-    expect(problem?.message).toBe('The row is 7; give an object { "sku", "inputs" }.');
   });
 });

@@ -59,10 +59,6 @@ describe('a template', () => {
     expect(three?.key).toBe(one?.key);
   });
 
-  it('may begin with a byte order mark', () => {
-    expect(parseRowTemplate(`\uFEFF${json}`).columns).toEqual(parseRowTemplate(json).columns);
-  });
-
   it('does not send the name of a file as text, unless it is said that it is text', async () => {
     const template = parseRowTemplate('{"webAppId":7,"inputs":{"1:LoadImage.image":"@photos/{animal}.jpg"}}');
 
@@ -89,13 +85,6 @@ describe('a template', () => {
       expect(problems).toMatchObject([{ sheetRow: 3, code: 'VALUE', field: 'number', value: '""' }]);
     },
   );
-
-  it('has no other way out of an empty cell that is to be a number than to leave its input out', async () => {
-    const [problem] = await problemsOf('animal,size,seed\ncat,,1\n', 'csv', { template: parseRowTemplate(json) });
-    expect(problem).toMatchObject({ field: 'size', code: 'VALUE' });
-    expect(problem?.message).toContain('(emptyCells: "omit")');
-    expect(problem?.message).not.toContain('"text"');
-  });
 
   it('tells what a row lacks', async () => {
     const template = parseRowTemplate(json);

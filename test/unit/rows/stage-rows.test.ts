@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { stageInputs } from '../../../src/rows/stage-rows';
+import { stageInputs } from '../../../src/rows';
 
 describe('files of which one cannot be staged', () => {
   it('are not staged any further', async () => {

@@ -24,7 +24,7 @@ describe('problems that many rows have', () => {
     const { stdout } = await batchRun(rows, ...options, '--problems', join(folder.path, 'probleme.csv'));
 
     expect(stdout.text.split('\n').filter((line) => /^ {2}(?:row \d|\d+ rows)/.test(line))).toEqual([
-      expect.stringMatching(/^ {2}59 rows, first in row 2: "Unschärfe" is "0,5"; .*\(--decimal comma\)/),
+      expect.stringMatching(/^ {2}59 rows, first in row 2: "Unschärfe" is "0,5"; .*\(--decimal\)/),
       expect.stringMatching(/^ {2}row 60: The file ".*missing\.png" of "Bild" does not exist/),
       expect.stringMatching(/^ {2}row 61: "Name" is "K0", the key of row 2/),
     ]);

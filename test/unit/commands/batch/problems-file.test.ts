@@ -39,7 +39,7 @@ describe('--problems', () => {
       },
       {
         ...{ row: '3', line: '3', key: "'=b", field: '3:Text.text', value: '#REF!' },
-        problem: expect.stringMatching(/^Got an error of a spreadsheet, .*\(--text-column 3:Text\.text\)\.$/) as string,
+        problem: expect.stringMatching(/^Got an error of a spreadsheet, .*textColumns \(--text-column\)\.$/) as string,
       },
       {
         ...{ row: '4', line: '4', key: '', field: '', value: '' },

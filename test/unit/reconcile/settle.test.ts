@@ -1,7 +1,7 @@
 import { CreateRecordFile } from '../../../src/activities/create-record';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import { parseCreateRecord } from '../../../src/archive/create-record';
-import { problemWithCreate } from '../../../src/reconcile/problem-with-create';
+import { problemWithCreate } from '../../../src/reconcile/settle';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../support/temporary-folder';
 

@@ -1,0 +1,292 @@
+import { firstProblems } from '../contract/input-bounds';
+import { type InputFromText, exactNumber, parseInputKey } from '../core/input-values';
+import { formatCountOf, showValue } from '../core/text';
+import {
+  cellDamage,
+  columnName,
+  type Delimiter,
+  delimiters,
+  expectedNumber,
+  type NumberNotation,
+  numberNotation,
+  parseCells,
+  quoteRemedy,
+  readCellNumber,
+  unintendedText,
+} from './cells';
+import type { SaidRow, SourceRow } from './prepare-row';
+import type { RowTable } from './prepared-rows';
+import { appColumn } from './row-fields';
+import { getKeyColumn, type RowOptions } from './row-options';
+import { optionNames, RowFileError, type RowProblem, RowProblems } from './row-problem';
+import { addFaults, type RawRecord } from './split-records';
+
+/** The column, and the field, that chooses the account. In a table with a template it is a column like any other. */
+const accountColumn = 'account';
+
+interface TableColumns {
+  readonly names: readonly string[];
+  /** Those that are sent: input keys, or what the template asks for. */
+  readonly sent: ReadonlySet<string>;
+  readonly used: readonly string[];
+}
+
+type CellOptions = RowOptions & { readonly notation: NumberNotation };
+
+/**
+ * The rows of a CSV or TSV file. The first line that is not empty is the header; one of nothing but delimiters is
+ * empty. @throws RowFileError when the header cannot be used, no row follows it, or the end of a row cannot be found.
+ */
+export async function* readTable(
+  records: AsyncIterable<RawRecord>,
+  { delimiter, hasBom }: Pick<RowTable, 'delimiter' | 'hasBom'>,
+  options: RowOptions,
+): AsyncGenerator<SourceRow, void, undefined> {
+  const notation = numberNotation(options.decimal, delimiter);
+  let columns: TableColumns | undefined;
+  let table: RowTable | undefined;
+  let isEmpty = true;
+  for await (const record of records) {
+    const place = { line: record.line, sheetRow: record.number };
+    const problems = new RowProblems(place);
+    const cells = readCells(record, delimiter, problems);
+    if (cells?.every((cell) => cell === '') === true) continue;
+    if (columns === undefined) {
+      columns = readTableColumns(readHeader(record, cells, problems.found, delimiter, options), options);
+      table = {
+        columns: columns.names,
+        delimiter,
+        hasBom,
+        // Where a point is not sure, a spreadsheet would take 12.345 for twelve thousand.
+        decimal: notation.sign === 'comma' || notation.isUnsure ? 'comma' : undefined,
+        inputColumns: options.template && Object.fromEntries(options.template.inputColumns),
+      };
+      continue;
+    }
+    isEmpty = false;
+    const said = cells && sayCells(cells, columns, { ...options, notation }, problems);
+    yield { ...place, problems, own: { table, cells: (cells ?? []).slice(0, columns.names.length) }, said };
+  }
+  if (columns === undefined) throw new RowFileError('The row file is empty; give it a header and rows.');
+  if (isEmpty) throw new RowFileError('There are no rows under the header.');
+}
+
+function readCells(record: RawRecord, delimiter: Delimiter, problems: RowProblems): readonly string[] | undefined {
+  if (record.fault !== undefined) {
+    addFaults(record, problems, quoteRemedy(delimiter));
+    return undefined;
+  }
+  const { cells, problem } = parseCells(record.text, delimiter);
+  const lines = record.text.split('\n').length;
+  if (problem !== undefined && lines > 1) {
+    const where = `row ${record.number}, lines ${record.line} to ${record.line + lines - 1} of the file,`;
+    throw new RowFileError(`The quotes in ${where} do not match, so the end of the row cannot be found. ${problem}`);
+  }
+  // Spreadsheets begin a row at a bare return: what follows would be taken for cells of this one.
+  const hasBareReturn = record.text.includes('\r') && record.text.replace(/"(?:[^"]|"")*"/g, '').includes('\r');
+  const malformed = hasBareReturn ? 'The row has \\r outside quotes; end lines with \\n or \\r\\n.' : problem;
+  if (malformed === undefined) return cells;
+  problems.add('MALFORMED', malformed);
+  return undefined;
+}
+
+/**
+ * The names of a table's columns, without unnamed ones at the end, as spreadsheets leave them behind. @throws
+ * RowFileError when there seems to be another delimiter: as one column, `key;1:A.b` is an input key, and every row
+ * would be paid for.
+ */
+function readHeader(
+  { fault, text, bytes }: RawRecord,
+  cells: readonly string[] | undefined,
+  problems: readonly RowProblem[],
+  delimiter: Delimiter,
+  options: RowOptions,
+): readonly string[] {
+  if (fault === 'TOO_LARGE') {
+    throw new RowFileError(
+      `The header has ${bytes} bytes, more than a row may have; end lines with \\n or \\r\\n, and close all quotes.`,
+    );
+  }
+  if (text !== undefined && /\r(?!\n)/.test(text)) {
+    throw new RowFileError('The lines end with \\r, as on an old Mac; end them with \\n or \\r\\n.');
+  }
+  const other = text === undefined ? undefined : otherDelimiter(text, delimiter);
+  if (other !== undefined) {
+    throw new RowFileError(
+      `The header is one column, ${showValue(text)}, and its cells seem to have another delimiter, ${showValue(other)}; say so by ${optionNames.delimiter}.`,
+    );
+  }
+  if (cells === undefined) {
+    throw new RowFileError(problems.map(({ message }) => `The header cannot be read. ${message}`));
+  }
+  const { template, keyColumn = '', keepColumns = [], textColumns = [], ignoreColumns = [] } = options;
+  const asked = [...(template?.columns ?? []), keyColumn, ...keepColumns, ...textColumns, ...ignoreColumns];
+  const askedNames = new Map(asked.map((name) => [columnName(name), name]));
+  const names = cells.map(columnName).map((name) => askedNames.get(name) ?? name);
+  return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
+}
+
+/** The delimiter that a header seems to have which is one column with the given one; `undefined` when it seems to have none. */
+export function otherDelimiter(header: string, delimiter: Delimiter): Delimiter | undefined {
+  const countCells = (one: Delimiter): number => parseCells(header, one).cells?.length ?? 0;
+  if (countCells(delimiter) > 1) return undefined;
+  const [other] = delimiters
+    .filter((one) => one !== delimiter && countCells(one) > 1)
+    .sort((one, two) => countCells(two) - countCells(one));
+  return other;
+}
+
+/** @throws RowFileError with every problem: a column that is not understood would be paid for and not sent. */
+function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
+  const { template, keepColumns = [], ignoreColumns = [] } = options;
+  const own = [getKeyColumn(options), appColumn, ...(isAccountColumn(options) ? [accountColumn] : [])];
+  const others = new Set([...own, ...keepColumns]);
+  const isSent = (name: string): boolean =>
+    template === undefined ? parseInputKey(name) !== undefined : template.columns.includes(name);
+  const problems = [...nameProblems(names), ...missingColumns(names, options)];
+  const isHeader = names.some((name) => isSent(name) || others.has(name) || parseInputKey(name) !== undefined);
+  if (!isHeader && template?.columns.length !== 0) {
+    problems.push(
+      `The first line does not name the columns that are expected; remove a title above the header, or say what columns of your own are for by ${optionNames.template}.`,
+    );
+  }
+  for (const name of names) {
+    // With a template, other columns are a person's own, but for one that is spelled like a key.
+    const mayBeOwn = template !== undefined && parseInputKey(name) === undefined && !own.some(isSpelledLike(name));
+    if (name === '' || mayBeOwn || isSent(name) || others.has(name) || ignoreColumns.includes(name)) continue;
+    const expected = template === undefined ? 'an input key such as "1:LoadImage.image"' : 'a column of the template';
+    problems.push(
+      `The column ${showValue(name)} is not known; expected ${own.join(', ')} or ${expected}. Rename it, or ignore it by ${optionNames.ignoreColumns}.`,
+    );
+  }
+  if (problems.length > 0) throw new RowFileError(firstProblems(problems));
+  const sent = new Set(names.filter((name) => isSent(name) && !ignoreColumns.includes(name)));
+  return { names, sent, used: names.filter((name) => sent.has(name) || others.has(name)) };
+}
+
+function isSpelledLike(name: string): (other: string) => boolean {
+  const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  return (other) => plain(other) === plain(name);
+}
+
+function isAccountColumn(options: RowOptions): boolean {
+  const { template, ignoreColumns = [] } = options;
+  return template === undefined && getKeyColumn(options) !== accountColumn && !ignoreColumns.includes(accountColumn);
+}
+
+function nameProblems(names: readonly string[]): string[] {
+  const last = new Map(names.map((name, index) => [name, index]));
+  const duplicates = new Set(names.filter((name, index) => name !== '' && last.get(name) !== index));
+  const problems = [...duplicates].map((name) => `The column ${showValue(name)} is there twice; rename or remove one.`);
+  for (const [index, name] of names.entries()) {
+    if (name === '') problems.push(`Column ${index + 1} has no name; name it or remove it.`);
+    else if (/\p{Cc}/u.test(name)) {
+      const remedy = 'end lines with \\n or \\r\\n, and close all quotes';
+      problems.push(`The column ${showValue(name)} has control characters in its name; ${remedy}.`);
+    }
+  }
+  return problems;
+}
+
+const maxListedColumns = 50;
+
+function missingColumns(names: readonly string[], options: RowOptions): string[] {
+  const { template, keyColumn, keepColumns = [], textColumns = [], ignoreColumns = [] } = options;
+  const wanted = new Set([...(template?.columns ?? []), ...keepColumns, ...ignoreColumns]);
+  // With a template it may also be an input that the template makes.
+  for (const name of textColumns) if (template === undefined || parseInputKey(name) === undefined) wanted.add(name);
+  if (keyColumn !== undefined) wanted.add(keyColumn);
+  const list = names.slice(0, maxListedColumns).map((name) => showValue(name));
+  if (names.length > list.length) list.push(`and ${names.length - list.length} more`);
+  return [...wanted]
+    .filter((name) => !names.includes(name))
+    .map((name) => {
+      const missing = `There is no column ${showValue(name)}, which the options or the template name`;
+      return `${missing}; the columns are ${list.join(', ')}.`;
+    });
+}
+
+/** What the cells of a row say, one for each column; `undefined` for cells that are no row, which is added to the problems. */
+function sayCells(
+  cells: readonly string[],
+  { names, sent, used }: TableColumns,
+  options: CellOptions,
+  problems: RowProblems,
+): SaidRow | undefined {
+  const { emptyCells = 'refuse', template, keepColumns = [], notation } = options;
+  if (!areRow(cells, names, problems)) return undefined;
+  const byName = Object.fromEntries(names.map((name, index) => [name, cells[index] ?? '']));
+  for (const name of used) {
+    const problem = cellProblem(name, byName[name] ?? '', sent.has(name), options);
+    if (problem !== undefined) problems.addField('VALUE', name, byName[name], problem);
+  }
+  const getCell = (column: string): string | undefined =>
+    emptyCells === 'omit' && byName[column] === '' ? undefined : byName[column];
+  const { key, ...made } = template?.fill(getCell, problems, notation) ?? {
+    inputs: inputsOfCells(sent, getCell, options),
+  };
+  const fields: Record<string, unknown> = { ...made };
+  if (isAccountColumn(options) && getCell(accountColumn) !== undefined)
+    fields[accountColumn] ??= getCell(accountColumn);
+  if (names.includes(appColumn) && !sent.has(appColumn)) {
+    const app = exactNumber(byName[appColumn] ?? '');
+    if (app === undefined) problems.addField('VALUE', appColumn, byName[appColumn], 'give the app’s number');
+    if (!(appColumn in fields)) fields[appColumn] = app;
+  }
+  return {
+    fields,
+    key: key ?? byName[getKeyColumn(options)],
+    keyField: key === undefined ? getKeyColumn(options) : (template?.keyColumn ?? 'key'),
+    content: Object.fromEntries(used.map((name) => [name, byName[name]])),
+    columns: Object.fromEntries(keepColumns.map((name) => [name, byName[name] ?? ''])),
+  };
+}
+
+/** Whether cells are a row of a table with these columns. Spreadsheets leave empty cells behind at the end of a row. */
+function areRow(cells: readonly string[], names: readonly string[], problems: RowProblems): boolean {
+  if (cells.length < names.length || cells.slice(names.length).some((cell) => cell.trim() !== '')) {
+    const code = cells.some((cell) => cell.includes('\0')) ? 'MALFORMED' : 'COLUMN_COUNT';
+    const counts = `The row has ${formatCountOf(cells.length, 'cell')}, and the header ${formatCountOf(names.length, 'column')}`;
+    problems.add(code, `${counts}; give each column a cell, and quote cells that hold a delimiter.`);
+    return false;
+  }
+  if (names.some((name, index) => columnName(cells[index] ?? '') !== columnName(name))) return true;
+  problems.add('MALFORMED', 'The row repeats the header; remove it.');
+  return false;
+}
+
+/** What keeps a cell from being used, as the rest of a sentence about it. */
+function cellProblem(name: string, text: string, isSent: boolean, options: CellOptions): string | undefined {
+  const { emptyCells = 'refuse', template, textColumns = [], notation } = options;
+  if (text === '' && name === template?.keyColumn) return 'expected the key of the row, by which it is not paid twice';
+  if (text === '' && isSent && emptyCells === 'refuse') {
+    return `expected a value, or to be told what an empty cell is by ${optionNames.emptyCells}: omit or text`;
+  }
+  const isKey = name === (template?.keyColumn ?? getKeyColumn(options));
+  // What a blank key or app is, they say themselves.
+  if (textColumns.includes(name) || (!isSent && text.trim() === '')) return undefined;
+  if (text.includes('\0') && (isKey || text.startsWith('@'))) return 'got zero bytes: the file is damaged';
+  const isInput = !isKey && isSent && template === undefined;
+  if (isInput && text === '@') return 'expected the path of a file after the @';
+  const damage = cellDamage(text);
+  const got = damage ?? (isInput ? unintendedText(text, notation) : undefined);
+  if (got === undefined) return undefined;
+  const expected = damage === undefined ? `${expectedNumber(notation)}, or @PATH for a file` : 'what the cell shows';
+  return `got ${got}, expected ${expected}. To send it as it stands, name its column by ${optionNames.textColumns}`;
+}
+
+function inputsOfCells(
+  sent: ReadonlySet<string>,
+  getCell: (column: string) => string | undefined,
+  { textColumns = [], notation }: CellOptions,
+): Readonly<Record<string, InputFromText>> {
+  const inputOf = (name: string, text: string): InputFromText => {
+    if (textColumns.includes(name)) return text;
+    return text.startsWith('@') ? { file: text.slice(1) } : (readCellNumber(text, notation) ?? text);
+  };
+  const inputs = [...sent].flatMap((name): (readonly [string, InputFromText])[] => {
+    const text = getCell(name);
+    return text === undefined ? [] : [[name, inputOf(name, text)]];
+  });
+  return Object.fromEntries(inputs);
+}
