@@ -28,8 +28,7 @@ import { BatchHandle } from './batch/batch-handle';
 import { connectTemporal } from './connect-temporal';
 import { checkOptions, InputInvalidError } from './errors';
 import type { ConnectionSources } from './connection-errors';
-import { type ListedTask, listTasks } from './task/list-tasks';
-import type { ListTasksOptions } from './task/task-filter';
+import { type ListedTask, listTasks, type ListTasksOptions } from './task/list-tasks';
 import { listBatches, type ListBatchesOptions, type ListedBatch } from './batch/list-batches';
 import { checkBatchStart, startBatch } from './batch/start-batch';
 import { Sweeps } from './sweeps';
@@ -241,24 +240,16 @@ export class Longhaul {
   }
 
   /**
-   * How an account's daily budget stands on a day in UTC, such as `2026-03-01`; `undefined` when no task asked for it, which
-   * is always so of an account without one in `dailyBudgets` of the workers' price file, or when Temporal does not keep the day
-   * any longer. Throws `InputInvalidError` for what is no account or day, and
-   * `NoWorkerError` while no worker answers.
-   *
-   * @param day - @default today
+   * How an account's daily budget stands on a day in UTC, such as `2026-03-01`, by default today; `undefined` when no task asked
+   * for it, as of an account without one in the workers' price file, or when Temporal does not keep the day any longer. Throws
+   * `InputInvalidError` for what is no account or day, and `NoWorkerError` while no worker answers.
    */
   async dailyBudget(account: string, day: string = utcDay(Date.now())): Promise<DayView | undefined> {
-    if (isTaskKey(account) && !Number.isNaN(endOfDayMs(day))) {
-      return await new TemporalAccountDays(this.#access).view({ account, day });
-    }
-    throw new InputInvalidError(
-      [
-        ...(isTaskKey(account) ? [] : [`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`]),
-        ...(Number.isNaN(endOfDayMs(day)) ? [`The day is ${showValue(day)}; give a date such as 2026-03-01.`] : []),
-      ],
-      'arguments',
-    );
+    const problems: string[] = [];
+    if (!isTaskKey(account)) problems.push(`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`);
+    if (Number.isNaN(endOfDayMs(day))) problems.push(`The day is ${showValue(day)}; give a date such as 2026-03-01.`);
+    if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
+    return await new TemporalAccountDays(this.#access).view({ account, day });
   }
 
   /** The scheduled sweeps of these workers: what was paid for and is not safe. */

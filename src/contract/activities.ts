@@ -9,8 +9,8 @@ import type { OutputNaming, ResourceForm, TaskChoices } from './task-input';
 import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
 /*
- * Inputs and results of the activities. They stand in histories, so they only grow; and none of them holds a URL of
- * the service, a credential or a callback's body.
+ * Inputs and results of the activities. They stand in histories: none of them holds a URL of the service, a credential or a
+ * callback's body.
  */
 
 /** Detail of an `InputUnusable` failure: which file it is about, without the query of a URL. */
@@ -22,8 +22,8 @@ export interface UnusableFile {
 export interface InspectInputsInput {
   readonly files: readonly string[];
 }
+/** In the order of the input. */
 export interface InspectInputsResult {
-  /** In the order of `files`. */
   readonly files: readonly { readonly file: string; readonly sha256: string; readonly bytes: number }[];
 }
 
@@ -115,14 +115,14 @@ export interface TaskReference {
   readonly requestId: string;
 }
 
-/** A task whose cost depends on its app; absent or null for one that was taken over or adopted, unless the app was given. */
+/** A task whose cost depends on its app, which is not known of one that was adopted without it. */
 export interface PolledTask extends TaskReference {
   readonly webAppId?: number | null;
   /** Whose create record gets the end of the task. Absent: no record does. */
   readonly createNumber?: number;
-  /** When the create was accepted, by Temporal's clock: what the task costs where the service does not say when it was created. */
+  /** By Temporal's clock: for the price, where the service does not say when it was created. */
   readonly acceptedAtMs?: number | null;
-  /** Its state has been an unknown word for some polls: see whether the outputs say that it is over. */
+  /** Its state has long been an unknown word: see whether the outputs say that it is over. */
   readonly asksOutputs?: boolean;
 }
 
@@ -193,7 +193,7 @@ export interface WatchTaskResult {
 export interface WatchHeartbeat {
   readonly watched: string;
   readonly known: WatchedTask;
-  /** The last queries, if they failed. Absent: the last one was answered, or the worker is of an older version. */
+  /** The last queries, if they failed. Absent: the last one was answered. */
   readonly failing?: FailingQueries;
 }
 
@@ -220,7 +220,7 @@ export interface ArchiveOutputsInput extends TaskReference {
 export interface ArchiveOutputsResult {
   readonly outputs: readonly ArchivedOutput[];
   readonly manifest: string;
-  /** Absent in histories of versions that did not record them; see `TaskResult`. */
+  /** See `TaskResult`. */
   readonly outputCount?: number;
   readonly outputBytes?: number;
   readonly failedOutputs?: readonly FailedOutput[];

@@ -2,12 +2,8 @@ import { isRecord } from '../core/json';
 import { showValue, utf8Bytes } from '../core/text';
 
 /**
- * The largest input of a task or a batch: its JSON in bytes, as Temporal stores it.
- *
- * Temporal refuses a payload above 2 MiB and a gRPC message above 4 MiB. The largest payload that is derived from an input
- * is that of the archive or of continue-as-new: the values, keys and paths of the input, twice at most (512 KiB), and for
- * each of {@link maxInputFiles} files a name (255 bytes), an object key (1,024 bytes), a SHA-256 and its field names (together
- * 750 KiB). That is 1.3 MiB.
+ * The largest input of a task or a batch: its JSON in bytes. Temporal refuses a payload above 2 MiB; the largest that is
+ * derived from an input has it twice, and for each of {@link maxInputFiles} files some 1.5 KiB: 1.3 MiB.
  *
  * @internal exported for tests
  */

@@ -47,20 +47,19 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
   const unusable = unusableInput(input, '{ webAppId, inputs }');
   if (unusable !== undefined || !isRecord(input)) return { problems: [unusable ?? 'The input is not an object.'] };
   const isNew = input['adopt'] === undefined;
-  const { values, files, problems: inputProblems } = readInputs(isNew ? input['inputs'] : undefined);
+  const inputs = readInputs(isNew ? input['inputs'] : undefined);
   const { output, problems } = check(isNew ? newTaskSchema : adoptedTask, pick(input, names));
-  const found = [...unknownProblems(input, further), ...inputProblems, ...problems];
+  const found = [...unknownProblems(input, further), ...inputs.problems, ...problems];
   if (!isNew && input['inputs'] !== undefined) {
     found.push('A task is either created (webAppId, inputs) or adopted (adopt, webAppId); leave one of them out.');
   }
   if (output === undefined || found.length > 0) return { problems: firstProblems(found) };
-  return { plan: toPlan(output, values, files) };
+  return { plan: toPlan(output, inputs) };
 }
 
 function toPlan(
   task: v.InferOutput<typeof newTaskSchema> | v.InferOutput<typeof adoptedTask>,
-  values: Readonly<Record<string, string | number>>,
-  files: readonly PlannedFile[],
+  { values, files }: ReturnType<typeof readInputs>,
 ) {
   return {
     account: task.account,

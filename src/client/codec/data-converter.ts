@@ -37,35 +37,27 @@ class EncryptionCodec implements PayloadCodec {
     this.cipher = new PayloadCipher(keys);
   }
 
-  encode(payloads: Payload[]): Promise<Payload[]> {
-    return settle(() => payloads.map((payload) => this.cipher.encrypt(payload)));
+  async encode(payloads: Payload[]): Promise<Payload[]> {
+    return await Promise.all(payloads.map((payload) => this.cipher.encrypt(payload)));
   }
 
-  decode(payloads: Payload[]): Promise<Payload[]> {
-    return settle(() => payloads.map((payload) => this.cipher.decrypt(payload)));
+  async decode(payloads: Payload[]): Promise<Payload[]> {
+    return await Promise.all(payloads.map((payload) => this.cipher.decrypt(payload)));
   }
 }
 
 /** In a worker, a message that was changed or cut becomes an `Undecodable` of the payload converter: it must not stop a task for good. */
 class WorkerEncryptionCodec extends EncryptionCodec {
-  override decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
-    if (context?.type === 'activity') return super.decode(payloads);
-    return settle(() => payloads.map((payload) => this.#decryptMessage(payload)));
+  override async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    if (context?.type === 'activity') return await super.decode(payloads);
+    const decrypt = (payload: Payload): Payload => {
+      try {
+        return this.cipher.decrypt(payload);
+      } catch (error) {
+        if (error instanceof PayloadBrokenError) return payload;
+        throw error;
+      }
+    };
+    return await Promise.all(payloads.map(decrypt));
   }
-
-  #decryptMessage(payload: Payload): Payload {
-    try {
-      return this.cipher.decrypt(payload);
-    } catch (error) {
-      if (error instanceof PayloadBrokenError) return payload;
-      throw error;
-    }
-  }
-}
-
-/** A promise of what a function returns or throws. */
-function settle<T>(compute: () => T): Promise<T> {
-  return new Promise((resolve) => {
-    resolve(compute());
-  });
 }

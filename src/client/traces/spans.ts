@@ -59,8 +59,10 @@ export async function inSpan<Result>(
   } catch (error) {
     const name = error instanceof Error ? error.name : 'unknown';
     const type = error instanceof ApplicationFailure ? error.type : undefined;
-    const isCancellation = error instanceof CancelledFailure || name === 'AbortError';
-    if (!isCancellation) fail(span, type ?? (name === 'Error' ? errorCode(error) || name : name));
+    // A start that finds its task is no failure.
+    const isExpected = ['AbortError', 'WorkflowExecutionAlreadyStartedError'].includes(name);
+    if (!isExpected && !(error instanceof CancelledFailure))
+      fail(span, type ?? (name === 'Error' ? errorCode(error) || name : name));
     throw error;
   } finally {
     span.end();

@@ -7,7 +7,7 @@ import { checkSearchAttributes, diagnose, type Finding } from '../../../src/clie
 import { SearchAttributesMissingError } from '../../../src/client/connection-errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { missingSearchAttributes, type OperatorConnection } from '../../../src/client/search-attribute-check';
-import { unservedProblem } from '../../../src/client/worker-versions';
+import { unservedProblem } from '../../../src/client/workers';
 import { searchAttributeNames } from '../../../src/contract/search-attributes';
 import { eventually } from '../../support/eventually';
 import { workflowBundle } from '../../support/product-build';

@@ -1,5 +1,5 @@
 import { temporal } from '@temporalio/proto';
-import { routedVersions, routingProblem } from '../../../src/client/worker-versions';
+import { routedVersions, routingProblem } from '../../../src/client/workers';
 
 const { WORKER_VERSIONING_MODE_VERSIONED } = temporal.api.enums.v1.WorkerVersioningMode;
 const deploymentName = 'photos';

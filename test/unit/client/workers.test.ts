@@ -1,5 +1,5 @@
 import { temporal } from '@temporalio/proto';
-import { readPollers, type WorkerList } from '../../../src/client/queue-pollers';
+import { readPollers, type WorkerList } from '../../../src/client/workers';
 
 const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTDOWN } = temporal.api.enums.v1.WorkerStatus;
 const nowMs = Date.now();
