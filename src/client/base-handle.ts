@@ -84,7 +84,6 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
     return await abortable(this.#access, options.signal, ask);
   }
 
-  /** See {@link queryWorkflow}. */
   protected query<Answer>(
     query: () => Promise<unknown>,
     isAnswer: (value: unknown) => value is Answer,

@@ -12,7 +12,6 @@ interface ConnectionErrorOptions extends ErrorOptions {
   readonly sources?: ConnectionSources | undefined;
 }
 
-/** About Temporal at an address. */
 abstract class TemporalError extends LonghaulError {
   readonly address: string;
 

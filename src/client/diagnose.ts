@@ -30,7 +30,6 @@ import {
 export interface Finding {
   readonly check: string;
   readonly isOk: boolean;
-  /** What was found. */
   readonly found: string;
   /** What to do about it; null when nothing needs doing. */
   readonly remedy: string | null;
@@ -40,7 +39,6 @@ export interface Finding {
 export interface DiagnoseOptions {
   readonly temporal: TemporalConnection;
   readonly taskQueue: string;
-  /** Register search attributes that are missing. */
   readonly fix: boolean;
   /** Only what the first worker needs: Temporal, the namespace, the search attributes. @default false */
   readonly setupOnly?: boolean;
@@ -48,16 +46,13 @@ export interface DiagnoseOptions {
 
 /** Within the retention Temporal knows what became of a task; a week passes quickly. */
 const shortRetentionMs = 7 * 24 * 3_600_000;
-/** So many stuck workflows are named. */
 const shownStuck = 5;
-/** So many tasks that wait for their create are asked why, and so many answers are shown. */
 const [lookedAtCreates, shownProblems] = [20, 3];
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
 
 /** What a check found: all is well, in words, or a problem. */
 type Outcome = string | Problem;
 
-/** Runs one check; an error of Temporal is a finding. */
 async function runCheck(
   check: string,
   { address, namespace }: TemporalConnection,
@@ -197,7 +192,6 @@ async function checkWorkers(client: Client, temporal: TemporalConnection, taskQu
 
 const stuckCheck = 'Stuck tasks and batches';
 
-/** Workflows whose workflow tasks fail or time out are listed as running. */
 async function findStuck(client: Client, taskQueue: string): Promise<readonly Finding[]> {
   const running = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running"`;
   const [stuck, overloaded] = await Promise.all(

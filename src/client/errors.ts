@@ -8,7 +8,6 @@ import { boundedText, showValue } from '../core/text';
 /** Base of the errors that Longhaul's client throws; anything else is a bug. */
 export abstract class LonghaulError extends Error {}
 
-/** About one workflow. */
 abstract class WorkflowError extends LonghaulError {
   readonly workflowId: string;
 
@@ -120,7 +119,6 @@ export class TaskFailedError extends WorkflowError {
   }
 }
 
-/** What a workflow id stands for. */
 function workflowKind(workflowId: string): 'task' | 'batch' {
   return batchIdOf(workflowId) === undefined ? 'task' : 'batch';
 }
@@ -170,7 +168,6 @@ export class DecisionRefusedError extends WorkflowError {
 }
 
 interface NoWorkerOptions extends ErrorOptions {
-  /** Of the workflow; absent where it is not known. */
   readonly taskQueue?: string | undefined;
   /** Of its payloads; null where they are not encrypted, absent where that is not known. */
   readonly encryptionKey?: string | null;

@@ -45,7 +45,6 @@ export interface TaskMemo extends Record<string, unknown> {
   readonly originalKey?: string;
 }
 
-/** Messages for workflows that the server closed, which have no failure of their own. */
 const closedByServerMessages: Partial<Record<WorkflowExecutionStatusName, string>> = {
   TERMINATED: 'The workflow was terminated; its task may still run at the service, and be paid.',
   TIMED_OUT: 'The workflow was timed out by Temporal; its task may still run at the service, and be paid.',

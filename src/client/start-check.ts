@@ -121,10 +121,7 @@ export function checkedStart(request: StartTaskInput, options?: StartTaskOptions
   return checkedAttempt(request, options, wrongOptions, wrongOptions.length === 0 ? 'task' : 'arguments');
 }
 
-/**
- * @param request - from JavaScript it may be anything.
- * @param problems - what is wrong beside it.
- */
+/** @param problems - what is wrong beside the request. */
 function checkedAttempt(
   request: unknown,
   options: TaskStartOptions | undefined,
@@ -161,10 +158,7 @@ function checkedAttempt(
   };
 }
 
-/**
- * A relative path would start from folders of the worker that the caller does not see. From other programs a worker takes
- * one.
- */
+/** A relative path would start from folders of the worker that the caller does not see. */
 function relativePathProblems(inputs: unknown): string[] {
   return Object.entries(isRecord(inputs) ? inputs : {}).flatMap(([name, value]) => {
     const file: unknown = isRecord(value) ? value['file'] : undefined;
@@ -185,7 +179,6 @@ function keyProblem(key: unknown, isAdoption: boolean): string {
   return `key is there and ${String(key)}; give ${taskKeyRemedy}, or leave key out for ${without}.`;
 }
 
-/** The fields of the input are checked with the input. */
 const followFields = ['key', ...Object.keys(adoptedTaskSchema.entries).filter((name) => name !== 'adopt')];
 const adoptTaskRules = {
   ...Object.fromEntries(followFields.map((name) => [name, checkedElsewhere])),
@@ -218,10 +211,7 @@ export function checkedTaskId(idOrKey: string): string {
 /** As deep as the fields of an input go (`batch.names.columns`): what is nested deeper is refused. */
 const maxDepth = 3;
 
-/**
- * What a program gives to a start, as it is now: the start waits before it sends, and a program that goes on to fill the same
- * object for its next task must not change this one. Contents stay what they are.
- */
+/** What is given to a start, as it is now: a program may fill the same object for its next task. Contents stay what they are. */
 export function ownCopy<Given>(given: Given): Given {
   return copyOf(given, 0) as Given;
 }

@@ -171,7 +171,6 @@ export class Sweeps {
     return askTemporal(this.#access, this.#scheduleId, ask);
   }
 
-  /** Undefined when no Schedule is there. */
   #described<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
     return this.#ask(async () => {
       try {

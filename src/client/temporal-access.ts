@@ -50,7 +50,6 @@ export interface TemporalAccess {
 
 /** How long one request to Temporal may take, the SDK's own retries included. */
 export const callTimeoutMs = 15_000;
-/** How long an error may wait for what it names. */
 const describeTimeoutMs = 3_000;
 
 /** Whether gRPC or the server says that a message or payload is beyond its limits. */
@@ -188,7 +187,6 @@ function clientError({ client, address, sources }: TemporalAccess, error: unknow
   return toClientError(error, { address, sources, namespace: client.options.namespace, workflowId });
 }
 
-/** What a failed request was about. */
 interface RequestPlace extends Pick<TemporalAccess, 'address' | 'sources'> {
   readonly namespace: string;
   readonly workflowId: string;

@@ -33,7 +33,9 @@ export interface WorkerList {
     readonly namespace: string;
     readonly query: string;
     readonly pageSize: number;
-  }): Promise<{ readonly workersInfo: readonly Pick<temporal.api.worker.v1.WorkerInfo.$Properties, 'workerHeartbeat'>[] }>;
+  }): Promise<{
+    readonly workersInfo: readonly Pick<temporal.api.worker.v1.WorkerInfo.$Properties, 'workerHeartbeat'>[];
+  }>;
 }
 
 /** Who polls a task queue, as Temporal knows it. */
@@ -182,7 +184,6 @@ export function routingProblem(
   };
 }
 
-/** So many versions without workers are named. */
 const shownUnserved = 5;
 /** As Temporal writes a version: `<deployment>:<build id>`. */
 const versionAttribute = 'TemporalWorkerDeploymentVersion';
@@ -254,7 +255,6 @@ export function showVersion({ deploymentName, buildId }: WorkerVersion): string 
   return `version "${buildId}" of the deployment "${deploymentName}"`;
 }
 
-/** The version that polls; undefined for a worker without a build id. */
 function versionOf({ deploymentOptions: options }: PollerInfo): WorkerVersion | undefined {
   return options?.workerVersioningMode === WORKER_VERSIONING_MODE_VERSIONED ? toVersion(options) : undefined;
 }

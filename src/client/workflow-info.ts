@@ -193,7 +193,6 @@ export async function decodedFailureMessage(client: Client, failure: Failure): P
   return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : message;
 }
 
-/** Reads what Temporal says of a workflow in a list or a description. */
 function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
@@ -282,7 +281,6 @@ export const overloadWords =
   'Its workflow tasks time out: the workers have more histories to replay than they can, mostly after a restart. ' +
   'It goes on by itself, and a stop is carried out then: wait. If it lasts, start more workers; the log of a worker says when replays are slow.';
 
-/** What is wrong with a workflow that runs; null when its workflow tasks succeed. */
 function stuckWorkflow(workflowId: string, problems: readonly string[], attempt: number): StuckWorkflow | null {
   if (problems.length === 0 && attempt < failingFromAttempt) return null;
   const attempts = attempt < failingFromAttempt ? null : attempt;

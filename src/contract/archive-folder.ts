@@ -78,7 +78,6 @@ export function reservedFolderProblem(folder: string, batchId: string | null): s
   return `archive is ${showValue(folder)}, which is reserved for the records of batches; give${allowed} a folder outside "${batchesFolder}".`;
 }
 
-/** Longer than any template that can be used. */
 const maxTemplateCharacters = 1_000;
 
 /** What a task's input says of where it belongs. */

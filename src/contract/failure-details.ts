@@ -10,7 +10,6 @@ import { type TaskFacts, taskResultSchema } from './task-result';
 
 const text = v.string();
 const count = v.number();
-/** Names its task at the service. */
 const ofTask = v.object({ requestId: text });
 /** The result as far as there is one: outputs that the task has are archived. */
 const withResult = v.object({ result: taskResultSchema });

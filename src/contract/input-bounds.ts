@@ -32,7 +32,6 @@ function tooLarge(input: unknown, bytes: number): string {
   return `The input has ${bytes} bytes as JSON${which}. At most ${maxInputBytes} fit into Temporal’s history; give long texts as files ({ "file": … }).`;
 }
 
-/** The name and size of the field, or of the one of `inputs`, that takes the most. */
 function largestField(input: unknown, prefix = ''): readonly [string | undefined, number] {
   const fields = isRecord(input) ? Object.entries(input) : [];
   const sizes = fields.map(([name, value]) => [name, jsonBytes(value)] as const);

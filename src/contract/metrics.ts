@@ -20,7 +20,6 @@ export interface Metric<
 const waits = [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400];
 const transfers = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
 
-/** Makes a metric of a kind, with its labels as literal types. */
 function metricOf<const Kind extends Metric['kind']>(kind: Kind, unit: Metric['unit'] = '') {
   return <const Label extends string>(
     name: string,

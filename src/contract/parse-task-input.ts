@@ -144,7 +144,6 @@ function secretLinkProblems(where: string, text: string): readonly string[] {
 /** So many letters of a field may be wrong, for `file` to be meant: `value` is another word. */
 const maxTypos = 2;
 
-/** Of what is neither text, a number nor a file. */
 function inputRemedy(value: unknown): string {
   const text = textRemedy(value, '');
   if (text !== '') return `give ${text}`;

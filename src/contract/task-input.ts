@@ -118,7 +118,6 @@ const commonEntries = {
   tuning: v.optional(fields(tuningSchema, knownTuning), {}),
 };
 
-/** The form of a file's field `file`. */
 const filePath = v.custom<string>(
   (value) => typeof value === 'string' && value.trim() !== '' && uriKind(value) !== 'foreign',
   ({ input }) => textRemedy(input, 'a path, an https: URL or an s3: URI'),

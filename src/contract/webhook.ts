@@ -22,7 +22,6 @@ export function isWebhookName(value: unknown): value is string {
   return v.is(webhookName, value);
 }
 
-/** What both kinds of events say. */
 interface EndedWorkflow {
   readonly workflowId: string;
   /** The run that ended; another run of the same id is another end. */

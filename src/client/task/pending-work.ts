@@ -94,7 +94,6 @@ export async function pendingWork(client: Client, pending: PendingActivities): P
   };
 }
 
-/** Those that are of this schema. */
 function parsed<Schema extends v.GenericSchema>(
   schema: Schema,
   heartbeats: readonly unknown[],
@@ -151,7 +150,6 @@ function failureType({ lastFailure }: Pending): string | null | undefined {
   return lastFailure?.applicationFailureInfo?.type;
 }
 
-/** Whether it failed before, or is paused. */
 function isRetried(one: Pending): boolean {
   const hasFailed = (one.attempt ?? 1) > 1 && one.lastFailure != null && !handedOver.includes(failureType(one));
   return one.paused === true || hasFailed;

@@ -27,7 +27,6 @@ import { findFollower } from './related-tasks';
 /** Whether a start made a run, or found one that exists. */
 export type TaskOrigin = 'started' | 'attached';
 
-/** What a start led to. */
 interface StartedTask {
   readonly workflowId: string;
   readonly origin: TaskOrigin;

@@ -96,7 +96,6 @@ function problemOf({ stuck, problem, retrying: [retry], note, isOver }: TaskView
 const patienceMs = 300_000;
 /** Temporal describes a workflow as running for a moment after its result is there. */
 const endedPauseMs = 100;
-/** The pause before the result is waited for once more. */
 const waitAgainMs = 1_000;
 /** After so long without a change, the pauses begin to grow. */
 const livelyMs = 10_000;

@@ -18,9 +18,7 @@ import {
 } from './opentelemetry-sdk';
 import { toParent, toSpanContext, traceFields } from './spans';
 
-/** A batch may take this long; then it is lost. */
 const exportTimeoutMs = 3_000;
-/** How long a program that ends waits for its last spans. */
 const closeTimeoutMs = 3_000;
 const spanLimits = {
   attributeValueLengthLimit: 512,

@@ -213,7 +213,7 @@ describe('longhaul status and list', () => {
     await runCommandLine(['list', '--status', 'runing'], context);
     expect([context.exitCode, context.stderr.text]).toEqual([
       2,
-      expect.stringContaining('status is "runing"; it can be PreparingInputs, Creating,'),
+      expect.stringContaining('status is "runing"; give one of PreparingInputs, Creating,'),
     ]);
     await run('stop', key, '--wait');
   });

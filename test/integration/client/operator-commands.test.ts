@@ -165,20 +165,6 @@ describe('longhaul list --held-up', () => {
   });
 });
 
-describe('a task that was terminated', () => {
-  it('is listed as that, with its last state', async () => {
-    environment.service.script = [seen('Running')];
-    const tag = `terminated:${randomUUID()}`;
-    const key = await start('Running', [tag]);
-    await environment.temporal.workflow.getHandle(`task:${key}`).terminate('by the test');
-    const listed = await eventually(async () => {
-      const { stdout } = await run('list', '--tag', tag, '--failure', 'WorkflowTerminated');
-      return stdout.text.includes(key) ? stdout.text : undefined;
-    });
-    expect(listed).toContain('Running (terminated)');
-  });
-});
-
 describe('longhaul open', () => {
   it('prints the page of what exists, and refuses what does not as status does', async () => {
     environment.service.script = [seen('Success')];
