@@ -87,6 +87,7 @@ export async function diagnose({ temporal, taskQueue, fix, setupOnly = false }: 
   if (connection === undefined) return reached;
   const opened = connection;
   try {
+    if (reached.some(({ isOk }) => !isOk)) return reached;
     const namespace = await runCheck('Namespace', temporal, async () => {
       const { config } = await opened.workflowService.describeNamespace({ namespace: temporal.namespace });
       const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);

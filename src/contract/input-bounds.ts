@@ -21,27 +21,11 @@ export function unusableInput(input: unknown, wanted: string): string | undefine
   if (input instanceof Undecodable) return `The input cannot be decoded: ${input.reason}. ${plainJsonRemedy}.`;
   if (ArrayBuffer.isView(input)) return `The input is binary, not an object; give ${wanted}. ${plainJsonRemedy}.`;
   const bytes = jsonBytes(input);
-  if (bytes > maxInputBytes) return tooLarge(input, bytes);
-  return isRecord(input) ? undefined : `The input ${showValue(input)} is not an object; give ${wanted}.`;
-}
-
-function tooLarge(input: unknown, bytes: number): string {
   if (bytes === Infinity) return 'The input is nested too deeply to be written as JSON.';
-  const [name, largest] = largestField(input);
-  const which = name === undefined ? '' : `; the largest field is ${name} with ${largest}`;
-  return `The input has ${bytes} bytes as JSON${which}. At most ${maxInputBytes} fit into Temporal’s history; give long texts as files ({ "file": … }).`;
-}
-
-function largestField(input: unknown, prefix = ''): readonly [string | undefined, number] {
-  const fields = isRecord(input) ? Object.entries(input) : [];
-  const sizes = fields.map(([name, value]) => [name, jsonBytes(value)] as const);
-  const [name, bytes] = sizes.reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0]);
-  if (bytes === 0) return [undefined, 0];
-  if (prefix === '' && name === 'inputs' && isRecord(input)) {
-    const [inner, innerBytes] = largestField(input[name], name);
-    if (inner !== undefined) return [inner, innerBytes];
+  if (bytes > maxInputBytes) {
+    return `The input has ${bytes} bytes as JSON. At most ${maxInputBytes} fit into Temporal’s history; give long texts as files ({ "file": … }).`;
   }
-  return [prefix === '' ? showValue(name) : `${prefix}[${showValue(name)}]`, bytes];
+  return isRecord(input) ? undefined : `The input ${showValue(input)} is not an object; give ${wanted}.`;
 }
 
 /** `Infinity` for what is nested too deeply to be written; 0 for what JSON cannot hold, which the check of its field tells. */

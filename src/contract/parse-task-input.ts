@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { parseInputKey } from '../core/input-values';
 import { isFields, isRecord } from '../core/json';
-import { nearestName, unknownNameProblems } from '../core/nearest-name';
+import { unknownNameProblems } from '../core/nearest-name';
 import { showValue, textRemedy } from '../core/text';
 import { hasPassword, signatureParameterOf } from '../core/uri';
 import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
@@ -141,17 +141,11 @@ function secretLinkProblems(where: string, text: string): readonly string[] {
   ];
 }
 
-/** So many letters of a field may be wrong, for `file` to be meant: `value` is another word. */
-const maxTypos = 2;
-
 function inputRemedy(value: unknown): string {
   const text = textRemedy(value, '');
   if (text !== '') return `give ${text}`;
   if (ArrayBuffer.isView(value) || (isRecord(value) && 'content' in value)) {
     return 'contents are for start of a client with a staging place; in a row give { file } with the s3: URI that staging.keep(stream, "photo.jpg") returns';
   }
-  const given = isFields(value) ? Object.keys(value).slice(0, Object.keys(fileSchema.entries).length) : [];
-  const misspelt = given.find((name) => nearestName(name, ['file'], 0, maxTypos) !== undefined);
-  if (misspelt !== undefined) return `did you mean file by ${showValue(misspelt)}? Files are { file: "path" }`;
   return 'the service takes text and finite numbers, and files are { file: "path" } or, in start of a client with a staging place, { content, name: "photo.jpg" }';
 }

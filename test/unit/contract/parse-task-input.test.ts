@@ -106,7 +106,7 @@ describe('parseTaskInput', () => {
     [value(new URL('https://a.example/x')), key, 'class URL', 'give its href'],
     [value(Buffer.from('a')), key, 'class Buffer', 'give { file } with the s3: URI'],
     [value({ content: Buffer.from('a'), name: 'a.png' }), key, 'in a row give { file } with the s3: URI'],
-    [value({ fiel: '/x' }), key, '{"fiel":"/x"}', 'did you mean file by "fiel"?'],
+    [value({ fiel: '/x' }), key, '{"fiel":"/x"}', 'files are { file: "path" }'],
     [value({ value: 5 }), key, 'the service takes text'],
     [value(circular), key, 'a value that holds itself'],
     [value({ file: ' ' }), key, '.file', '" "', 'give a path'],
