@@ -42,8 +42,7 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
   readonly workflowId: string;
   /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
   readonly url: string | null;
-  // Private fields of the language, here and in what extends it: the connection holds the API key of Temporal, and a
-  // handle may be logged. Not even a getter: `inspect` can read those of a class.
+  // Private of the language: the connection holds the API key of Temporal, and a handle may be logged. `inspect` reads getters.
   readonly #access: TemporalAccess;
   readonly #workflow: WorkflowHandle<TheWorkflow>;
 

@@ -50,7 +50,7 @@ const closedByServerMessages: Partial<Record<WorkflowExecutionStatusName, string
   TIMED_OUT: 'The workflow was timed out by Temporal; its task may still run at the service, and be paid.',
 };
 
-/** What is no memo of this client is nothing, item by item. */
+/** What is no memo of this client is nothing. */
 const memoSchema = v.object({
   inputDigest: v.fallback(v.nullable(v.string()), null),
   startId: v.fallback(v.nullable(v.string()), null),
@@ -172,10 +172,7 @@ function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | un
   }
 }
 
-/**
- * What a failed workflow means: a confirmed stop is a result with status `Canceled`; everything else is thrown as
- * {@link TaskFailedError}.
- */
+/** A failed workflow: a confirmed stop is a result with status `Canceled`; all else is thrown as {@link TaskFailedError}. */
 export function canceledResultOrThrow(
   error: WorkflowFailedError,
   { workflowId, attributes, memo }: DescribedWorkflow,
@@ -190,8 +187,7 @@ export function canceledResultOrThrow(
 }
 
 /**
- * How a workflow ended that neither completed nor was stopped; `cutOffWords` complete the message of one that was
- * terminated or timed out.
+ * How a workflow ended that neither completed nor was stopped. `cutOffWords`: of one that was terminated or timed out.
  *
  * @internal exported for tests
  */
@@ -219,10 +215,7 @@ export function describeFailure(
 const unfollowedRows =
   'so its rows are no longer started or recorded; those that ran go on. Run the batch again: it finds them.';
 
-/**
- * What a failed batch means: one that was stopped has its counts in its last progress, which a worker has to answer;
- * everything else is thrown as {@link TaskFailedError}.
- */
+/** The same of a batch: one that was stopped has its counts in its last progress, which a worker has to answer. */
 export async function stoppedResultOrThrow(
   error: WorkflowFailedError,
   { workflowId, taskQueue }: Pick<DescribedWorkflow, 'workflowId' | 'taskQueue'>,

@@ -52,7 +52,7 @@ export interface SweepStatus {
 
 const minEveryMs = 5 * 60_000;
 const maxEveryMs = 30 * 24 * 3_600_000;
-/** What was missed, while Temporal was down, is not made up for. */
+/** What was missed longer ago, while Temporal was down, is not made up for. */
 const catchupWindow = '10 minutes';
 /** A sweep is late after two intervals and this. */
 const graceMs = 30 * 60_000;

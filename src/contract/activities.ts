@@ -13,7 +13,7 @@ import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task
  * callback's body.
  */
 
-/** Detail of an `InputUnusable` failure: which file it is about, without the query of a URL. */
+/** Detail of an `InputUnusable` failure: its file, without the query of a URL. */
 export interface UnusableFile {
   readonly file: string;
 }
@@ -103,13 +103,13 @@ export interface CreateHeartbeat {
   readonly waitsUntil?: string;
 }
 
-/** A retryable failure instead of a result proves that nothing was sent that could have been taken. */
-export type CreateTaskResult = CreateOutcome & {
-  /** How many creates were sent, those that were refused for now included. Absent: one, or none by its `outcome`. */
-  readonly sent?: number;
-};
+/**
+ * A retryable failure instead of a result proves that nothing was sent that could have been taken. `sent`: how many creates
+ * were, those that were refused for now included. Absent: one, or none by its `outcome`.
+ */
+export type CreateTaskResult = CreateOutcome & { readonly sent?: number };
 
-/** Names a task at the service. */
+/** A task at the service. */
 export interface TaskReference {
   readonly account: string;
   readonly requestId: string;
@@ -252,9 +252,8 @@ export interface Activities {
   readonly pollTask: (input: PolledTask) => Promise<PollResult>;
   readonly checkAdoption: (input: CheckAdoptionInput) => Promise<CheckAdoptionResult>;
   readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;
-  /** Specification, section 4.4; taken is not yet done. */
+  /** Specification, sections 4.4 and 4.5; taken is not yet done. */
   readonly cancelTask: (input: TaskReference) => Promise<VerbAnswer>;
-  /** Specification, section 4.5; taken is not yet done. */
   readonly interruptTask: (input: TaskReference) => Promise<VerbAnswer>;
   readonly archiveOutputs: (input: ArchiveOutputsInput) => Promise<ArchiveOutputsResult>;
 }

@@ -37,19 +37,19 @@ class EncryptionCodec implements PayloadCodec {
     this.cipher = new PayloadCipher(keys);
   }
 
-  async encode(payloads: Payload[]): Promise<Payload[]> {
-    return await Promise.all(payloads.map((payload) => this.cipher.encrypt(payload)));
+  encode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve(payloads).then((all) => all.map((payload) => this.cipher.encrypt(payload)));
   }
 
-  async decode(payloads: Payload[]): Promise<Payload[]> {
-    return await Promise.all(payloads.map((payload) => this.cipher.decrypt(payload)));
+  decode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve(payloads).then((all) => all.map((payload) => this.cipher.decrypt(payload)));
   }
 }
 
 /** In a worker, a message that was changed or cut becomes an `Undecodable` of the payload converter: it must not stop a task for good. */
 class WorkerEncryptionCodec extends EncryptionCodec {
-  override async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
-    if (context?.type === 'activity') return await super.decode(payloads);
+  override decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    if (context?.type === 'activity') return super.decode(payloads);
     const decrypt = (payload: Payload): Payload => {
       try {
         return this.cipher.decrypt(payload);
@@ -58,6 +58,6 @@ class WorkerEncryptionCodec extends EncryptionCodec {
         throw error;
       }
     };
-    return await Promise.all(payloads.map(decrypt));
+    return Promise.resolve(payloads).then((all) => all.map(decrypt));
   }
 }

@@ -64,20 +64,18 @@ export interface TaskOutput {
   readonly path: string;
   /**
    * Its content, which must be read or destroyed. The stream ends with an error when the bytes are not those that were
-   * archived, which is known at its end. Throws `InputInvalidError` for an option that is not known.
+   * archived. Throws `InputInvalidError`.
    */
   read(options?: OutputReadOptions): Promise<Readable>;
   /**
-   * A link by which anyone who has it can fetch the content until it ends, as for a browser: a presigned URL of the
-   * bucket. Null where the archive is a folder. Nothing is asked of the bucket: of an output that was removed the link leads
-   * to 404. A role's temporary credentials end it early, when they end.
-   *
-   * Throws `InputInvalidError` for a time that no link can have, and for an option that is not known.
+   * A link by which anyone can fetch the content until it ends: a presigned URL of the bucket, which is not asked: of an output
+   * that was removed it leads to 404. A role's temporary credentials end it early. Null where the archive is a folder. Throws
+   * `InputInvalidError`.
    */
   link(options: OutputLinkOptions): Promise<string | null>;
 }
 
-/** What says where the outputs of a task are; a `TaskResult` does. */
+/** Where the outputs of a task are; a `TaskResult` says it. */
 export interface ArchivedResult {
   readonly workflowId: string;
   readonly requestId: string | null;

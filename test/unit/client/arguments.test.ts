@@ -78,7 +78,7 @@ describe('an option that is not known or has a value of another type', () => {
     [callingHandle('batch', 'setBudget', 'lots'), ['budget is']],
     [callingHandle('batch', 'setBudget', undefined), ['budget is']],
     [(client) => client.sweeps.install(5), ['everyMs is']],
-    [(client) => client.sweeps.install('600000' as unknown as number), ['everyMs is']],
+    [(client) => client.sweeps.install('600000' as never), ['everyMs is']],
   ])('is refused by its name (%#)', async (call, expected) => {
     const problems = named(await problemsOf(call));
     expect(problems).toEqual(expected.map((words) => expect.stringContaining(words) as string));
