@@ -1,7 +1,7 @@
 import type { UncertainCreate } from '../core/adoption';
 import type { CreateOutcome } from '../core/create-outcome';
 import type { Money } from '../money/money';
-import type { FailingQueries, DeadlinesMs, WatchedTask } from '../core/task-state';
+import type { DeadlinesMs, FailingQueries, Observation, WatchedTask } from '../core/task-state';
 import type { PollBounds } from '../core/poll-cadence';
 import type { VerbAnswer } from '../core/stop-request';
 import type { ManifestInput } from '../archive/manifest';
@@ -127,23 +127,16 @@ export interface PolledTask extends TaskReference {
 }
 
 /** `pollTask`: one `detail` query (specification, section 4.2). A failed poll is data. */
-export type PollResult =
-  | {
-      readonly seen: 'task';
-      /** A state of section 3, or the service's own word. */
-      readonly status: string;
-      readonly queuePosition?: number;
-      readonly errorMessage?: string;
-      /** Only with a terminal status: an ordinary poll stays small in the history. */
-      readonly timestamps?: Timestamps;
-      readonly costTimes?: CostTimes;
-      /** Absent when the price, or the cost time that it is for, is not known. */
-      readonly cost?: Money;
-    }
-  | { readonly seen: 'notFound' }
-  /** The service has deleted it, results and all. */
-  | { readonly seen: 'gone'; readonly problem: string }
-  | { readonly seen: 'nothing'; readonly problem: string };
+export type PollResult = Exclude<Observation, TaskSeen> | (TaskSeen & PollDetails);
+type TaskSeen = Extract<Observation, { readonly seen: 'task' }>;
+interface PollDetails {
+  readonly errorMessage?: string;
+  /** Only with a terminal status, as what follows: an ordinary poll stays small in the history. */
+  readonly timestamps?: Timestamps;
+  readonly costTimes?: CostTimes;
+  /** Absent when the price, or the cost time that it is for, is not known. */
+  readonly cost?: Money;
+}
 
 /** `checkAdoption`: asked before an id that a person or a callback brings is taken for that of a create. */
 export interface CheckAdoptionInput extends TaskReference {

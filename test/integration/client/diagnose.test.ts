@@ -97,12 +97,12 @@ describe('the doctor', () => {
     const longhaul = await Longhaul.connect({ env: {}, address: temporalAddress(), namespace });
     const command = `Run "TEMPORAL_NAMESPACE=${namespace} longhaul doctor --setup"`;
     for (const call of [
-      longhaul.start(smallInput),
-      first(longhaul.list({ tags: ['a'] })),
-      first(longhaul.list({ failure: 'TaskRejected', needsPerson: true })),
-      first(longhaul.list({ requestIds: ['a'] })),
+      () => longhaul.start(smallInput),
+      () => first(longhaul.list({ tags: ['a'] })),
+      () => first(longhaul.list({ failure: 'TaskRejected', needsPerson: true })),
+      () => first(longhaul.list({ requestIds: ['a'] })),
     ]) {
-      const error: unknown = await call.catch((thrown: unknown) => thrown);
+      const error: unknown = await call().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(SearchAttributesMissingError);
       expect(String(error)).toContain(`missing: ${searchAttributeNames.join(', ')}. ${command}`);
     }
