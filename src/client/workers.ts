@@ -29,11 +29,7 @@ export type PollerInfo = temporal.api.taskqueue.v1.PollerInfo.$Properties;
 
 /** Of Temporal's service, what knows which workers said that they stop. */
 export interface WorkerList {
-  listWorkers(request: {
-    readonly namespace: string;
-    readonly query: string;
-    readonly pageSize: number;
-  }): Promise<{
+  listWorkers(request: { readonly namespace: string; readonly query: string; readonly pageSize: number }): Promise<{
     readonly workersInfo: readonly Pick<temporal.api.worker.v1.WorkerInfo.$Properties, 'workerHeartbeat'>[];
   }>;
 }
