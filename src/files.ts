@@ -131,7 +131,6 @@ function listOutputs(archive: Archive, { name: manifestName, manifest }: Archive
 
 const readRules: OptionRules<OutputReadOptions> = { signal: abortSignal };
 
-/** The longest that S3 signs for. */
 const maxLinkMs = 7 * 24 * 3_600_000;
 const linkRules: OptionRules<OutputLinkOptions> = {
   expiresInMs: {

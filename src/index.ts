@@ -31,8 +31,8 @@ export type { TaskView } from './client/task/task-view';
 export type { HeldUp, RetryingActivity } from './client/task/pending-work';
 export type { StuckWorkflow } from './client/workflow-info';
 export type { ListBatchesOptions, ListedBatch } from './client/batch/list-batches';
-export type { ListedTask } from './client/task/list-tasks';
-export type { ListTasksOptions } from './client/task/task-filter';
+
+export type { ListedTask, ListTasksOptions } from './client/task/list-tasks';
 
 export {
   DecisionRefusedError,
@@ -56,7 +56,7 @@ export {
   TemporalRefusedError,
   TemporalUnreachableError,
 } from './client/connection-errors';
-export type { FailureDetails } from './client/replies';
+export type { FailureDetails } from './contract/failure-details';
 export type { UntypedEnding } from './client/errors';
 export { ConfigError } from './config/environment';
 

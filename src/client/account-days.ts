@@ -5,13 +5,12 @@ import {
   type AccountDayInput,
   type DayAnswer,
   dayQuery,
+  isDayView,
   type DayRequest,
   spendUpdate,
 } from '../contract/account-day';
 import { workflowTaskTimeout } from '../core/workflow-tasks';
 import type { DayView } from '../money/day-operations';
-import { isRecord } from '../core/json';
-import { isMoney } from '../money/money';
 import { queryWorkflow } from './base-handle';
 import { NoWorkerError, TaskOverError, UnknownTaskError } from './errors';
 import { askTemporal, type TemporalAccess } from './temporal-access';
@@ -76,21 +75,8 @@ export class TemporalAccountDays {
       throw error;
     }
     const ask = (): Promise<DayView> => client.workflow.getHandle(workflowId).query(dayQuery);
-    const view = await queryWorkflow(this.#access, ask, isView, workflowId);
+    const view = await queryWorkflow(this.#access, ask, isDayView, workflowId);
     if (view === undefined) throw new NoWorkerError(workflowId, { taskQueue });
     return view;
   }
 }
-
-/** Of a workflow that another program started it may be anything. */
-function isView(value: unknown): value is DayView {
-  if (!isRecord(value)) return false;
-  const { limit, refusedSince, ...counts } = value;
-  return (
-    (limit === null || isMoney(limit)) &&
-    (refusedSince === null || (typeof refusedSince === 'string' && !Number.isNaN(Date.parse(refusedSince)))) &&
-    countNames.every((name) => Number.isSafeInteger(counts[name]))
-  );
-}
-
-const countNames = ['settledMicros', 'reservedMicros', 'settled', 'unknown', 'running', 'held'] as const;

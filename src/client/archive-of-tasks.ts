@@ -2,23 +2,20 @@ import { Client } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { searchAttributes } from '../contract/search-attributes';
-import { archiveOf, shortArchiveId } from '../contract/worker-identity';
+import { archiveOf, shortArchiveId } from '../contract/task-queues';
 import { connectTemporal } from './connect-temporal';
-import { listWorkflows } from './list-workflows';
-import { isWorkflowGone } from './workflow-info';
+import { isWorkflowGone, listWorkflows } from './workflow-info';
+import type { Problem } from './workers';
 
 /** So many tasks are tried: Temporal forgets the run of a long task that had its create. */
 const maxTasks = 10;
 /** So many pages of a task's history are searched for its create: the uploads of its input files come before. */
 const maxPages = 10;
 
-type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
-
 /** That the tasks of a queue were worked on with another archive, and what to do. */
-export interface OtherArchive {
-  readonly found: string;
-  readonly remedy: string;
-}
+export type OtherArchive = Problem;
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 /** An archive, as its worker knows it. */
 export interface KnownArchive {

@@ -11,11 +11,10 @@ import type { DecisionTaken } from '../contract/task-messages';
 import { isRecord } from '../core/json';
 import { checkOptions, DecisionRefusedError, TaskOverError, WorkflowStuckError } from './errors';
 import { TemporalBusyError } from './connection-errors';
-import { isClosed } from './existing-run';
 import { abortSignal, type OptionRules } from '../core/option-rules';
-import { areWorkflowsServed } from './queue-pollers';
+import { areWorkflowsServed } from './workers';
 import { abortable, askTemporal, isUndecodable, type TemporalAccess, workflowUrl } from './temporal-access';
-import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
+import { type DescribedWorkflow, describeWorkflow, isClosed } from './workflow-info';
 
 /** Options of requests that may take a while. */
 export interface WaitOptions {
@@ -43,8 +42,7 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
   readonly workflowId: string;
   /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
   readonly url: string | null;
-  // Private fields of the language, here and in what extends it: the connection holds the API key of Temporal, and a
-  // handle may be logged. Not even a getter: `inspect` can read those of a class.
+  // Private of the language: the connection holds the API key of Temporal, and a handle may be logged. `inspect` reads getters.
   readonly #access: TemporalAccess;
   readonly #workflow: WorkflowHandle<TheWorkflow>;
 
@@ -85,7 +83,6 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
     return await abortable(this.#access, options.signal, ask);
   }
 
-  /** See {@link queryWorkflow}. */
   protected query<Answer>(
     query: () => Promise<unknown>,
     isAnswer: (value: unknown) => value is Answer,
@@ -97,11 +94,11 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
    * Sends an update that decides something; resolves with the workflow's answer. An update that comes at the end of a run
    * is sent again, to the next run. Throws `DecisionRefusedError` with the workflow's message when it refuses,
    * `TaskOverError` when no run follows, and the errors of `askTemporal`.
+   *
+   * @param isRepeatable - whether it may be sent again when the run accepted it and ended before it answered: it may have
+   * taken effect.
    */
-  protected async update(
-    update: () => Promise<DecisionTaken>,
-    { isRepeatable = true }: UpdateOptions = {},
-  ): Promise<string> {
+  protected async update(update: () => Promise<DecisionTaken>, isRepeatable = true): Promise<string> {
     const { workflowId } = this;
     const untilMs = Date.now() + repeatWithinMs;
     for (;;) {
@@ -109,26 +106,25 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
         const taken: unknown = await askTemporal(this.#access, workflowId, update, answerTimeoutMs);
         return isRecord(taken) && typeof taken['words'] === 'string' ? taken['words'] : 'The workflow accepted it.';
       } catch (error) {
-        const obstacle = await this.#classifyUpdateError(error);
-        if (obstacle === 'refusal') throw refusal(workflowId, error);
-        if (obstacle === 'other' || (obstacle === 'endOfRunAfterAccept' && !isRepeatable) || Date.now() >= untilMs)
-          throw error;
+        const isFailed = error instanceof WorkflowUpdateFailedError;
+        const cause = isFailed ? error.cause : undefined;
+        const wasAccepted = cause instanceof ApplicationFailure && cause.type === 'AcceptedUpdateCompletedWorkflow';
+        if (isFailed && !wasAccepted) {
+          throw new DecisionRefusedError(workflowId, cause?.message ?? error.message, { cause: error });
+        }
+        const mayRepeat = wasAccepted ? isRepeatable : await this.#isBetweenRuns(error);
+        if (!mayRepeat || Date.now() >= untilMs) throw error;
       }
       await delay(repeatEveryMs);
     }
   }
 
-  async #classifyUpdateError(error: unknown): Promise<UpdateObstacle> {
-    if (error instanceof WorkflowUpdateFailedError) {
-      const isEnd = error.cause instanceof ApplicationFailure && error.cause.type === 'AcceptedUpdateCompletedWorkflow';
-      return isEnd ? 'endOfRunAfterAccept' : 'refusal';
-    }
-    // Temporal's server answers with the same code when a run is closing.
-    if (error instanceof TemporalBusyError) return 'endOfRun';
-    if (error instanceof WorkflowStuckError) return 'failedTask';
+  /** Whether an update did not arrive because a run ended, or because its workflow task fails: the next one may take it. */
+  async #isBetweenRuns(error: unknown): Promise<boolean> {
+    // Temporal's server answers with the code of a busy one when a run is closing.
+    if (error instanceof TemporalBusyError || error instanceof WorkflowStuckError) return true;
     // The run that it was sent to is over; the workflow may go on in another one.
-    if (error instanceof TaskOverError) return (await this.isOver()) ? 'other' : 'endOfRun';
-    return 'other';
+    return error instanceof TaskOverError && !(await this.isOver());
   }
 }
 
@@ -167,21 +163,4 @@ export async function queryWorkflow<Answer>(
   } finally {
     settled.abort();
   }
-}
-
-/** How an update may be repeated. */
-export interface UpdateOptions {
-  /**
-   * Whether it may be sent again when the run accepted it and ended before it answered: it may have taken effect.
-   * @default true
-   */
-  readonly isRepeatable?: boolean;
-}
-
-/** Why an update did not succeed. */
-type UpdateObstacle = 'refusal' | 'endOfRun' | 'endOfRunAfterAccept' | 'failedTask' | 'other';
-
-function refusal(workflowId: string, error: unknown): DecisionRefusedError {
-  const words = error instanceof WorkflowUpdateFailedError ? (error.cause?.message ?? error.message) : String(error);
-  return new DecisionRefusedError(workflowId, words, { cause: error });
 }

@@ -12,7 +12,7 @@ import type { TraceContext } from '../core/trace-context';
 export async function loadClientTraces(isTraced: boolean): Promise<WorkflowClientInterceptor[]> {
   if (!isTraced) return [];
   try {
-    const { clientTraceInterceptor } = await import('./traces/client-interceptor.js');
+    const { clientTraceInterceptor } = await import('./traces/spans.js');
     return [clientTraceInterceptor()];
   } catch (error) {
     if (!isRecord(error) || error['code'] !== 'MODULE_NOT_FOUND') throw error;

@@ -27,11 +27,10 @@ const sdkRetries = defaultGrpcRetryOptions();
 
 /**
  * The SDK's own retries, but not for a request that is too large: retried, it would end as "did not answer in time". A
- * request that came at the end of a run is sent again soon, for the next run: the SDK's growing pauses would use up its
- * time. A request that Temporal canceled, and nobody here, is sent again. The SDK retries in a timer, where gRPC throws
- * once the connection is closed, which would end the process and leave the call open for ever; such a call ends as its
- * last attempt did. So does one that is canceled between two attempts: the SDK cancels the first attempt only, and
- * would go on with the others.
+ * request that came at the end of a run is sent again soon, before its time is used up, and one that Temporal canceled, and
+ * nobody here, too. The SDK retries in a timer, where gRPC throws once the connection is closed, which would end the process
+ * and leave the call open for ever; such a call ends as its last attempt did. So does one that is canceled between two
+ * attempts: the SDK cancels the first attempt only, and would go on with the others.
  *
  * @internal exported for tests
  */

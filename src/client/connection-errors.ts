@@ -1,6 +1,26 @@
 import { shellWord } from '../core/text';
 import { LonghaulError } from './errors';
 
+/** What gave a client its address, namespace and credentials, as messages name it; absent: Temporal's own variables. */
+export interface ConnectionSources {
+  readonly address?: string;
+  readonly namespace?: string;
+  readonly credentials?: string;
+}
+
+interface ConnectionErrorOptions extends ErrorOptions {
+  readonly sources?: ConnectionSources | undefined;
+}
+
+abstract class TemporalError extends LonghaulError {
+  readonly address: string;
+
+  constructor(address: string, words: string, options?: ErrorOptions) {
+    super(`Temporal at ${address} ${words}`, options);
+    this.address = address;
+  }
+}
+
 /** Thrown when a request is larger than Temporal takes. Nothing was sent on. */
 export class RequestTooLargeError extends LonghaulError {
   override readonly name = 'RequestTooLargeError';
@@ -13,33 +33,18 @@ export class RequestTooLargeError extends LonghaulError {
   }
 }
 
-/** What gave a client its address, namespace and credentials, as messages name it; absent: Temporal's own variables. */
-export interface ConnectionSources {
-  readonly address?: string;
-  readonly namespace?: string;
-  readonly credentials?: string;
-}
-
-/** Options of errors of a connection. */
-interface ConnectionErrorOptions extends ErrorOptions {
-  readonly sources?: ConnectionSources | undefined;
-}
-
-/** Options of {@link TemporalUnreachableError}. */
-interface UnreachableOptions extends ConnectionErrorOptions {
-  /** Absent: to check the server and its address. */
-  readonly remedy?: string | undefined;
-}
-
 /** Thrown when Temporal does not answer: the request may or may not have been handled. */
-export class TemporalUnreachableError extends LonghaulError {
+export class TemporalUnreachableError extends TemporalError {
   override readonly name: string = 'TemporalUnreachableError';
-  readonly address: string;
 
-  constructor(address: string, reason: string, { remedy, sources, ...options }: UnreachableOptions = {}) {
+  /** @param options - `remedy`: by default to check the server and its address. */
+  constructor(
+    address: string,
+    reason: string,
+    { remedy, sources, ...options }: ConnectionErrorOptions & { readonly remedy?: string } = {},
+  ) {
     const advice = remedy ?? `Is it running, and is ${sources?.address ?? 'TEMPORAL_ADDRESS'} right?`;
-    super(`Temporal at ${address} cannot be reached: ${reason}. ${advice}`, options);
-    this.address = address;
+    super(address, `cannot be reached: ${reason}. ${advice}`, options);
   }
 }
 
@@ -57,25 +62,21 @@ export class ClientClosedError extends TemporalUnreachableError {
 }
 
 /** Thrown when Temporal limits requests, and the retries are used up: the request may or may not have been handled. */
-export class TemporalBusyError extends LonghaulError {
+export class TemporalBusyError extends TemporalError {
   override readonly name = 'TemporalBusyError';
-  readonly address: string;
 
   constructor(address: string, reason: string, options?: ErrorOptions) {
-    super(`Temporal at ${address} takes no more requests just now: ${reason}. Try again in a moment.`, options);
-    this.address = address;
+    super(address, `takes no more requests just now: ${reason}. Try again in a moment.`, options);
   }
 }
 
 /** Thrown when Temporal refuses the credentials. */
-export class TemporalRefusedError extends LonghaulError {
+export class TemporalRefusedError extends TemporalError {
   override readonly name = 'TemporalRefusedError';
-  readonly address: string;
 
   constructor(address: string, reason: string, { sources = {}, ...options }: ConnectionErrorOptions = {}) {
     const { credentials = 'TEMPORAL_API_KEY, TEMPORAL_TLS', namespace = 'TEMPORAL_NAMESPACE' } = sources;
-    super(`Temporal at ${address} refuses access: ${reason}. Check ${credentials} and ${namespace}.`, options);
-    this.address = address;
+    super(address, `refuses access: ${reason}. Check ${credentials} and ${namespace}.`, options);
   }
 }
 

@@ -1,12 +1,21 @@
+import { type FailureDetails, isFailureDetails } from '../contract/failure-details';
 import type { FailureType } from '../contract/failure-types';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
 import { optionProblems, type OptionRules } from '../core/option-rules';
 import { boundedText, showValue } from '../core/text';
-import { type FailureDetails, isFailureDetails } from './replies';
 
 /** Base of the errors that Longhaul's client throws; anything else is a bug. */
 export abstract class LonghaulError extends Error {}
+
+abstract class WorkflowError extends LonghaulError {
+  readonly workflowId: string;
+
+  constructor(workflowId: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.workflowId = workflowId;
+  }
+}
 
 /** Thrown before anything is sent: the input is malformed. Every problem names field, value and remedy. */
 export class InputInvalidError extends LonghaulError {
@@ -30,12 +39,10 @@ export function checkOptions<Options>(options: unknown, rules: OptionRules<Optio
  * Thrown by `start` when the key already stands for a task with another input, and by `startBatch` when a batch of this id
  * runs with other rows. Nothing was started.
  */
-export class InputChangedError extends LonghaulError {
+export class InputChangedError extends WorkflowError {
   override readonly name = 'InputChangedError';
   /** Of the task, or the id of the batch. */
   readonly key: string;
-  readonly workflowId: string;
-
   /**
    * Names of the fields that differ, such as `inputs["2:ImageScale.width"]`, or `rows` of a batch; empty where that cannot
    * be told.
@@ -44,9 +51,8 @@ export class InputChangedError extends LonghaulError {
 
   /** @internal */
   constructor(key: string, workflowId: string, message: string, differing: readonly string[]) {
-    super(message);
+    super(workflowId, message);
     this.key = key;
-    this.workflowId = workflowId;
     this.differing = differing;
   }
 
@@ -57,10 +63,14 @@ export class InputChangedError extends LonghaulError {
     isComparable: boolean,
     differing: readonly string[] = [],
   ): InputChangedError {
-    const what = differing.length === 0 ? '' : ` It differs in ${shownNames(differing)}.`;
+    const more = differing.length > maxNames ? ` and ${differing.length - maxNames} more` : '';
+    const names = differing.slice(0, maxNames).map((name) => boundedText(name, 120));
+    const what = differing.length === 0 ? '' : ` It differs in ${names.join(', ')}${more}.`;
+    // A key has 80 characters at most.
+    const remedy = `Give this input a key of its own, such as "${key.slice(0, 78)}-2"`;
     const message = isComparable
-      ? `The key "${key}" stands for a task with another input (${workflowId}), which runs or has ended.${what} Give this input a key of its own, such as "${nextKey(key)}", or the previous input for that task.`
-      : `The key "${key}" stands for a workflow whose input cannot be read (${workflowId}), so it cannot be compared. Give this input a key of its own, such as "${nextKey(key)}".`;
+      ? `The key "${key}" stands for a task with another input (${workflowId}), which runs or has ended.${what} ${remedy}, or the previous input for that task.`
+      : `The key "${key}" stands for a workflow whose input cannot be read (${workflowId}), so it cannot be compared. ${remedy}.`;
     return new InputChangedError(key, workflowId, message, differing);
   }
 
@@ -75,29 +85,15 @@ export class InputChangedError extends LonghaulError {
   }
 }
 
-/** Another key, of 80 characters at most, for an input that was corrected. */
-function nextKey(key: string): string {
-  return `${key.slice(0, 78)}-2`;
-}
-
 const maxNames = 5;
-
-function shownNames(names: readonly string[]): string {
-  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
-  return `${names
-    .slice(0, maxNames)
-    .map((name) => boundedText(name, 120))
-    .join(', ')}${more}`;
-}
 
 /** How a workflow can end without a durable failure type. */
 export type UntypedEnding = 'WorkflowTerminated' | 'WorkflowTimedOut' | 'Unknown';
 
 /** Thrown by `result` when the task did not end as `Success` or `Canceled`. Switch on `failureType`. */
-export class TaskFailedError extends LonghaulError {
+export class TaskFailedError extends WorkflowError {
   override readonly name = 'TaskFailedError';
   readonly failureType: FailureType | UntypedEnding;
-  readonly workflowId: string;
   /** Null when the task never got one. */
   readonly requestId: string | null;
   /** What the workflow adds for a program, unchecked; {@link detailsOf} has it by the type of the failure. */
@@ -107,9 +103,8 @@ export class TaskFailedError extends LonghaulError {
     ending: Pick<TaskFailedError, 'failureType' | 'workflowId' | 'requestId' | 'details' | 'message'>,
     options?: ErrorOptions,
   ) {
-    super(ending.message, options);
+    super(ending.workflowId, ending.message, options);
     this.failureType = ending.failureType;
-    this.workflowId = ending.workflowId;
     this.requestId = ending.requestId;
     this.details = ending.details;
   }
@@ -124,45 +119,39 @@ export class TaskFailedError extends LonghaulError {
   }
 }
 
-/** What a workflow id stands for. */
 function workflowKind(workflowId: string): 'task' | 'batch' {
   return batchIdOf(workflowId) === undefined ? 'task' : 'batch';
 }
 
-/** How to find the right id. */
-function lookupHint(workflowId: string): string {
-  const id = batchIdOf(workflowId);
-  if (taskKeyOf(workflowId) !== undefined) return 'See "longhaul list"; a row of a batch is batch:ID:KEY.';
-  return id === undefined
-    ? 'See "longhaul list".'
-    : `Its id is the name of its row file without the ending, unless it was given another id (--id); if one ended here before, what it left is in its archive, under batches/${id}.`;
-}
-
 /** Thrown when Temporal has no workflow with this id: never started, or older than the namespace's retention. */
-export class UnknownTaskError extends LonghaulError {
+export class UnknownTaskError extends WorkflowError {
   override readonly name = 'UnknownTaskError';
-  readonly workflowId: string;
 
   constructor(workflowId: string, namespace: string, options?: ErrorOptions) {
+    const id = batchIdOf(workflowId);
+    let hint = 'See "longhaul list".';
+    if (taskKeyOf(workflowId) !== undefined) hint = 'See "longhaul list"; a row of a batch is batch:ID:KEY.';
+    if (id !== undefined) {
+      hint = `Its id is the name of its row file without the ending, unless it was given another id (--id); if one ended here before, what it left is in its archive, under batches/${id}.`;
+    }
     super(
-      `There is no ${workflowKind(workflowId)} ${workflowId} in the namespace "${namespace}": it was never started there, or it ended longer ago than the namespace keeps. ${lookupHint(workflowId)}`,
+      workflowId,
+      `There is no ${workflowKind(workflowId)} ${workflowId} in the namespace "${namespace}": it was never started there, or it ended longer ago than the namespace keeps. ${hint}`,
       options,
     );
-    this.workflowId = workflowId;
   }
 }
 
 /** Thrown by every request to a task that is over already. */
-export class TaskOverError extends LonghaulError {
+export class TaskOverError extends WorkflowError {
   override readonly name = 'TaskOverError';
-  readonly workflowId: string;
 
   constructor(workflowId: string, options?: ErrorOptions) {
     super(
+      workflowId,
       `The ${workflowKind(workflowId)} ${workflowId} is over already and takes no more requests; its status tells how it ended and what is left to do.`,
       options,
     );
-    this.workflowId = workflowId;
   }
 }
 
@@ -170,28 +159,23 @@ export class TaskOverError extends LonghaulError {
  * Thrown by `adopt`, `recreate`, `abandon` and `rearchive` when the task does not wait for that decision, and by
  * `retryFailed` and `retryUnpaid` when the batch cannot be started again now.
  */
-export class DecisionRefusedError extends LonghaulError {
+export class DecisionRefusedError extends WorkflowError {
   override readonly name = 'DecisionRefusedError';
-  readonly workflowId: string;
 
   constructor(workflowId: string, words: string, options?: ErrorOptions) {
-    super(`${workflowId}: ${words}`, options);
-    this.workflowId = workflowId;
+    super(workflowId, `${workflowId}: ${words}`, options);
   }
 }
 
-/** Options of {@link NoWorkerError}. */
 interface NoWorkerOptions extends ErrorOptions {
-  /** Of the workflow; absent where it is not known. */
   readonly taskQueue?: string | undefined;
   /** Of its payloads; null where they are not encrypted, absent where that is not known. */
   readonly encryptionKey?: string | null;
 }
 
 /** Thrown when only a worker can answer and none does. The request may still be handled when one comes back. */
-export class NoWorkerError extends LonghaulError {
+export class NoWorkerError extends WorkflowError {
   override readonly name = 'NoWorkerError';
-  readonly workflowId: string;
   /** The task queue on which the workflow waits for a worker; null where it is not known. */
   readonly taskQueue: string | null;
 
@@ -200,8 +184,7 @@ export class NoWorkerError extends LonghaulError {
       taskQueue === undefined
         ? 'Start one with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.'
         : noWorkerRemedy(taskQueue, encryptionKey);
-    super(`No worker answered for ${workflowId}. ${remedy}`, options);
-    this.workflowId = workflowId;
+    super(workflowId, `No worker answered for ${workflowId}. ${remedy}`, options);
     this.taskQueue = taskQueue ?? null;
   }
 }
@@ -233,37 +216,32 @@ function startWorkerWords(taskQueue: string): string {
 }
 
 /** Thrown when the workflow tasks of a workflow fail or time out, so that it answers no query or update. */
-export class WorkflowStuckError extends LonghaulError {
+export class WorkflowStuckError extends WorkflowError {
   override readonly name = 'WorkflowStuckError';
-  readonly workflowId: string;
 
   constructor(workflowId: string, what: string, options?: ErrorOptions) {
-    super(`${workflowId} is stuck. ${what}`, options);
-    this.workflowId = workflowId;
+    super(workflowId, `${workflowId} is stuck. ${what}`, options);
   }
 }
 
 /** Thrown when data of a workflow cannot be decoded or does not have Longhaul's shape. */
-export class ReplyInvalidError extends LonghaulError {
+export class ReplyInvalidError extends WorkflowError {
   override readonly name = 'ReplyInvalidError';
-  readonly workflowId: string;
 
   constructor(workflowId: string, what: string, options?: ErrorOptions) {
     super(
+      workflowId,
       `${what} of ${workflowId} cannot be read. Was the workflow started or ended by another program, or with a payload codec? See its history in Temporal’s Web UI.`,
       options,
     );
-    this.workflowId = workflowId;
   }
 }
 
 /** Thrown by `sweeps.run` when a sweep does not complete: it failed, or was canceled or terminated. */
-export class SweepFailedError extends LonghaulError {
+export class SweepFailedError extends WorkflowError {
   override readonly name = 'SweepFailedError';
-  readonly workflowId: string;
 
   constructor(workflowId: string, words: string, options?: ErrorOptions) {
-    super(`The sweep ${workflowId} did not complete: ${words}`, options);
-    this.workflowId = workflowId;
+    super(workflowId, `The sweep ${workflowId} did not complete: ${words}`, options);
   }
 }

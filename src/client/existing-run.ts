@@ -1,14 +1,19 @@
 import { type Client, type WorkflowExecutionStatusName, WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
-import { failureTypes } from '../contract/failure-types';
+import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import * as v from 'valibot';
+import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
 import { resultIn, type TaskEnding } from '../contract/batch/batch-rows';
+import { failureTypes } from '../contract/failure-types';
+import { wholeNumber } from '../contract/schema';
 import { searchAttributes } from '../contract/search-attributes';
-import type { AdoptedTaskInput, NewTaskInput, TaskInput } from '../contract/task-input';
-import { type CanceledMemo, readCanceledMemo, type TaskResult } from '../contract/task-result';
+import { unfollowedTask } from '../contract/task-advice';
+import type { TaskInput } from '../contract/task-input';
+import { type CanceledMemo, isTaskResult, readCanceledMemo, type TaskResult } from '../contract/task-result';
 import { isRecord } from '../core/json';
-import { isTaskResult } from './replies';
+import { redact, redactJson } from '../core/redact';
+import { NoWorkerError, TaskFailedError, type UntypedEnding } from './errors';
 import { isUndecodable } from './temporal-access';
-import type { DescribedWorkflow } from './workflow-info';
+import { type DescribedWorkflow, isClosed } from './workflow-info';
 
 /** What Temporal knows of the latest run under a workflow id. */
 export interface KnownRun {
@@ -40,33 +45,45 @@ export interface TaskMemo extends Record<string, unknown> {
   readonly originalKey?: string;
 }
 
-/** Messages for workflows that the server closed, which have no failure of their own. */
 const closedByServerMessages: Partial<Record<WorkflowExecutionStatusName, string>> = {
   TERMINATED: 'The workflow was terminated; its task may still run at the service, and be paid.',
   TIMED_OUT: 'The workflow was timed out by Temporal; its task may still run at the service, and be paid.',
 };
 
-/** Whether a workflow in this state of Temporal's is over. */
-export function isClosed(execution: WorkflowExecutionStatusName): boolean {
-  return execution !== 'RUNNING' && execution !== 'PAUSED';
-}
+/** What is no memo of this client is nothing. */
+const memoSchema = v.object({
+  inputDigest: v.fallback(v.nullable(v.string()), null),
+  startId: v.fallback(v.nullable(v.string()), null),
+  createNumber: v.fallback(wholeNumber(1), 1),
+});
 
 /** Reads a run from its description. */
 export function knownRun({ runId, execution, memo, attributes, startedAt, closedAt }: DescribedWorkflow): KnownRun {
-  const [inputDigest, startId, createNumber] = ['inputDigest', 'startId', 'createNumber'].map((name) => memo.get(name));
-  const isCount = typeof createNumber === 'number' && Number.isSafeInteger(createNumber) && createNumber > 0;
+  const items = Object.fromEntries(memo);
   return {
+    ...v.parse(memoSchema, items),
     runId,
     execution,
     isClosed: isClosed(execution),
-    inputDigest: typeof inputDigest === 'string' ? inputDigest : null,
-    startId: typeof startId === 'string' ? startId : null,
-    createNumber: isCount ? createNumber : 1,
     requestId: attributes.get(searchAttributes.requestId.name) ?? null,
     status: attributes.get(searchAttributes.status.name) ?? null,
-    canceledResult: readCanceledMemo({ canceledResult: memo.get('canceledResult') }),
+    canceledResult: readCanceledMemo(items),
     startedAt: startedAt.toISOString(),
     endedAt: closedAt?.toISOString() ?? null,
+  };
+}
+
+/** A run that was started just now. */
+export function newRun(start: Pick<KnownRun, 'runId' | 'inputDigest' | 'startId' | 'createNumber'>): KnownRun {
+  return {
+    ...start,
+    execution: 'RUNNING',
+    isClosed: false,
+    requestId: null,
+    status: null,
+    canceledResult: readCanceledMemo(undefined),
+    startedAt: new Date().toISOString(),
+    endedAt: null,
   };
 }
 
@@ -130,13 +147,14 @@ export function planRetry(input: TaskInput, previous: PreviousCreate, ending: Ta
   const requestId = previous.requestId ?? result?.requestId ?? null;
   // A person may have mistyped the id; the create record has the one that the service returned.
   const isUnknown = ending.kind === 'failure' && ending.type === failureTypes.TaskNotFound;
-  if (requestId === null || isUnknown) return startAgain(input, createNumber);
-  if (isOverAtTheService(ending, result)) return startAgain(input, createNumber + 1);
-  return { action: 'start', input: takeOver(input, requestId, createNumber), createNumber };
-}
-
-function startAgain(input: NewTaskInput, createNumber: number): RetryPlan {
-  return { action: 'start', input: { ...input, createNumber }, createNumber };
+  const again = (number: number): RetryPlan => {
+    return { action: 'start', input: { ...input, createNumber: number }, createNumber: number };
+  };
+  if (requestId === null || isUnknown) return again(createNumber);
+  if (isOverAtTheService(ending, result)) return again(createNumber + 1);
+  const { account, archive, watch, deadlines, webhook, batch, tuning } = input;
+  const how = { account, archive, watch, deadlines, webhook, batch, tuning };
+  return { action: 'start', input: { ...how, adopt: { requestId }, createNumber }, createNumber };
 }
 
 function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | undefined): boolean {
@@ -154,7 +172,61 @@ function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | un
   }
 }
 
-function takeOver(input: NewTaskInput, requestId: string, createNumber: number): AdoptedTaskInput {
-  const { account, archive, watch, deadlines, webhook, batch, tuning } = input;
-  return { adopt: { requestId }, createNumber, account, archive, watch, deadlines, webhook, batch, tuning };
+/** A failed workflow: a confirmed stop is a result with status `Canceled`; all else is thrown as {@link TaskFailedError}. */
+export function canceledResultOrThrow(
+  error: WorkflowFailedError,
+  { workflowId, attributes, memo }: DescribedWorkflow,
+): TaskResult {
+  const { cause } = error;
+  const task = { workflowId, requestId: attributes.get(searchAttributes.requestId.name) ?? null };
+  if (cause instanceof CancelledFailure) {
+    const nothing = { outputs: [], outputCount: 0, outputBytes: 0, failedOutputs: [], failedOutputCount: 0 };
+    return { ...task, status: 'Canceled', ...nothing, ...readCanceledMemo(Object.fromEntries(memo)) };
+  }
+  throw new TaskFailedError({ ...task, ...describeFailure(cause, unfollowedTask) }, { cause: error });
+}
+
+/**
+ * How a workflow ended that neither completed nor was stopped. `cutOffWords`: of one that was terminated or timed out.
+ *
+ * @internal exported for tests
+ */
+export function describeFailure(
+  cause: unknown,
+  cutOffWords: string,
+): Pick<TaskFailedError, 'failureType' | 'message' | 'details'> {
+  if (cause instanceof ApplicationFailure) {
+    const { type, message, details } = cause;
+    // It may quote the service, and another version may have written the history.
+    return {
+      failureType: Object.values(failureTypes).find((known) => known === type) ?? 'Unknown',
+      message: redact(message),
+      details: redactJson(details?.[0] ?? null),
+    };
+  }
+  const ended = (failureType: UntypedEnding, how: string) => {
+    return { failureType, message: `The workflow ${how}, ${cutOffWords}`, details: null };
+  };
+  if (cause instanceof TerminatedFailure) return ended('WorkflowTerminated', 'was terminated');
+  if (cause instanceof TimeoutFailure) return ended('WorkflowTimedOut', 'was timed out by Temporal');
+  return ended('Unknown', 'ended without a failure');
+}
+
+const unfollowedRows =
+  'so its rows are no longer started or recorded; those that ran go on. Run the batch again: it finds them.';
+
+/** The same of a batch: one that was stopped has its counts in its last progress, which a worker has to answer. */
+export async function stoppedResultOrThrow(
+  error: WorkflowFailedError,
+  { workflowId, taskQueue }: Pick<DescribedWorkflow, 'workflowId' | 'taskQueue'>,
+  askProgress: () => Promise<BatchProgress | undefined>,
+): Promise<BatchResult> {
+  if (error.cause instanceof CancelledFailure) {
+    const progress = await askProgress();
+    if (progress === undefined) throw new NoWorkerError(workflowId, { cause: error, taskQueue });
+    const { batchId, rows, badRows, report, onRecord } = progress;
+    if (report !== null) return { batchId, rows, badRows, ending: 'stopped', onRecord, ...report };
+  }
+  const ending = describeFailure(error.cause, unfollowedRows);
+  throw new TaskFailedError({ workflowId, requestId: null, ...ending }, { cause: error });
 }

@@ -28,8 +28,7 @@ import { BatchHandle } from './batch/batch-handle';
 import { connectTemporal } from './connect-temporal';
 import { checkOptions, InputInvalidError } from './errors';
 import type { ConnectionSources } from './connection-errors';
-import { type ListedTask, listTasks } from './task/list-tasks';
-import type { ListTasksOptions } from './task/task-filter';
+import { type ListedTask, listTasks, type ListTasksOptions } from './task/list-tasks';
 import { listBatches, type ListBatchesOptions, type ListedBatch } from './batch/list-batches';
 import { checkBatchStart, startBatch } from './batch/start-batch';
 import { Sweeps } from './sweeps';
@@ -164,10 +163,9 @@ export class Longhaul {
   }
 
   /**
-   * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task. A start may be
-   * repeated with the same key and input, after a crash for instance. Files may be contents, bytes or streams, where the
-   * client has a `staging`; the same bytes under the same name are the same input. The input counts as it is when `start` is
-   * called; leave contents alone until it has returned.
+   * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task, so a start may be
+   * repeated with the same key and input. Files may be contents, bytes or streams, where the client has a `staging`; the same
+   * bytes under the same name are the same input. Leave contents alone until `start` has returned.
    *
    * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another input.
    */
@@ -183,9 +181,8 @@ export class Longhaul {
   }
 
   /**
-   * Follows a task that was created elsewhere, and archives its outputs. If a running workflow follows it already,
-   * attaches to that; if its workflow is over, archives it again: complete files are kept, missing ones are fetched.
-   * Nothing is created, so nothing is paid.
+   * Follows a task that was created elsewhere, and archives its outputs; nothing is created or paid. A workflow that follows it
+   * already is attached to; if that is over, missing files are fetched again.
    *
    * Its result throws `TaskFailedError` with `TaskNotFound` when the service does not know the request id, and with
    * `ResultLost` when the service has deleted the results. Throws `InputInvalidError` before anything is sent, and
@@ -196,19 +193,15 @@ export class Longhaul {
     return new TaskHandle(this.#access, workflowId, origin);
   }
 
-  /**
-   * The task with this key or workflow id; whether it exists is checked by the first request. Throws
-   * `InputInvalidError` when this can be neither.
-   */
+  /** The task with this key or workflow id; whether it exists is checked by the first request. Throws `InputInvalidError`. */
   task(idOrKey: string): TaskHandle {
     return new TaskHandle(this.#access, checkedTaskId(idOrKey), null);
   }
 
   /**
-   * Runs the rows of a file, each as a task of its own; `prepareRows` makes `rows` of a row file. A batch of this id
-   * that runs with these rows is attached to, and `started.withoutEffect` has the options that it does not take any more;
-   * one that is over is run again: rows that ended are on record and are left as they are, unless `retryFailed` says
-   * otherwise.
+   * Runs the rows of a file, each as a task of its own; `prepareRows` makes `rows` of a row file. A batch of this id that runs
+   * with these rows is attached to (`started.withoutEffect` has the options that it does not take any more); one that is over
+   * is run again: rows that ended are left as they are, unless `retryFailed` says otherwise.
    *
    * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when a batch of this id runs with other rows.
    */
@@ -218,10 +211,7 @@ export class Longhaul {
     return new BatchHandle(this.#access, id, started);
   }
 
-  /**
-   * The batch with this id; whether it exists is checked by the first request. Throws `InputInvalidError` when this can
-   * be none.
-   */
+  /** The batch with this id; whether it exists is checked by the first request. Throws `InputInvalidError` for what can be none. */
   batch(id: string): BatchHandle {
     if (isBatchId(id)) return new BatchHandle(this.#access, id);
     throw new InputInvalidError([`The batch id is ${showValue(id)}; give ${batchIdRemedy}.`], 'arguments');
@@ -241,24 +231,16 @@ export class Longhaul {
   }
 
   /**
-   * How an account's daily budget stands on a day in UTC, such as `2026-03-01`; `undefined` when no task asked for it, which
-   * is always so of an account without one in `dailyBudgets` of the workers' price file, or when Temporal does not keep the day
-   * any longer. Throws `InputInvalidError` for what is no account or day, and
-   * `NoWorkerError` while no worker answers.
-   *
-   * @param day - @default today
+   * How an account's daily budget stands on a day in UTC, such as `2026-03-01`, by default today; `undefined` when no task asked
+   * for it, as of an account without one in the workers' price file, or when Temporal does not keep the day any longer. Throws
+   * `InputInvalidError` for what is no account or day, and `NoWorkerError` while no worker answers.
    */
   async dailyBudget(account: string, day: string = utcDay(Date.now())): Promise<DayView | undefined> {
-    if (isTaskKey(account) && !Number.isNaN(endOfDayMs(day))) {
-      return await new TemporalAccountDays(this.#access).view({ account, day });
-    }
-    throw new InputInvalidError(
-      [
-        ...(isTaskKey(account) ? [] : [`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`]),
-        ...(Number.isNaN(endOfDayMs(day)) ? [`The day is ${showValue(day)}; give a date such as 2026-03-01.`] : []),
-      ],
-      'arguments',
-    );
+    const problems: string[] = [];
+    if (!isTaskKey(account)) problems.push(`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`);
+    if (Number.isNaN(endOfDayMs(day))) problems.push(`The day is ${showValue(day)}; give a date such as 2026-03-01.`);
+    if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
+    return await new TemporalAccountDays(this.#access).view({ account, day });
   }
 
   /** The scheduled sweeps of these workers: what was paid for and is not safe. */

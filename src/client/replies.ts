@@ -1,133 +1,63 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
-import type { BatchFailureDetails, TaskFailureDetails } from '../contract/failure-details';
-import type { TaskResult } from '../contract/task-result';
-import type { TaskStatus } from '../contract/task-messages';
-
-/** Of the fields that details of a failure may have, those without which `detailsOf` gives none. */
-type With<Details, Field extends keyof Details> = {
-  readonly [Name in Field]-?: Exclude<Details[Name], undefined>;
-};
-
-/**
- * What a failure of each type says for a program, in the first of its details; types that are not here say nothing more
- * than their message. Durable: names and meanings stay.
- */
-export interface FailureDetails {
-  readonly InputInvalid: With<TaskFailureDetails['InputInvalid'], 'problems'>;
-  readonly InputUnusable: With<TaskFailureDetails['InputUnusable'], 'inputs'>;
-  readonly TaskRejected: With<TaskFailureDetails['TaskRejected'], 'httpStatus' | 'code'>;
-  readonly CreateUncertain: With<TaskFailureDetails['CreateUncertain'], 'createNumber'>;
-  readonly TaskFailed: With<TaskFailureDetails['TaskFailed'], 'result'>;
-  readonly SuccessNoOutputs: With<TaskFailureDetails['SuccessNoOutputs'], 'result'>;
-  /** Of a task that ended after it was stopped for its deadline. */
-  readonly DeadlineExceeded: With<TaskFailureDetails['DeadlineExceeded'], 'result'>;
-  readonly TaskNotFound: With<TaskFailureDetails['TaskNotFound'], 'requestId'>;
-  readonly ResultLost: With<TaskFailureDetails['ResultLost'], 'requestId'>;
-  readonly ArchiveIncomplete: With<TaskFailureDetails['ArchiveIncomplete'], 'requestId'>;
-  readonly StopUnconfirmed: With<TaskFailureDetails['StopUnconfirmed'], 'requestId'>;
-  readonly RowsChanged: With<BatchFailureDetails['RowsChanged'], 'changed' | 'changedRows' | 'renamed'>;
-}
+import { moment } from '../contract/schema';
 
 /*
- * Results and answers as Temporal hands them on. Any program may run workflows under the names and ids of Longhaul's, so
- * their shape is checked before anything is read of them. Fields that earlier versions did not have may be missing.
+ * What the workflow of a batch answers, as Temporal hands it on. Any program may run workflows under the names and ids of
+ * Longhaul's, so the shape is checked before anything is read of it.
  */
 
-const text = z.string();
-const count = z.number();
-const moment = z.string().refine((value) => !Number.isNaN(Date.parse(value)));
-const counts = z.record(text, count);
+const text = v.string();
+const count = v.number();
+const counts = v.record(text, count);
+const money = v.object({ currency: text, micros: count });
+const sums = v.array(money);
+const uploads = v.object({ files: count, bytes: count, shared: count });
+const spread = { median: count, p90: count };
+const row = { key: text, originalKey: v.optional(text), line: count, sheetRow: v.optional(count) };
+const rowsOnRecord = v.optional(v.object({ success: count, failed: count, canceled: count, gone: count }));
 
-const money = z.object({ currency: text, micros: count });
-
-const uploads = z.object({ files: count, bytes: count, shared: count });
-
-const taskResult = z.object({
-  workflowId: text,
-  requestId: text.nullable(),
-  status: z.enum(['Success', 'Failed', 'Canceled']),
-  outputs: z.array(
-    z.object({ path: text, sha256: text, bytes: count, ext: text, errorType: text, index: count.optional() }),
-  ),
-  outputCount: count.optional(),
-  outputBytes: count.optional(),
-  failedOutputs: z.array(z.object({ index: count, errorType: text, message: text.nullable() })).optional(),
-  failedOutputCount: count.optional(),
-  manifest: text.nullable(),
-  costTimes: counts,
-  cost: money.nullable().optional(),
-  startedAt: moment.optional(),
-  createNumber: count.optional(),
-  uploads: uploads.optional(),
-  timestamps: z.record(text, z.object({ iso: moment.nullable(), raw: text })),
-});
-
-const taskStatus = z.object({
-  status: text,
-  since: moment,
-  startedAt: moment,
-  requestId: text.nullable(),
-  serviceStatus: text.nullable(),
-  serviceStatusAt: moment.optional(),
-  queuePosition: count.nullable(),
-  polls: count,
-  failedPolls: count,
-  createRequests: count,
-  waitingFor: text,
-  nextStep: text,
-  problem: text.nullable(),
-  stopRequests: z.array(z.object({ verb: text, askedAt: moment, outcome: text, words: text })),
-});
-
-const spread = z.object({ median: count, p90: count });
-const appFigures = z.object({
-  webAppId: count,
-  rows: count,
-  ms: spread.nullable(),
-  cost: spread.extend({ currency: text }).nullable(),
-});
-
-const placedKey = { key: text, originalKey: text.optional(), line: count, sheetRow: count.optional() };
-
-const report = z.object({
+const goneRows = v.object({ rows: count, sums, unknownRows: count });
+const report = v.object({
   jsonl: text,
   csv: text,
-  html: text.optional(),
-  costs: z
-    .object({
-      sums: z.array(money),
-      withoutResult: z.array(money),
-      knownRows: count,
-      unknownRows: count,
-      goneRows: z.object({ rows: count, sums: z.array(money), unknownRows: count }).optional(),
-    })
-    .optional(),
-  apps: z.array(appFigures).optional(),
+  html: v.optional(text),
+  costs: v.optional(
+    v.object({ sums, withoutResult: sums, knownRows: count, unknownRows: count, goneRows: v.optional(goneRows) }),
+  ),
+  apps: v.optional(
+    v.array(
+      v.object({
+        webAppId: count,
+        rows: count,
+        ms: v.nullable(v.object(spread)),
+        cost: v.nullable(v.object({ ...spread, currency: text })),
+      }),
+    ),
+  ),
   success: count,
   failed: count,
   canceled: count,
   notStarted: count,
   outputs: count,
   outputBytes: count,
-  failedOutputs: count.optional(),
+  failedOutputs: v.optional(count),
   uploads,
   failures: counts,
-  slowest: z.array(z.object({ ...placedKey, ms: count })),
-  unsuccessful: z.array(z.object({ ...placedKey, type: text, message: text })),
+  slowest: v.array(v.object({ ...row, ms: count })),
+  unsuccessful: v.array(v.object({ ...row, type: text, message: text })),
 });
 
-const rowsOnRecord = z.object({ success: count, failed: count, canceled: count, gone: count });
-
-const batchResult = report.extend({
+const batchResult = v.object({
+  ...report.entries,
   batchId: text,
   rows: count,
   badRows: count,
-  ending: z.enum(['completed', 'drained', 'stopped']),
-  onRecord: rowsOnRecord.optional(),
+  ending: v.picklist(['completed', 'drained', 'stopped']),
+  onRecord: rowsOnRecord,
 });
 
-const budgetView = z.object({
+const budget = v.object({
   budget: money,
   settled: money,
   expected: money,
@@ -135,13 +65,12 @@ const budgetView = z.object({
   unknown: count,
   places: count,
 });
+const heldUp = v.object({ rows: count, since: moment, key: v.optional(text), activity: text, words: text });
 
-const heldUp = z.object({ rows: count, since: moment, key: text.optional(), activity: text, words: text });
-
-const batchProgress = z.object({
+const batchProgress = v.object({
   batchId: text,
   state: text,
-  source: text.nullable(),
+  source: v.nullable(text),
   startedAt: moment,
   rows: count,
   badRows: count,
@@ -151,79 +80,30 @@ const batchProgress = z.object({
   running: count,
   waiting: count,
   concurrency: count,
-  pausedAt: moment.optional(),
-  toRetry: count.optional(),
-  rowStates: z.object({ asOf: moment, counts, heldUp: heldUp.optional() }).optional(),
-  perMinute: count.nullable(),
-  expectedEnd: moment.nullable(),
-  lastMovedAt: moment.nullish(),
+  pausedAt: v.optional(moment),
+  toRetry: v.optional(count),
+  rowStates: v.optional(v.object({ asOf: moment, counts, heldUp: v.optional(heldUp) })),
+  perMinute: v.nullable(count),
+  expectedEnd: v.nullable(moment),
+  lastMovedAt: v.nullish(moment),
   failures: counts,
-  attempt: z.object({ number: count, of: count }).optional(),
-  costs: z.object({ sums: z.array(money), unknown: count }).optional(),
-  budget: budgetView.nullish(),
-  dailyBudget: z.object({ account: text, words: text, untilMs: count }).optional(),
+  attempt: v.optional(v.object({ number: count, of: count })),
+  costs: v.optional(v.object({ sums, unknown: count })),
+  budget: v.nullish(budget),
+  dailyBudget: v.optional(v.object({ account: text, words: text, untilMs: count })),
   uploads,
-  lastFailures: z.array(z.object({ ...placedKey, message: text })),
-  problem: text.nullable(),
-  report: report.nullable(),
-  onRecord: rowsOnRecord.optional(),
+  lastFailures: v.array(v.object({ ...row, message: text })),
+  problem: v.nullable(text),
+  report: v.nullable(report),
+  onRecord: rowsOnRecord,
 });
-
-const known = z.object({ requestId: text });
-const withResult = z.object({ result: taskResult });
-
-/** What the details of a failure of each type are, as far as its type says it. */
-const failureDetails: { readonly [Type in keyof FailureDetails]: z.ZodType } = {
-  InputInvalid: z.object({ problems: z.array(text) }),
-  InputUnusable: z.object({ inputs: z.array(text) }),
-  TaskRejected: z.object({ httpStatus: count, code: count.nullable() }),
-  CreateUncertain: z.object({ createNumber: count }),
-  TaskFailed: withResult,
-  SuccessNoOutputs: withResult,
-  DeadlineExceeded: withResult,
-  TaskNotFound: known,
-  ResultLost: known,
-  ArchiveIncomplete: known,
-  StopUnconfirmed: z.object({ requestId: text.nullable() }),
-  RowsChanged: z.object({
-    changed: count,
-    changedRows: z.array(z.object(placedKey)),
-    renamed: z
-      .object({
-        newRows: count,
-        firstNew: z.array(z.object(placedKey)),
-        missingRows: count,
-        firstMissing: z.array(z.object({ key: text })),
-      })
-      .nullable(),
-  }),
-};
-
-/** Whether this can be the details of a failure of this type. */
-export function isFailureDetails<Type extends keyof FailureDetails>(
-  type: Type,
-  value: unknown,
-): value is FailureDetails[Type] {
-  // From JavaScript it may be a type without details.
-  return Object.hasOwn(failureDetails, type) && failureDetails[type].safeParse(value).success;
-}
-
-/** Whether this can be the result of a task. */
-export function isTaskResult(value: unknown): value is TaskResult {
-  return taskResult.safeParse(value).success;
-}
-
-/** Whether this can be a task's answer to `status`. */
-export function isTaskStatus(value: unknown): value is TaskStatus {
-  return taskStatus.safeParse(value).success;
-}
 
 /** Whether this can be the result of a batch. */
 export function isBatchResult(value: unknown): value is BatchResult {
-  return batchResult.safeParse(value).success;
+  return v.is(batchResult, value);
 }
 
 /** Whether this can be a batch's answer to `progress`. */
 export function isBatchProgress(value: unknown): value is BatchProgress {
-  return batchProgress.safeParse(value).success;
+  return v.is(batchProgress, value);
 }

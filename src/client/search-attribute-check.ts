@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
@@ -11,7 +12,7 @@ const typeCodes: Readonly<Record<AttributeTypeName, temporal.api.enums.v1.Indexe
   Keyword: INDEXED_VALUE_TYPE_KEYWORD,
   KeywordList: INDEXED_VALUE_TYPE_KEYWORD_LIST,
 };
-const defaultVisibleWithinMs = 30_000;
+const visibleWithinMs = 30_000;
 const checkAgainAfterMs = 200;
 
 /** Longhaul's search attributes that a namespace does not have as they should be. */
@@ -42,9 +43,8 @@ export async function searchAttributeGaps(
     types = new Map(Object.entries(customAttributes));
   } catch (error) {
     if (!isNotAllowed(error)) throw error;
-    const usable = searchAttributeNames.map(async (name) => await areTaken(connection, namespace, [name]));
-    const are = await Promise.all(usable);
-    return { missing: searchAttributeNames.filter((_, index) => are[index] === false), mistyped: [] };
+    const taken = await Promise.all(searchAttributeNames.map((name) => areTaken(connection, namespace, [name])));
+    return { missing: searchAttributeNames.filter((_, index) => taken[index] === false), mistyped: [] };
   }
   return {
     missing: searchAttributeNames.filter((name) => !types.has(name)),
@@ -78,27 +78,19 @@ export async function registerSearchAttributes(
   connection: OperatorConnection,
   namespace: string,
   names: readonly string[],
-  visibleWithinMs: number = defaultVisibleWithinMs,
 ): Promise<void> {
   if (names.length === 0) return;
   const searchAttributes = Object.fromEntries(names.map((name) => [name, typeCode(name)]));
   await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   const deadline = Date.now() + visibleWithinMs;
-  while (!(await areUsable(connection, namespace, names))) {
+  for (;;) {
+    const { missing } = await searchAttributeGaps(connection, namespace);
+    if (!names.some((name) => missing.includes(name)) && (await areTaken(connection, namespace, names))) return;
     if (Date.now() > deadline) {
       throw new Error(`Temporal registered ${names.join(', ')}, but did not take them within ${visibleWithinMs} ms.`);
     }
-    await new Promise((resolve) => setTimeout(resolve, checkAgainAfterMs));
+    await delay(checkAgainAfterMs);
   }
-}
-
-async function areUsable(
-  connection: OperatorConnection,
-  namespace: string,
-  names: readonly string[],
-): Promise<boolean> {
-  const { missing } = await searchAttributeGaps(connection, namespace);
-  return !names.some((name) => missing.includes(name)) && (await areTaken(connection, namespace, names));
 }
 
 /** Temporal refuses a query that names an unknown attribute. */

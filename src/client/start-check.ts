@@ -3,9 +3,9 @@ import { win32 } from 'node:path';
 import { Readable } from 'node:stream';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { TaskPlan } from '../contract/parse-task-input';
-import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
+import { type AdoptedTaskInput, adoptedTaskSchema, inputDigest, type TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/archive-folder';
-import { tagProblems } from '../contract/task-tags';
+import { tagProblems } from '../contract/search-attributes';
 import { adoptionKey, isTaskKey, taskKeyRemedy, taskWorkflowId, workflowIdOf } from '../contract/workflow-ids';
 import { isRequestId } from '../core/create-outcome';
 import { isRecord } from '../core/json';
@@ -24,10 +24,7 @@ export type StartTaskInput = TaskInput & {
   readonly key?: string;
 };
 
-/**
- * An adoption as `start` takes it. A type of its own beside that of a new task, each without what only the other has: an
- * editor then knows which of them is written, and shows what its fields mean.
- */
+/** An adoption as `start` takes it; a type of its own, so that an editor knows which of them is written. */
 export type StartAdoptionInput = AdoptedTaskInput &
   Pick<StartTaskInput, 'key'> & {
     /** Only a new task has them. */
@@ -114,9 +111,8 @@ function taskOptionProblems<Options extends TaskStartOptions>(
   options: Options | undefined,
   rules: OptionRules<Options>,
 ): readonly string[] {
-  const problems = optionProblems(options, rules);
   const tags: unknown = isRecord(options) ? options.tags : undefined;
-  return tags === undefined ? problems : [...problems, ...tagProblems(tags)];
+  return [...optionProblems(options, rules), ...(tags === undefined ? [] : tagProblems(tags))];
 }
 
 /** Checks input and options as `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
@@ -125,10 +121,7 @@ export function checkedStart(request: StartTaskInput, options?: StartTaskOptions
   return checkedAttempt(request, options, wrongOptions, wrongOptions.length === 0 ? 'task' : 'arguments');
 }
 
-/**
- * @param request - from JavaScript it may be anything.
- * @param problems - what is wrong beside it.
- */
+/** @param problems - what is wrong beside the request. */
 function checkedAttempt(
   request: unknown,
   options: TaskStartOptions | undefined,
@@ -146,7 +139,7 @@ function checkedAttempt(
     ...(isTaskKey(key) ? [] : [keyProblem(key, 'adopt' in fields)]),
     ...problems,
     ...(parsed.problems ?? taskPlaceProblems(parsed.plan, `task:${String(key)}`)),
-    ...relativePathProblems(isRecord(request) ? request['inputs'] : undefined),
+    ...relativePathProblems(fields['inputs']),
   ];
   if (parsed.plan === undefined || !isTaskKey(key) || found.length > 0) throw new InputInvalidError(found, what);
   const { plan } = parsed;
@@ -165,10 +158,7 @@ function checkedAttempt(
   };
 }
 
-/**
- * A relative path would start from folders of the worker that the caller does not see, and the task would have failed by
- * then. From other programs a worker takes one: it may stand in histories.
- */
+/** A relative path would start from folders of the worker that the caller does not see. */
 function relativePathProblems(inputs: unknown): string[] {
   return Object.entries(isRecord(inputs) ? inputs : {}).flatMap(([name, value]) => {
     const file: unknown = isRecord(value) ? value['file'] : undefined;
@@ -189,26 +179,17 @@ function keyProblem(key: unknown, isAdoption: boolean): string {
   return `key is there and ${String(key)}; give ${taskKeyRemedy}, or leave key out for ${without}.`;
 }
 
-/** The fields of the input are checked with the input. */
-const adoptTaskRules: OptionRules<AdoptTaskOptions> = {
-  key: checkedElsewhere,
-  webAppId: checkedElsewhere,
-  account: checkedElsewhere,
-  archive: checkedElsewhere,
-  watch: checkedElsewhere,
-  deadlines: checkedElsewhere,
-  webhook: checkedElsewhere,
-  tuning: checkedElsewhere,
-  createNumber: checkedElsewhere,
-  batch: checkedElsewhere,
+const followFields = ['key', ...Object.keys(adoptedTaskSchema.entries).filter((name) => name !== 'adopt')];
+const adoptTaskRules = {
+  ...Object.fromEntries(followFields.map((name) => [name, checkedElsewhere])),
   ...taskStartRules,
-};
+} as OptionRules<AdoptTaskOptions>;
 
 /** Checks the input as {@link adoptTask} does, without Temporal. Throws `InputInvalidError`. */
 export function checkedAdoption(requestId: string, options?: AdoptTaskOptions): StartAttempt {
   const isId = isRequestId(requestId);
   const how = Object.entries(isRecord(options) ? options : {});
-  const known = how.filter(([name]) => Object.hasOwn(adoptTaskRules, name) && !Object.hasOwn(taskStartRules, name));
+  const known = how.filter(([name]) => followFields.includes(name));
   // Another id stands in for one that is none while the options are checked.
   const request = { ...Object.fromEntries(known), adopt: { requestId: isId ? requestId : 'any' } };
   const problems = [...(isId ? [] : [requestIdProblem(requestId)]), ...taskOptionProblems(options, adoptTaskRules)];
@@ -230,10 +211,7 @@ export function checkedTaskId(idOrKey: string): string {
 /** As deep as the fields of an input go (`batch.names.columns`): what is nested deeper is refused. */
 const maxDepth = 3;
 
-/**
- * What a program gives to a start, as it is now: the start waits before it sends, and a program that goes on to fill the same
- * object for its next task must not change this one. Contents stay what they are.
- */
+/** What is given to a start, as it is now: a program may fill the same object for its next task. Contents stay what they are. */
 export function ownCopy<Given>(given: Given): Given {
   return copyOf(given, 0) as Given;
 }

@@ -8,6 +8,7 @@ import {
   type WorkflowExecutionStatusName,
 } from '@temporalio/client';
 import {
+  isSweepResult,
   parseSweepInput,
   sweepScheduleId,
   sweepWorkflow,
@@ -16,12 +17,10 @@ import {
   type SweepResult,
 } from '../contract/sweep';
 import { workflowTaskTimeout } from '../core/workflow-tasks';
-import { findingKinds } from '../core/reconcile';
-import { isRecord } from '../core/json';
 import { errorMessage, showValue } from '../core/text';
 import { InputInvalidError, ReplyInvalidError, SweepFailedError, UnknownTaskError } from './errors';
 import { abortable, askTemporal, type TemporalAccess, translating, workflowUrl } from './temporal-access';
-import { listWorkflows } from './list-workflows';
+import { listWorkflows } from './workflow-info';
 import type { WorkflowInfo } from './workflow-info';
 
 /** The Schedule of a task queue's sweeps. */
@@ -53,11 +52,12 @@ export interface SweepStatus {
 
 const minEveryMs = 5 * 60_000;
 const maxEveryMs = 30 * 24 * 3_600_000;
-/** What was missed, while Temporal was down, is not made up for. */
+/** What was missed longer ago, while Temporal was down, is not made up for. */
 const catchupWindow = '10 minutes';
 /** A sweep is late after two intervals and this. */
 const graceMs = 30 * 60_000;
 const pageSize = 20;
+const startOptions = { workflowTaskTimeout, staticSummary: 'What was paid for and is not safe' };
 
 /** Whether sweeps may be so far apart. */
 export function isSweepInterval(everyMs: unknown): everyMs is number {
@@ -86,26 +86,22 @@ export class Sweeps {
     const problems = isSweepInterval(everyMs) ? [] : [`everyMs is ${showValue(everyMs)}; ${remedy}.`];
     const plan = checkedPlan(input, problems);
     const { taskQueue, client } = this.#access;
+    const scheduleId = this.#scheduleId;
     const schedule = {
       spec: { intervals: [{ every: everyMs }] },
       action: {
+        ...startOptions,
         type: 'startWorkflow' as const,
         workflowType: sweepWorkflow,
-        workflowId: this.#scheduleId,
+        workflowId: scheduleId,
         taskQueue,
         args: [plan],
-        workflowTaskTimeout,
-        staticSummary: 'What was paid for and is not safe',
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow },
     };
     await this.#ask(async () => {
       try {
-        await client.schedule.create({
-          ...schedule,
-          scheduleId: this.#scheduleId,
-          state: { triggerImmediately: true },
-        });
+        await client.schedule.create({ ...schedule, scheduleId, state: { triggerImmediately: true } });
       } catch (error) {
         if (!(error instanceof ScheduleAlreadyRunning)) throw error;
         await this.#handle.update(() => ({ ...schedule, state: { paused: false } }));
@@ -147,17 +143,13 @@ export class Sweeps {
    * when it does not complete.
    */
   async run(input: SweepInput | undefined, signal?: AbortSignal): Promise<SweepResult> {
-    const plan = input === undefined ? await this.#installedPlan() : checkedPlan(input);
+    const { plan = {}, problems = [] } = input === undefined ? ((await this.status()).installed ?? {}) : {};
+    if (problems.length > 0) throw new InputInvalidError(problems, 'sweep');
+    const checked = checkedPlan(input ?? plan);
     const { taskQueue, client } = this.#access;
     const workflowId = `${this.#scheduleId}-now-${randomUUID()}`;
     const handle = await this.#ask(() =>
-      client.workflow.start(sweepWorkflow, {
-        workflowId,
-        taskQueue,
-        args: [plan],
-        workflowTaskTimeout,
-        staticSummary: 'What was paid for and is not safe',
-      }),
+      client.workflow.start(sweepWorkflow, { ...startOptions, workflowId, taskQueue, args: [checked] }),
     );
     const wait = (): Promise<unknown> => abortable(this.#access, signal, () => handle.result());
     try {
@@ -171,13 +163,6 @@ export class Sweeps {
     }
   }
 
-  async #installedPlan(): Promise<SweepPlan> {
-    const { installed } = await this.status();
-    if (installed === null) return checkedPlan({});
-    if (installed.problems.length > 0) throw new InputInvalidError(installed.problems, 'sweep');
-    return installed.plan;
-  }
-
   get #handle() {
     return this.#access.client.schedule.getHandle(this.#scheduleId);
   }
@@ -186,7 +171,6 @@ export class Sweeps {
     return askTemporal(this.#access, this.#scheduleId, ask);
   }
 
-  /** Undefined when no Schedule is there. */
   #described<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
     return this.#ask(async () => {
       try {
@@ -272,28 +256,7 @@ function installedSweep(
   };
 }
 
-/** Another program may have started a workflow of this type, with any result. */
 function checkedResult(workflowId: string, result: unknown): SweepResult {
   if (isSweepResult(result)) return result;
   throw new ReplyInvalidError(workflowId, 'The result of the sweep');
-}
-
-function isSweepResult(value: unknown): value is SweepResult {
-  if (!isRecord(value)) return false;
-  const { endedAt, safe, unsafe, handled, report, text } = value;
-  return (
-    typeof endedAt === 'string' &&
-    !Number.isNaN(Date.parse(endedAt)) &&
-    isRecord(safe) &&
-    Object.values(safe).every(isCount) &&
-    isRecord(unsafe) &&
-    Object.entries(unsafe).every(([kind, count]) => findingKinds.some((known) => known === kind) && isCount(count)) &&
-    isCount(handled) &&
-    typeof report === 'string' &&
-    typeof text === 'string'
-  );
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -50,10 +50,9 @@ export interface TemporalAccess {
 
 /** How long one request to Temporal may take, the SDK's own retries included. */
 export const callTimeoutMs = 15_000;
-/** How long an error may wait for what it names. */
 const describeTimeoutMs = 3_000;
 
-/** Whether an error message of gRPC or the server is about a message or payload beyond its limits. */
+/** Whether gRPC or the server says that a message or payload is beyond its limits. */
 export function isTooLarge(words: string): boolean {
   return /larger than max|exceeds? (the )?(size )?limit/i.test(words);
 }
@@ -73,7 +72,7 @@ export async function askTemporal<Answer>(
   return translating(access, workflowId, () => access.client.withDeadline(Date.now() + timeoutMs, ask));
 }
 
-/** Sends a request to Temporal without a deadline; failures are thrown as errors of this client. */
+/** The same without a deadline. */
 export async function translating<Answer>(
   access: TemporalAccess,
   workflowId: string,
@@ -92,9 +91,8 @@ export async function translating<Answer>(
 }
 
 /**
- * With the task queue of its workflow, which need not be that of the client. The SDK has one error for an update that no worker
- * answers, for one that a stuck workflow does not answer, and for one that does not reach Temporal: only asking Temporal itself
- * tells them apart.
+ * The SDK has one error for an update that no worker answers, for one that a stuck workflow does not answer, and for one that
+ * does not reach Temporal: only asking Temporal itself tells them apart. It also knows the task queue of the workflow.
  */
 async function explainSilence(
   access: TemporalAccess,
@@ -103,11 +101,12 @@ async function explainSilence(
   const { client } = access;
   const { workflowId, cause } = error;
   try {
-    const withinMs = Date.now() + describeTimeoutMs;
-    const described = await client.withDeadline(withinMs, () => describeWorkflow(client, workflowId));
+    const described = await client.withDeadline(Date.now() + describeTimeoutMs, () => {
+      return describeWorkflow(client, workflowId);
+    });
     const { taskQueue, stuck, isOverloaded, encryptionKey } = described;
-    if (stuck !== null) return new WorkflowStuckError(workflowId, stuck.message, { cause });
-    if (isOverloaded) return new WorkflowStuckError(workflowId, overloadWords, { cause });
+    const words = isOverloaded ? overloadWords : stuck?.message;
+    if (words !== undefined) return new WorkflowStuckError(workflowId, words, { cause });
     if (error instanceof WorkflowStuckError) return error;
     return new NoWorkerError(workflowId, { cause, taskQueue, encryptionKey });
   } catch (failure) {
@@ -184,28 +183,20 @@ async function namingAll(access: TemporalAccess, known: unknown): Promise<unknow
   return new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`, { cause, sources });
 }
 
-/** See {@link toClientError}. */
 function clientError({ client, address, sources }: TemporalAccess, error: unknown, workflowId = ''): unknown {
-  const { namespace } = client.options;
-  return toClientError(error, { address, sources, namespace, workflowId });
+  return toClientError(error, { address, sources, namespace: client.options.namespace, workflowId });
 }
 
-/** What a failed request was about. */
-interface RequestPlace {
-  readonly address: string;
-  readonly sources?: ConnectionSources | undefined;
+interface RequestPlace extends Pick<TemporalAccess, 'address' | 'sources'> {
   readonly namespace: string;
   readonly workflowId: string;
 }
 
-/**
- * Maps an error of Temporal to an error of this client; an error without a meaning here (a bug, say) is returned as it
- * is.
- */
+/** Maps an error of Temporal to an error of this client; one without a meaning here (a bug, say) is returned as it is. */
 export function toClientError(error: unknown, where: RequestPlace): unknown {
   const { address, sources, namespace, workflowId } = where;
   const options = { cause: error };
-  const connection = { ...options, sources };
+  const connection = { cause: error, sources };
   if (error instanceof LonghaulError) return error;
   if (isUndecodable(error)) return new ReplyInvalidError(workflowId, 'What Temporal keeps', options);
   if (error instanceof NamespaceNotFoundError) return new NamespaceMissingError(namespace, address, connection);
@@ -218,9 +209,8 @@ export function toClientError(error: unknown, where: RequestPlace): unknown {
   }
   // A client's error wraps the one of gRPC; a worker's connection throws that itself, with the details in its message.
   const grpc = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
-  if (grpc instanceof Error && /channel has been shut down/i.test(grpc.message)) {
+  if (grpc instanceof Error && /channel has been shut down/i.test(grpc.message))
     return new ClientClosedError(address, options);
-  }
   if (!isGrpcServiceError(grpc)) return error;
   const words = (grpc.details === '' ? grpc.message : grpc.details).replace(emptyNote, '');
   switch (grpc.code) {
@@ -233,12 +223,12 @@ export function toClientError(error: unknown, where: RequestPlace): unknown {
     case grpcStatus.ABORTED:
     case grpcStatus.INTERNAL:
     case grpcStatus.DATA_LOSS:
-    case grpcStatus.UNIMPLEMENTED: {
+    case grpcStatus.UNIMPLEMENTED:
       // A part of Temporal fails, or a proxy before it; what a caller canceled has rejected by then.
-      const remedy = `Try again; if it stays so, see Temporal’s log, and check ${sources?.address ?? 'TEMPORAL_ADDRESS'}.`;
-      const reason = `it answered ${grpcStatus[grpc.code]} (${words})`;
-      return new TemporalUnreachableError(address, reason, { ...connection, remedy });
-    }
+      return new TemporalUnreachableError(address, `it answered ${grpcStatus[grpc.code]} (${words})`, {
+        ...connection,
+        remedy: `Try again; if it stays so, see Temporal’s log, and check ${sources?.address ?? 'TEMPORAL_ADDRESS'}.`,
+      });
     case grpcStatus.RESOURCE_EXHAUSTED:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return new TemporalBusyError(address, words, options);

@@ -19,10 +19,8 @@ type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecution
 type Payload = temporal.api.common.v1.IPayload;
 type Failure = temporal.api.failure.v1.IFailure;
 
-const {
-  EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT: WORKFLOW_TASK_TIMED_OUT,
-  EVENT_TYPE_WORKFLOW_TASK_FAILED: WORKFLOW_TASK_FAILED,
-} = temporal.api.enums.v1.EventType;
+const { EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT: TIMED_OUT, EVENT_TYPE_WORKFLOW_TASK_FAILED: FAILED } =
+  temporal.api.enums.v1.EventType;
 
 /**
  * A workflow as Temporal reports it. Unlike the SDK, this reports a memo or search attribute that cannot be decoded
@@ -61,6 +59,11 @@ export interface DescribedWorkflow extends WorkflowInfo {
   readonly encryptionKey: string | null;
 }
 
+/** Whether a workflow in this state of Temporal's is over. */
+export function isClosed(execution: WorkflowExecutionStatusName): boolean {
+  return execution !== 'RUNNING' && execution !== 'PAUSED';
+}
+
 /**
  * Describes the latest run of a workflow, or the one that is named. Throws `WorkflowNotFoundError` and errors of gRPC:
  * see `askTemporal`.
@@ -76,18 +79,22 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
     if (isWorkflowGone(error, workflowId)) throw new WorkflowNotFoundError(error.details, workflowId, undefined);
     throw error;
   }
-  const memo = Object.entries(raw.workflowExecutionInfo?.memo?.fields ?? {});
-  const decoded = await Promise.all(
-    memo.map(async ([name, payload]) => [name, await decodedPayload(client, payload)] as const),
+  const memo = await Promise.all(
+    Object.entries(raw.workflowExecutionInfo?.memo?.fields ?? {}).map(async ([name, payload]) => {
+      return [name, await decodedPayload(client, payload)] as const;
+    }),
   );
   const attempt = raw.pendingWorkflowTask?.attempt ?? 1;
   const timedOut = attempt >= failingFromAttempt && (await hasTimedOut(client, workflowId, runId));
+  // A client encrypts all that it starts a workflow with, so each payload of the memo tells.
+  const [payload] = Object.values(raw.workflowExecutionInfo?.memo?.fields ?? {});
+  const metadata = (name: string): string => Buffer.from(payload?.metadata?.[name] ?? []).toString();
   return {
     ...workflowInfo(raw.workflowExecutionInfo ?? {}, { attempt, timedOut }),
-    memo: new Map(decoded),
+    memo: new Map(memo),
     pendingActivities: raw.pendingActivities ?? [],
     isCancelRequested: raw.workflowExtendedInfo?.cancelRequested ?? false,
-    encryptionKey: encryptionKeyOf(memo.map(([, payload]) => payload)),
+    encryptionKey: metadata('encoding') === encryptedEncoding ? metadata(encryptionMetadata.keyId) : null,
   };
 }
 
@@ -98,16 +105,8 @@ async function hasTimedOut({ workflowService, options }: Client, workflowId: str
     execution: { workflowId, runId },
     maximumPageSize: 20,
   });
-  const end = history?.events?.find(
-    ({ eventType }) => eventType === WORKFLOW_TASK_TIMED_OUT || eventType === WORKFLOW_TASK_FAILED,
-  );
-  return end?.eventType === WORKFLOW_TASK_TIMED_OUT;
-}
-
-/** A client encrypts all that it starts a workflow with, so each payload of the memo tells. */
-function encryptionKeyOf([payload]: readonly Payload[]): string | null {
-  const text = (name: string): string => Buffer.from(payload?.metadata?.[name] ?? []).toString();
-  return text('encoding') === encryptedEncoding ? text(encryptionMetadata.keyId) : null;
+  const end = history?.events?.find(({ eventType }) => eventType === TIMED_OUT || eventType === FAILED);
+  return end?.eventType === TIMED_OUT;
 }
 
 /** Whether Temporal says that it has no such workflow, or no longer. */
@@ -119,6 +118,30 @@ export function isWorkflowGone(error: unknown, workflowId: string): error is Ser
 /** Whether gRPC's NOT_FOUND is about the namespace. Its words quote the workflow id, which may have any word in it. */
 export function isAboutNamespace(words: string, workflowId: string): boolean {
   return /namespace/i.test(words.replaceAll(workflowId, ''));
+}
+
+/**
+ * Lists workflows, a page at a time, in Temporal's own order: those that run, the latest start first, then those that are
+ * over, the latest end first. `memo` reads an item of a workflow's memo. Throws errors of gRPC.
+ *
+ * @param pageTimeoutMs - how long each page may take, retries included. @default until the deadline that the caller set
+ */
+export async function* listWorkflows(
+  client: Client,
+  query: string,
+  pageSize: number,
+  pageTimeoutMs?: number,
+): AsyncGenerator<WorkflowInfo & { readonly memo: (name: string) => Promise<unknown> }> {
+  const { namespace } = client.options;
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const ask = () => client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken });
+    const page = await (pageTimeoutMs === undefined ? ask() : client.withDeadline(Date.now() + pageTimeoutMs, ask));
+    for (const raw of page.executions) {
+      yield { ...workflowInfo(raw), memo: (name) => decodedPayload(client, raw.memo?.fields?.[name] ?? {}) };
+    }
+    ({ nextPageToken } = page);
+  } while (nextPageToken.length > 0);
 }
 
 /** Decodes one payload; what cannot be decoded becomes an {@link Undecodable}. */
@@ -170,8 +193,7 @@ export async function decodedFailureMessage(client: Client, failure: Failure): P
   return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : message;
 }
 
-/** Reads what Temporal says of a workflow in a list or a description. */
-export function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): WorkflowInfo {
+function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
   let problems: readonly string[] = [];
@@ -195,8 +217,8 @@ export function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false 
     runId: raw.execution?.runId ?? '',
     taskQueue: raw.taskQueue ?? '',
     execution,
-    startedAt: toDate(raw.startTime) ?? new Date(0),
-    closedAt: toDate(raw.closeTime),
+    startedAt: new Date(toMs(raw.startTime) ?? 0),
+    closedAt: raw.closeTime == null ? null : new Date(toMs(raw.closeTime) ?? 0),
     attributes,
     tags,
     undecodable,
@@ -206,15 +228,10 @@ export function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false 
   };
 }
 
-/** A store may keep a list of one as its one value; any client may start a workflow with any tags. */
+/** A store may keep a list of one as its one value. */
 function listTexts(value: unknown): readonly string[] {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   return values.filter((one) => typeof one === 'string');
-}
-
-function toDate(time: RawInfo['startTime']): Date | null {
-  const ms = toMs(time);
-  return ms === null ? null : new Date(ms);
 }
 
 /** A moment of Temporal since 1970, or a duration, in milliseconds. */
@@ -232,25 +249,13 @@ const pausedActivity = /^property:activityType=(.+)$/;
 /** The list filter that finds workflows of which something is paused. */
 export const pausedFilter = `${pauseInfo} IS NOT NULL`;
 
-/** A server may know more of them. */
 const executionNames: Readonly<Record<number, string>> = temporal.api.enums.v1.WorkflowExecutionStatus;
 
+/** As the SDK has it. */
 function executionName(code: RawInfo['status']): WorkflowExecutionStatusName {
-  const name = code == null ? undefined : executionNames[code]?.replace('WORKFLOW_EXECUTION_STATUS_', '');
-  switch (name) {
-    case 'RUNNING':
-    case 'COMPLETED':
-    case 'FAILED':
-    case 'TERMINATED':
-    case 'CONTINUED_AS_NEW':
-    case 'TIMED_OUT':
-    case 'PAUSED':
-      return name;
-    case 'CANCELED':
-      return 'CANCELLED';
-    default:
-      return 'UNKNOWN';
-  }
+  const name = executionNames[code ?? 0]?.replace('WORKFLOW_EXECUTION_STATUS_', '') ?? 'UNSPECIFIED';
+  if (name === 'CANCELED') return 'CANCELLED';
+  return name === 'UNSPECIFIED' ? 'UNKNOWN' : (name as WorkflowExecutionStatusName);
 }
 
 /** A workflow whose workflow tasks fail, again and again: it makes no progress and handles no message. */
@@ -276,7 +281,6 @@ export const overloadWords =
   'Its workflow tasks time out: the workers have more histories to replay than they can, mostly after a restart. ' +
   'It goes on by itself, and a stop is carried out then: wait. If it lasts, start more workers; the log of a worker says when replays are slow.';
 
-/** What is wrong with a workflow that runs; null when its workflow tasks succeed. */
 function stuckWorkflow(workflowId: string, problems: readonly string[], attempt: number): StuckWorkflow | null {
   if (problems.length === 0 && attempt < failingFromAttempt) return null;
   const attempts = attempt < failingFromAttempt ? null : attempt;

@@ -15,7 +15,7 @@ export async function warnOfMissingWorkers(
   // Loaded on demand, as all that is slow to load.
   const [{ loadTemporalConnection }, { findUnservedQueues }] = await Promise.all([
     import('../config/temporal-connection.js'),
-    import('../client/queue-pollers.js'),
+    import('../client/workers.js'),
   ]);
   const names = [...taskQueues].map((name) => name ?? workflowTaskQueue);
   const unserved = await findUnservedQueues(loadTemporalConnection(env), names).catch(() => []);

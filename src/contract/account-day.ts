@@ -4,7 +4,7 @@ import { isRecord } from '../core/json';
 import { isMoney, type Money } from '../money/money';
 import { showValue } from '../core/text';
 import { defineQuery, defineUpdate } from './message-definitions';
-import { wholeNumber } from './schema';
+import { moment, wholeNumber } from './schema';
 import { isTaskKey } from './workflow-ids';
 
 /*
@@ -75,3 +75,19 @@ const operation = v.variant('kind', [
   v.object({ kind: v.literal('release'), ...task, by: attempt }),
   v.object({ kind: v.literal('unhold'), ...task }),
 ]);
+
+const viewSchema: v.GenericSchema<DayView> = v.object({
+  limit: v.nullable(v.custom<Money>(isMoney)),
+  settledMicros: count,
+  reservedMicros: count,
+  settled: count,
+  unknown: count,
+  running: count,
+  held: count,
+  refusedSince: v.nullable(moment),
+});
+
+/** Whether this is how a day stands: of a workflow that another program started it may be anything. */
+export function isDayView(value: unknown): value is DayView {
+  return v.is(viewSchema, value);
+}

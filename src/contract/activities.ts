@@ -1,7 +1,7 @@
 import type { UncertainCreate } from '../core/adoption';
 import type { CreateOutcome } from '../core/create-outcome';
 import type { Money } from '../money/money';
-import type { FailingQueries, DeadlinesMs, WatchedTask } from '../core/task-state';
+import type { DeadlinesMs, FailingQueries, Observation, WatchedTask } from '../core/task-state';
 import type { PollBounds } from '../core/poll-cadence';
 import type { VerbAnswer } from '../core/stop-request';
 import type { ManifestInput } from '../archive/manifest';
@@ -9,11 +9,11 @@ import type { OutputNaming, ResourceForm, TaskChoices } from './task-input';
 import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
 /*
- * Inputs and results of the activities. They stand in histories, so they only grow; and none of them holds a URL of
- * the service, a credential or a callback's body.
+ * Inputs and results of the activities. They stand in histories: none of them holds a URL of the service, a credential or a
+ * callback's body.
  */
 
-/** Detail of an `InputUnusable` failure: which file it is about, without the query of a URL. */
+/** Detail of an `InputUnusable` failure: its file, without the query of a URL. */
 export interface UnusableFile {
   readonly file: string;
 }
@@ -22,8 +22,8 @@ export interface UnusableFile {
 export interface InspectInputsInput {
   readonly files: readonly string[];
 }
+/** In the order of the input. */
 export interface InspectInputsResult {
-  /** In the order of `files`. */
   readonly files: readonly { readonly file: string; readonly sha256: string; readonly bytes: number }[];
 }
 
@@ -103,47 +103,40 @@ export interface CreateHeartbeat {
   readonly waitsUntil?: string;
 }
 
-/** A retryable failure instead of a result proves that nothing was sent that could have been taken. */
-export type CreateTaskResult = CreateOutcome & {
-  /** How many creates were sent, those that were refused for now included. Absent: one, or none by its `outcome`. */
-  readonly sent?: number;
-};
+/**
+ * A retryable failure instead of a result proves that nothing was sent that could have been taken. `sent`: how many creates
+ * were, those that were refused for now included. Absent: one, or none by its `outcome`.
+ */
+export type CreateTaskResult = CreateOutcome & { readonly sent?: number };
 
-/** Names a task at the service. */
+/** A task at the service. */
 export interface TaskReference {
   readonly account: string;
   readonly requestId: string;
 }
 
-/** A task whose cost depends on its app; absent or null for one that was taken over or adopted, unless the app was given. */
+/** A task whose cost depends on its app, which is not known of one that was adopted without it. */
 export interface PolledTask extends TaskReference {
   readonly webAppId?: number | null;
   /** Whose create record gets the end of the task. Absent: no record does. */
   readonly createNumber?: number;
-  /** When the create was accepted, by Temporal's clock: what the task costs where the service does not say when it was created. */
+  /** By Temporal's clock: for the price, where the service does not say when it was created. */
   readonly acceptedAtMs?: number | null;
-  /** Its state has been an unknown word for some polls: see whether the outputs say that it is over. */
+  /** Its state has long been an unknown word: see whether the outputs say that it is over. */
   readonly asksOutputs?: boolean;
 }
 
 /** `pollTask`: one `detail` query (specification, section 4.2). A failed poll is data. */
-export type PollResult =
-  | {
-      readonly seen: 'task';
-      /** A state of section 3, or the service's own word. */
-      readonly status: string;
-      readonly queuePosition?: number;
-      readonly errorMessage?: string;
-      /** Only with a terminal status: an ordinary poll stays small in the history. */
-      readonly timestamps?: Timestamps;
-      readonly costTimes?: CostTimes;
-      /** Absent when the price, or the cost time that it is for, is not known. */
-      readonly cost?: Money;
-    }
-  | { readonly seen: 'notFound' }
-  /** The service has deleted it, results and all. */
-  | { readonly seen: 'gone'; readonly problem: string }
-  | { readonly seen: 'nothing'; readonly problem: string };
+export type PollResult = Exclude<Observation, TaskSeen> | (TaskSeen & PollDetails);
+type TaskSeen = Extract<Observation, { readonly seen: 'task' }>;
+interface PollDetails {
+  readonly errorMessage?: string;
+  /** Only with a terminal status, as what follows: an ordinary poll stays small in the history. */
+  readonly timestamps?: Timestamps;
+  readonly costTimes?: CostTimes;
+  /** Absent when the price, or the cost time that it is for, is not known. */
+  readonly cost?: Money;
+}
 
 /** `checkAdoption`: asked before an id that a person or a callback brings is taken for that of a create. */
 export interface CheckAdoptionInput extends TaskReference {
@@ -193,7 +186,7 @@ export interface WatchTaskResult {
 export interface WatchHeartbeat {
   readonly watched: string;
   readonly known: WatchedTask;
-  /** The last queries, if they failed. Absent: the last one was answered, or the worker is of an older version. */
+  /** The last queries, if they failed. Absent: the last one was answered. */
   readonly failing?: FailingQueries;
 }
 
@@ -220,7 +213,7 @@ export interface ArchiveOutputsInput extends TaskReference {
 export interface ArchiveOutputsResult {
   readonly outputs: readonly ArchivedOutput[];
   readonly manifest: string;
-  /** Absent in histories of versions that did not record them; see `TaskResult`. */
+  /** See `TaskResult`. */
   readonly outputCount?: number;
   readonly outputBytes?: number;
   readonly failedOutputs?: readonly FailedOutput[];
@@ -252,9 +245,8 @@ export interface Activities {
   readonly pollTask: (input: PolledTask) => Promise<PollResult>;
   readonly checkAdoption: (input: CheckAdoptionInput) => Promise<CheckAdoptionResult>;
   readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;
-  /** Specification, section 4.4; taken is not yet done. */
+  /** Specification, sections 4.4 and 4.5; taken is not yet done. */
   readonly cancelTask: (input: TaskReference) => Promise<VerbAnswer>;
-  /** Specification, section 4.5; taken is not yet done. */
   readonly interruptTask: (input: TaskReference) => Promise<VerbAnswer>;
   readonly archiveOutputs: (input: ArchiveOutputsInput) => Promise<ArchiveOutputsResult>;
 }

@@ -1,7 +1,7 @@
+import { isRecord } from '../core/json';
 import { maxPartBytes } from '../core/archive-name';
 import { parseOutputNameTemplate } from '../core/output-name-template';
 import { showValue, utf8Bytes } from '../core/text';
-import { isRecord } from '../core/json';
 import { batchWorkflowId, isTaskKey, rowWorkflowId } from './workflow-ids';
 
 /** What a row's task knows of its batch. */
@@ -22,12 +22,10 @@ export interface OutputNaming {
 
 export function isBatchMembership(value: unknown): value is BatchMembership {
   const { id, key, names } = isRecord(value) ? value : {};
-  return isTaskKey(id) && isTaskKey(key) && (names === undefined || isOutputNaming(names));
-}
-
-function isOutputNaming(value: unknown): value is OutputNaming {
-  if (!isRecord(value) || typeof value['template'] !== 'string' || !isRecord(value['columns'])) return false;
-  return Object.values(value['columns']).every((column) => typeof column === 'string');
+  if (!isTaskKey(id) || !isTaskKey(key)) return false;
+  if (names === undefined) return true;
+  if (!isRecord(names) || typeof names['template'] !== 'string' || !isRecord(names['columns'])) return false;
+  return Object.values(names['columns']).every((column) => typeof column === 'string');
 }
 
 /** Leaves room for a task's own names and the archive's prefix in the 1,024 bytes of an object's name. */
@@ -65,28 +63,21 @@ export function defaultRowFolder(batchId: string): string {
 }
 
 /**
- * Why a task's files must not go into this folder, although it {@link isArchiveFolder}: what is there is a batch's own,
- * and replaced or removed by it. Undefined when they may. Only the outputs' folder of a row's own batch is open to it.
+ * Why a task's files must not go into this folder: what is there is a batch's own, and replaced or removed by it. Only the
+ * outputs' folder of a row's own batch is open to it.
  *
  * @param batchId - of the batch that the task is a row of; null for any other task.
  */
 export function reservedFolderProblem(folder: string, batchId: string | null): string | undefined {
-  if (fold(folder.split('/')[0] ?? '') !== batchesFolder) return undefined;
+  // One spelling of all that some file system takes for the same name: case, composed letters, dots and spaces at the end.
+  const first = (folder.split('/')[0] ?? '').normalize('NFKC').toLowerCase();
+  if (first.replace(/(?<![. ])[. ]+$/, '') !== batchesFolder) return undefined;
   const own = batchId === null ? undefined : defaultRowFolder(batchId);
   if (own !== undefined && (folder === own || folder.startsWith(`${own}/`))) return undefined;
   const allowed = own === undefined ? '' : ` ${showValue(own)}, a folder in it, or`;
   return `archive is ${showValue(folder)}, which is reserved for the records of batches; give${allowed} a folder outside "${batchesFolder}".`;
 }
 
-/** One spelling of all that some file system takes for the same name: case, composed letters, dots and spaces at the end. */
-function fold(part: string): string {
-  return part
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/(?<![. ])[. ]+$/, '');
-}
-
-/** Longer than any template that can be used. */
 const maxTemplateCharacters = 1_000;
 
 /** What a task's input says of where it belongs. */
@@ -96,16 +87,18 @@ export interface TaskPlace {
 }
 
 /**
- * What is wrong with where a task says that it belongs, given its workflow id: only the id `batch:<id>:<key>` makes a
- * task that row of that batch, a batch's folder is open to no task but its rows, and its outputs must get names. Pure;
- * none when all is well.
+ * What is wrong with where a task says that it belongs: only the id `batch:<id>:<key>` makes a task that row of that batch,
+ * a batch's folder is open to no task but its rows, and its outputs must get names.
  */
 export function taskPlaceProblems({ archiveFolder, batch }: TaskPlace, workflowId: string): readonly string[] {
-  const folder = reservedFolderProblem(archiveFolder, batch?.id ?? null);
   const { id = '', key = '', names } = batch ?? {};
   const isRow = batch === null || rowWorkflowId(id, key) === workflowId;
   const foreign = `batch is ${showValue({ id, key })}, but the workflow ${showValue(workflowId)} is not that row; leave batch out, or run the row with its batch.`;
-  const problems = [isRow ? undefined : foreign, folder, longFolderProblem(archiveFolder)];
+  const problems = [
+    isRow ? undefined : foreign,
+    reservedFolderProblem(archiveFolder, batch?.id ?? null),
+    longFolderProblem(archiveFolder),
+  ];
   return [
     ...problems.filter((problem) => problem !== undefined),
     ...(names === undefined ? [] : namingProblems(names)),
@@ -119,9 +112,9 @@ function namingProblems({ template: text, columns }: OutputNaming): readonly str
   }
   const { template, problems } = parseOutputNameTemplate(text);
   if (template === undefined) return problems.map((problem) => `batch.names.template: ${problem}`);
-  return template.columns.flatMap((column) => {
-    const problem = `batch.names.columns has no ${showValue(column)}, which the template ${showValue(text)} asks for; give it.`;
-    return Object.hasOwn(columns, column) ? [] : [problem];
+  const missing = template.columns.filter((column) => !Object.hasOwn(columns, column));
+  return missing.map((column) => {
+    return `batch.names.columns has no ${showValue(column)}, which the template ${showValue(text)} asks for; give it.`;
   });
 }
 

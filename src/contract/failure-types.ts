@@ -63,22 +63,18 @@ export const failureTypes = {
   WebhookUndelivered: 'WebhookUndelivered',
 } as const;
 
-/**
- * The type of a failure that is none, and stands in no history: the worker that watched a task was shutting down, and
- * another one goes on.
- */
+/** The type of a failure that is none: the worker that watched a task was shutting down, and another one goes on. */
 export const workerStopping = 'WorkerStopping';
 
-/** The same of a create that is sent once those before it in its account were: within its limits, and nothing is wrong. */
+/** The same of a create within its account's limits, which is sent once those before it were. */
 export const waitsForTurn = 'WaitsForTurn';
 
 /** One of {@link failureTypes}. */
 export type FailureType = (typeof failureTypes)[keyof typeof failureTypes];
 
 /**
- * Failures of a row that another attempt may fix: of the service, of a network or a disk, or of a run that may go
- * better. What is wrong with the input, the account or the worker stays wrong, and what may still run is left to a
- * person. docs/reference/errors.md lists them.
+ * Failures of a row that another attempt may fix (docs/reference/errors.md). What is wrong with the input, the account or the
+ * worker stays wrong, and what may still run is left to a person.
  */
 export const retryableFailures: readonly FailureType[] = [
   failureTypes.ServiceUnavailable,
@@ -106,10 +102,7 @@ export const mayNeedOtherInput: readonly FailureType[] = [
   failureTypes.SuccessNoOutputs,
 ];
 
-/**
- * Whether the service has the task, or whether it still runs there, is not known: `longhaul reconcile` tells what is, and
- * that comes before anything is run again.
- */
+/** Whether the service has the task, or still runs it, is not known: `longhaul reconcile` tells, before it is run again. */
 export const mayExistUnfollowed: readonly FailureType[] = [failureTypes.CreateUncertain, failureTypes.StopUnconfirmed];
 
 /** Failures of a task that was never created, if it has no request id: it was refused, and nothing was paid. */

@@ -2,12 +2,8 @@ import { isRecord } from '../core/json';
 import { showValue, utf8Bytes } from '../core/text';
 
 /**
- * The largest input of a task or a batch: its JSON in bytes, as Temporal stores it.
- *
- * Temporal refuses a payload above 2 MiB and a gRPC message above 4 MiB. The largest payload that is derived from an input
- * is that of the archive or of continue-as-new: the values, keys and paths of the input, twice at most (512 KiB), and for
- * each of {@link maxInputFiles} files a name (255 bytes), an object key (1,024 bytes), a SHA-256 and its field names (together
- * 750 KiB). That is 1.3 MiB.
+ * The largest input of a task or a batch: its JSON in bytes. Temporal refuses a payload above 2 MiB; the largest that is
+ * derived from an input has it twice, and for each of {@link maxInputFiles} files some 1.5 KiB: 1.3 MiB.
  *
  * @internal exported for tests
  */
@@ -25,28 +21,11 @@ export function unusableInput(input: unknown, wanted: string): string | undefine
   if (input instanceof Undecodable) return `The input cannot be decoded: ${input.reason}. ${plainJsonRemedy}.`;
   if (ArrayBuffer.isView(input)) return `The input is binary, not an object; give ${wanted}. ${plainJsonRemedy}.`;
   const bytes = jsonBytes(input);
-  if (bytes > maxInputBytes) return tooLarge(input, bytes);
-  return isRecord(input) ? undefined : `The input ${showValue(input)} is not an object; give ${wanted}.`;
-}
-
-function tooLarge(input: unknown, bytes: number): string {
   if (bytes === Infinity) return 'The input is nested too deeply to be written as JSON.';
-  const [name, largest] = largestField(input);
-  const which = name === undefined ? '' : `; the largest field is ${name} with ${largest}`;
-  return `The input has ${bytes} bytes as JSON${which}. At most ${maxInputBytes} fit into Temporal’s history; give long texts as files ({ "file": … }).`;
-}
-
-/** The name and size of the field, or of the one of `inputs`, that takes the most. */
-function largestField(input: unknown, prefix = ''): readonly [string | undefined, number] {
-  const fields = isRecord(input) ? Object.entries(input) : [];
-  const sizes = fields.map(([name, value]) => [name, jsonBytes(value)] as const);
-  const [name, bytes] = sizes.reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0]);
-  if (bytes === 0) return [undefined, 0];
-  if (prefix === '' && name === 'inputs' && isRecord(input)) {
-    const [inner, innerBytes] = largestField(input[name], name);
-    if (inner !== undefined) return [inner, innerBytes];
+  if (bytes > maxInputBytes) {
+    return `The input has ${bytes} bytes as JSON. At most ${maxInputBytes} fit into Temporal’s history; give long texts as files ({ "file": … }).`;
   }
-  return [prefix === '' ? showValue(name) : `${prefix}[${showValue(name)}]`, bytes];
+  return isRecord(input) ? undefined : `The input ${showValue(input)} is not an object; give ${wanted}.`;
 }
 
 /** `Infinity` for what is nested too deeply to be written; 0 for what JSON cannot hold, which the check of its field tells. */

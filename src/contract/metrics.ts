@@ -20,36 +20,24 @@ export interface Metric<
 const waits = [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400];
 const transfers = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
 
-function counter<Label extends string>(
-  name: string,
-  unit: Metric['unit'],
-  help: string,
-  labels: readonly Label[],
-): Metric<'counter', Label> {
-  return { name, kind: 'counter', unit, help, labels };
+function metricOf<const Kind extends Metric['kind']>(kind: Kind, unit: Metric['unit'] = '') {
+  return <const Label extends string>(
+    name: string,
+    help: string,
+    labels: readonly Label[],
+    buckets?: readonly number[],
+  ): Metric<Kind, Label> => ({ name, kind, unit, help, labels, buckets });
 }
-
-function histogram<Label extends string>(
-  name: string,
-  help: string,
-  labels: readonly Label[],
-  buckets: readonly number[],
-): Metric<'histogram', Label> {
-  return { name, kind: 'histogram', unit: 'seconds', help, labels, buckets };
-}
-
-function gauge<Label extends string>(name: string, help: string, labels: readonly Label[]): Metric<'gauge', Label> {
-  return { name, kind: 'gauge', unit: '', help, labels };
-}
+const counter = metricOf('counter');
+const histogram = metricOf('histogram', 'seconds');
+const gauge = metricOf('gauge');
 
 /** What Longhaul measures of itself, beside the metrics of Temporal's SDK. */
 export const metrics = {
-  taskEnds: counter(
-    'longhaul_task_ends',
-    '',
-    'Tasks that ended: `Success`, `Canceled`, or the type of their failure.',
-    ['account', 'end'],
-  ),
+  taskEnds: counter('longhaul_task_ends', 'Tasks that ended: `Success`, `Canceled`, or the type of their failure.', [
+    'account',
+    'end',
+  ]),
   taskState: histogram('longhaul_task_state_duration', 'How long a task was in a state.', ['state'], waits),
   endNotice: histogram(
     'longhaul_task_end_notice',
@@ -59,7 +47,6 @@ export const metrics = {
   ),
   creates: counter(
     'longhaul_creates',
-    '',
     'Attempts to create a task: `accepted`, `rejected`, `uncertain`, `not_sent`, or `retried`: held back, or refused for now.',
     ['account', 'outcome'],
   ),
@@ -80,13 +67,12 @@ export const metrics = {
   ),
   polls: counter(
     'longhaul_polls',
-    '',
     'Queries for the state of a task: `answered`, `failed`, or `unknown_state`: answered in a word that is no known state.',
     ['account', 'outcome'],
   ),
-  uploadBytes: counter('longhaul_uploaded_bytes', '', 'Bytes of inputs that were uploaded.', ['account']),
+  uploadBytes: counter('longhaul_uploaded_bytes', 'Bytes of inputs that were uploaded.', ['account']),
   uploads: histogram('longhaul_upload_duration', 'How long the upload of an input took.', ['account'], transfers),
-  archiveBytes: counter('longhaul_archived_bytes', '', 'Bytes of outputs that were archived.', ['account']),
+  archiveBytes: counter('longhaul_archived_bytes', 'Bytes of outputs that were archived.', ['account']),
   archives: histogram('longhaul_archive_duration', 'How long the archive of a task took.', ['account'], transfers),
   expiryMargin: histogram(
     'longhaul_archive_expiry_margin',
@@ -101,18 +87,16 @@ export const metrics = {
   ),
   callbacks: counter(
     'longhaul_callbacks',
-    '',
     'Requests that the receiver answered, by what came of them, such as `signaled`, `wrong token` or `not taken by Temporal`.',
     ['outcome'],
   ),
-  cost: counter('longhaul_cost_micros', '', 'Cost of tasks that ended, in millionths of the currency’s unit.', [
+  cost: counter('longhaul_cost_micros', 'Cost of tasks that ended, in millionths of the currency’s unit.', [
     'account',
     'currency',
     'end',
   ]),
   webhooks: counter(
     'longhaul_webhooks',
-    '',
     'Attempts to deliver a webhook: `delivered`, `refused` (not answered with 2xx), `unreachable`, `gone` (410), `unknown` (no such webhook in the worker’s configuration); and `given_up`: deliveries that ended without one.',
     ['webhook', 'outcome'],
   ),
@@ -123,11 +107,10 @@ export const metrics = {
   ),
   slowReplays: counter(
     'longhaul_slow_replays',
-    '',
     'Replays of a workflow that took longer than a second: the worker has more to replay than it can.',
     [],
   ),
-  rowEnds: counter('longhaul_row_ends', '', 'Rows of batches that ended.', ['status']),
+  rowEnds: counter('longhaul_row_ends', 'Rows of batches that ended.', ['status']),
   batchesAtBudget: gauge(
     'longhaul_batches_at_budget',
     'Batches of the namespace that start no more rows because of their budget or that of their account for the day, as of the last minute. Every worker tells the same.',
@@ -177,3 +160,9 @@ export function setGauge<M extends Metric<'gauge'>>(
 ): void {
   meter.createGauge(metric.name, 'int', metric.unit, metric.help).set(value, labels);
 }
+
+/** A replay that takes longer than this delays every other workflow of its worker. */
+export const slowReplayMs = 1_000;
+
+/** What the workflows of a worker tell it of their replays. */
+export type ReplaySinks = Readonly<Record<'longhaulReplays', { readonly slow: (tookMs: number) => void }>>;

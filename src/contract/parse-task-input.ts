@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { parseInputKey } from '../core/input-values';
 import { isFields, isRecord } from '../core/json';
-import { nearestName, unknownNameProblems } from '../core/nearest-name';
+import { unknownNameProblems } from '../core/nearest-name';
 import { showValue, textRemedy } from '../core/text';
 import { hasPassword, signatureParameterOf } from '../core/uri';
 import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
@@ -47,20 +47,19 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
   const unusable = unusableInput(input, '{ webAppId, inputs }');
   if (unusable !== undefined || !isRecord(input)) return { problems: [unusable ?? 'The input is not an object.'] };
   const isNew = input['adopt'] === undefined;
-  const { values, files, problems: inputProblems } = readInputs(isNew ? input['inputs'] : undefined);
+  const inputs = readInputs(isNew ? input['inputs'] : undefined);
   const { output, problems } = check(isNew ? newTaskSchema : adoptedTask, pick(input, names));
-  const found = [...unknownProblems(input, further), ...inputProblems, ...problems];
+  const found = [...unknownProblems(input, further), ...inputs.problems, ...problems];
   if (!isNew && input['inputs'] !== undefined) {
     found.push('A task is either created (webAppId, inputs) or adopted (adopt, webAppId); leave one of them out.');
   }
   if (output === undefined || found.length > 0) return { problems: firstProblems(found) };
-  return { plan: toPlan(output, values, files) };
+  return { plan: toPlan(output, inputs) };
 }
 
 function toPlan(
   task: v.InferOutput<typeof newTaskSchema> | v.InferOutput<typeof adoptedTask>,
-  values: Readonly<Record<string, string | number>>,
-  files: readonly PlannedFile[],
+  { values, files }: ReturnType<typeof readInputs>,
 ) {
   return {
     account: task.account,
@@ -142,18 +141,11 @@ function secretLinkProblems(where: string, text: string): readonly string[] {
   ];
 }
 
-/** So many letters of a field may be wrong, for `file` to be meant: `value` is another word. */
-const maxTypos = 2;
-
-/** Of what is neither text, a number nor a file. */
 function inputRemedy(value: unknown): string {
   const text = textRemedy(value, '');
   if (text !== '') return `give ${text}`;
   if (ArrayBuffer.isView(value) || (isRecord(value) && 'content' in value)) {
     return 'contents are for start of a client with a staging place; in a row give { file } with the s3: URI that staging.keep(stream, "photo.jpg") returns';
   }
-  const given = isFields(value) ? Object.keys(value).slice(0, Object.keys(fileSchema.entries).length) : [];
-  const misspelt = given.find((name) => nearestName(name, ['file'], 0, maxTypos) !== undefined);
-  if (misspelt !== undefined) return `did you mean file by ${showValue(misspelt)}? Files are { file: "path" }`;
   return 'the service takes text and finite numbers, and files are { file: "path" } or, in start of a client with a staging place, { content, name: "photo.jpg" }';
 }

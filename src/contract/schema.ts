@@ -13,17 +13,18 @@ export function textLike(pattern: RegExp, remedy: string): v.GenericSchema<strin
   return v.pipe(v.string(remedy), v.regex(pattern, remedy));
 }
 
+/** A moment as a text, mostly ISO-8601. */
+export const moment: v.GenericSchema<string> = v.custom(
+  (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+);
+
 /** A safe whole number of this range. */
 export function wholeNumber(
   least: number,
   most = Number.MAX_SAFE_INTEGER,
-  remedy = wholeRemedy(least, most),
+  remedy = `a whole number from ${least}${most === Number.MAX_SAFE_INTEGER ? '' : ` to ${most}`}`,
 ): v.GenericSchema<number> {
   return v.pipe(v.number(remedy), v.safeInteger(remedy), v.minValue(least, remedy), v.maxValue(most, remedy));
-}
-
-function wholeRemedy(least: number, most: number): string {
-  return `a whole number from ${least}${most === Number.MAX_SAFE_INTEGER ? '' : ` to ${most}`}`;
 }
 
 /** One of these words. */
@@ -32,6 +33,12 @@ export function oneOf<const Words extends readonly string[]>(words: Words): v.Pi
 }
 
 export const flag = v.boolean('true or false');
+
+export function listOf<Item extends v.GenericSchema>(
+  item: Item,
+): v.GenericSchema<readonly v.InferInput<Item>[], readonly v.InferOutput<Item>[]> {
+  return v.array(item);
+}
 
 /** An object of this schema; unlike the schema itself it refuses a list, a Map and whatever else holds more than fields. */
 export function fields<Entries extends v.ObjectEntries>(
@@ -54,10 +61,12 @@ export function check<Schema extends v.GenericSchema>(
   const result = v.safeParse(schema, value, { abortPipeEarly: true });
   if (result.success) return { output: result.output, problems: [] };
   const problems = result.issues.map((issue) => {
-    const keys = [...path, ...(issue.path ?? []).map(({ key }) => String(key))];
+    const [first = '', ...keys] = [...path, ...(issue.path ?? []).map(({ key }) => String(key))];
+    // Such as `deadlines.run` and `inputs["1:LoadImage.image"].file`.
+    const where = first + keys.map((key) => (/^\w+$/.test(key) ? `.${key}` : `[${showValue(key)}]`)).join('');
     // As it was given: a schema that transforms it may have refused what came of it.
     const given: unknown = issue.path === undefined ? issue.input : issue.path.at(-1)?.value;
-    return `${formatPath(keys)} is ${showValue(given)}; give ${issue.message}.`;
+    return `${where} is ${showValue(given)}; give ${issue.message}.`;
   });
   return { problems };
 }
@@ -71,15 +80,7 @@ export function unknownFieldProblems(
   return unknownNameProblems('field', Object.keys(value), Object.keys(entries), where);
 }
 
-/** Such as `deadlines.run` and `inputs["1:LoadImage.image"].file`. */
-function formatPath([first = '', ...keys]: readonly string[]): string {
-  return first + keys.map((key) => (/^\w+$/.test(key) ? `.${key}` : `[${showValue(key)}]`)).join('');
-}
-
-/**
- * The values of an object's fields by these names: a field that is missing is one whose value is undefined, so that its own
- * schema refuses it.
- */
+/** An object's fields of these names; one that is missing is undefined, so that its own schema refuses it. */
 export function pick(value: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, value[name]]));
 }

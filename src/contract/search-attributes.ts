@@ -1,5 +1,7 @@
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
+import { redact } from '../core/redact';
 import type { LonghaulStatus } from '../core/task-state';
+import { showValue } from '../core/text';
 import type { FailureType } from './failure-types';
 
 /** Longhaul's search attributes. A worker refuses to start on a namespace that lacks one. */
@@ -27,8 +29,6 @@ export type AttributeTypeName = 'Keyword' | 'KeywordList';
 export const searchAttributeTypes: Readonly<Record<string, AttributeTypeName>> = Object.fromEntries(
   Object.values(searchAttributes).map(({ name, type }) => [name, type === 'KEYWORD' ? 'Keyword' : 'KeywordList']),
 );
-
-/** The names alone. */
 export const searchAttributeNames: readonly string[] = Object.keys(searchAttributeTypes);
 
 /** The memo that tells when an uncertain create was sent, in milliseconds since 1970. */
@@ -63,7 +63,25 @@ export function taskSearchAttributes(task: SearchableTask): SearchAttributePair[
   ];
 }
 
-/** The status of a task before its workflow runs: the one that the workflow begins with. */
+/** The status that the workflow of a task begins with. */
 export function firstStatus(plan: { readonly files: readonly unknown[] }): LonghaulStatus {
   return plan.files.length > 0 ? 'PreparingInputs' : 'Creating';
+}
+
+/** How many tags a task has at most. */
+export const maxTags = 20;
+
+/** Whether this can be a tag. It is listed as it is, also where payloads are encrypted: nothing like a secret can be one. */
+export function isTag(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._:/=@+-]{0,63}$/.test(value) && redact(value) === value;
+}
+
+/** Every problem of a task's tags, each with the value and the remedy. */
+export function tagProblems(tags: unknown): readonly string[] {
+  if (!Array.isArray(tags)) return [`tags is ${showValue(tags)}; give a list of texts.`];
+  if (tags.length > maxTags) return [`tags has ${tags.length} entries; a task takes at most ${maxTags}.`];
+  return tags.flatMap((tag: unknown, index) => {
+    const remedy = '1 to 64 letters, digits or . _ : / = @ + -, beginning with a letter or digit, and no secret';
+    return isTag(tag) ? [] : [`tags[${index}] is ${showValue(tag)}; give ${remedy}.`];
+  });
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { FindingKind, SafeReason } from '../core/reconcile';
+import { findingKinds, type SafeReason } from '../core/reconcile';
 import { isRecord } from '../core/json';
 import { firstProblems, unusableInput } from './input-bounds';
-import { check, flag, oneOf, pick, unknownFieldProblems, wholeNumber } from './schema';
+import { check, flag, moment, oneOf, pick, unknownFieldProblems, wholeNumber } from './schema';
 import { workflowTaskQueue } from './task-queues';
 
 /*
@@ -20,8 +20,6 @@ export function sweepScheduleId(taskQueue: string): string {
 
 /** What a sweep does with a task that runs at the service and that no workflow follows. */
 export const unfollowedPolicies = ['report', 'adopt', 'stop'] as const;
-
-/** One of {@link unfollowedPolicies}. */
 export type UnfollowedPolicy = (typeof unfollowedPolicies)[number];
 
 const inputSchema = v.object({
@@ -40,19 +38,26 @@ export type SweepInput = Readonly<v.InferInput<typeof inputSchema>>;
 /** A {@link SweepInput} with nothing left open. */
 export type SweepPlan = Readonly<v.InferOutput<typeof inputSchema>>;
 
-/** How a sweep ended. */
-export interface SweepResult {
+const counted = wholeNumber(0);
+const resultSchema = v.object({
   /** ISO-8601. */
-  readonly endedAt: string;
-  readonly safe: Readonly<Record<SafeReason, number>>;
+  endedAt: moment,
+  safe: v.custom<Readonly<Record<SafeReason, number>>>((value) => v.is(v.record(v.string(), counted), value)),
   /** What is not safe and was left as it is, by kind; kinds that were not found are absent. */
-  readonly unsafe: Readonly<Partial<Record<FindingKind, number>>>;
+  unsafe: v.record(v.picklist(findingKinds), counted),
   /** What the sweep took care of by its policies. */
-  readonly handled: number;
+  handled: counted,
   /** Where the report is, for people. */
-  readonly report: string;
+  report: v.string(),
   /** The first findings with their commands, for people; bounded. */
-  readonly text: string;
+  text: v.string(),
+});
+/** How a sweep ended. */
+export type SweepResult = Readonly<v.InferOutput<typeof resultSchema>>;
+
+/** Whether this is the result of a sweep: another program may have started a workflow of this type. */
+export function isSweepResult(value: unknown): value is SweepResult {
+  return v.is(resultSchema, value);
 }
 
 /** The activities of sweeps, by their durable names. */

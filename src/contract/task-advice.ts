@@ -1,8 +1,10 @@
+import { isTerminal } from '../core/task-state';
 import { shellWord } from '../core/text';
 import { type FailureType, mayExistUnfollowed, unpaidRefusals } from './failure-types';
+import type { StopRequestView, TaskStatus } from './task-messages';
 import { adoptionKey, batchOfRow, isLonghaulWorkflowId, taskKeyOf, taskWorkflowId } from './workflow-ids';
 
-/** What a person calls a task: its key, or else its workflow id. An id that is not Longhaul's own may hold anything, so it stands in no command to copy. */
+/** What a person calls a task. An id that is not Longhaul's own may hold anything: it stands in no command to copy. */
 function shownId(workflowId: string): string {
   return taskKeyOf(workflowId) ?? (isLonghaulWorkflowId(workflowId) ? workflowId : 'WORKFLOW_ID');
 }
@@ -23,6 +25,40 @@ export const taskCommands = {
   reconcile: 'longhaul reconcile',
 };
 
+/** A name and what is known under it; null: nothing. */
+export type Fact = readonly [name: string, value: string | null];
+
+/** What is known of a task, as its workflow answers or a client puts it together; null where it is not known. */
+type ShownTask = Nullable<Omit<TaskStatus, 'workflowId' | 'status' | 'since' | 'startedAt' | 'stopRequests'>>;
+type Nullable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | null };
+
+/**
+ * The facts that every view of a task shows, in their order.
+ *
+ * @param asOf - a moment as this view shows it, such as `as of 0:05 ago`.
+ */
+export function taskFacts(task: ShownTask, asOf: (iso: string) => string): readonly Fact[] {
+  const { serviceStatus, serviceStatusAt = null, queuePosition, polls, failedPolls, createRequests } = task;
+  const ahead = queuePosition === null ? '' : `, ${queuePosition} ahead in the queue`;
+  // The end is final; of any other state it is not known what became of it since.
+  const isOld = serviceStatusAt !== null && serviceStatus !== null && !isTerminal(serviceStatus);
+  const when = isOld ? `, ${asOf(serviceStatusAt)}` : '';
+  const failed = failedPolls === null || failedPolls === 0 ? '' : `, ${failedPolls} failed`;
+  return [
+    ['request id', task.requestId],
+    ['service', serviceStatus && `${serviceStatus}${ahead}${when}`],
+    ['waiting for', task.waitingFor],
+    ['next', task.nextStep],
+    ['queries', polls === null ? null : `${polls}${failed}`],
+    ['creates sent', createRequests === null ? null : String(createRequests)],
+  ];
+}
+
+/** Whether a request to end the task is under way. */
+export function isOpenRequest({ outcome }: Pick<StopRequestView, 'outcome'>): boolean {
+  return outcome === 'waiting' || outcome === 'sent';
+}
+
 /** Whether a workflow ended without its own doing, so that nothing follows what it had started. */
 export function isCutOff(execution: string): boolean {
   return execution === 'TERMINATED' || execution === 'TIMED_OUT';
@@ -42,42 +78,29 @@ export interface OperatorChoice {
 
 /** What can be decided in a state; nothing in most. A task that is over takes no decision, whatever its state. */
 export function operatorChoices(status: string, workflowId: string): readonly OperatorChoice[] {
+  const choice = (update: OperatorChoice['update'], command: string, meaning: string): OperatorChoice => {
+    return { update, argument: update === 'adopt' ? '{"requestId": "REQUEST_ID"}' : null, command, meaning };
+  };
+  const { take, recreate, abandon, rearchive } = taskCommands;
   if (status === 'CreateUncertain') {
     return [
-      {
-        update: 'adopt',
-        argument: '{"requestId": "REQUEST_ID"}',
-        command: taskCommands.take(workflowId),
-        meaning: 'the service shows the task: follow it; costs nothing more',
-      },
-      {
-        update: 'recreate',
-        argument: null,
-        command: taskCommands.recreate(workflowId),
-        meaning: 'the service does not show it: create it once more; paid twice if it exists after all',
-      },
-      {
-        update: 'abandon',
-        argument: null,
-        command: taskCommands.abandon(workflowId),
-        meaning: 'give it up; if it exists, it runs on and is paid',
-      },
+      choice('adopt', take(workflowId), 'the service shows the task: follow it; costs nothing more'),
+      choice(
+        'recreate',
+        recreate(workflowId),
+        'the service does not show it: create it once more; paid twice if it exists after all',
+      ),
+      choice('abandon', abandon(workflowId), 'give it up; if it exists, it runs on and is paid'),
     ];
   }
   if (status !== 'ArchiveIncomplete') return [];
   return [
-    {
-      update: 'rearchive',
-      argument: null,
-      command: taskCommands.rearchive(workflowId),
-      meaning: 'the cause is repaired: fetch at once what is missing; costs nothing more',
-    },
-    {
-      update: 'abandon',
-      argument: null,
-      command: taskCommands.abandon(workflowId),
-      meaning: 'give up what is missing; it is paid, and gone once the service deletes it',
-    },
+    choice(
+      'rearchive',
+      rearchive(workflowId),
+      'the cause is repaired: fetch at once what is missing; costs nothing more',
+    ),
+    choice('abandon', abandon(workflowId), 'give up what is missing; it is paid, and gone once the service deletes it'),
   ];
 }
 
@@ -134,10 +157,9 @@ function howToRunAgain({ workflowId, batchId, requestId, type }: FailedTask): st
     return `${taskCommands.runAgain(workflowId)} starts another one${anew} with the same input, and a corrected input needs another key`;
   }
   const retry = taskCommands.retryBatch(batchId);
-  if (requestId === null && unpaidRefusals.some((one) => one === type)) {
-    return `Correct the cell and run the file again; or, for the same row, ${retry} --unpaid retries only rows that were not paid`;
-  }
-  return `${retry} starts every failed row anew, and those that the service had are paid anew`;
+  return requestId === null && unpaidRefusals.some((one) => one === type)
+    ? `Correct the cell and run the file again; or, for the same row, ${retry} --unpaid retries only rows that were not paid`
+    : `${retry} starts every failed row anew, and those that the service had are paid anew`;
 }
 
 /** A task whose workflow was terminated or timed out, by its last known state. */
@@ -149,16 +171,16 @@ export interface CutOffTask {
   readonly adoptedBy: string | null;
 }
 
-/** What it means that a task's workflow was cut off. Temporal does not know what the create record says: a person may have settled it since. */
+/** What it means that a task's workflow was cut off, and the remedies. */
+export const unfollowedTask =
+  'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key, input and retry to take it over, or adopt its request id.';
+
+/** The same by its last known state. A person may have settled an uncertain create since, which Temporal does not know. */
 export function cutOffMeaning({ status, requestId, adoptedBy }: CutOffTask): string {
   if (adoptedBy !== null) return `and ${adoptedBy} took its task over.`;
   if (status !== 'CreateUncertain' || requestId !== null) return unfollowedTask;
   return 'and it was not known whether it had created a task: its create record says whether that was settled since, which Temporal does not know.';
 }
-
-/** What it means that a task's workflow was cut off, and the remedies. */
-export const unfollowedTask =
-  'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key, input and retry to take it over, or adopt its request id.';
 
 /** What is left to do for a person about a task that another workflow took over. */
 export function afterAdoption(adoptedBy: string): string {

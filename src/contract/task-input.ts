@@ -118,7 +118,6 @@ const commonEntries = {
   tuning: v.optional(fields(tuningSchema, knownTuning), {}),
 };
 
-/** The form of a file's field `file`. */
 const filePath = v.custom<string>(
   (value) => typeof value === 'string' && value.trim() !== '' && uriKind(value) !== 'foreign',
   ({ input }) => textRemedy(input, 'a path, an https: URL or an s3: URI'),
@@ -237,10 +236,7 @@ export type AdoptedTaskInput = v.InferInput<typeof adoptedTaskSchema>;
 /** Input of the `task` workflow. */
 export type TaskInput = NewTaskInput | AdoptedTaskInput;
 
-/**
- * What a task's input chose although a worker's operator may not want it; it goes along to the activities that upload
- * and create, which know what is allowed.
- */
+/** What a task's input chose although a worker's operator may not want it: the activities know what is allowed. */
 export interface TaskChoices {
   readonly tuning?: Partial<TaskTuning>;
   readonly onUncertain?: 'recreate';
@@ -254,14 +250,12 @@ export function taskChoices(input: TaskInput): TaskChoices | undefined {
 }
 
 /**
- * SHA-256 of a task's input, as hex: equal for inputs that mean the same task. `createNumber` is left out, because a
- * retry of the same task raises it. An adopted task is its request id and account: how it is followed makes no other
- * task of it. Pure JavaScript, because a workflow has no other.
+ * SHA-256 of a task's input, as hex: equal for inputs that mean the same task. A retry of the same task raises
+ * `createNumber`. An adopted task is its request id and account: how it is followed makes no other task of it.
  */
 export function inputDigest(input: TaskInput): string {
   if ('adopt' in input) return digest({ adopt: input.adopt, account: input.account ?? 'default' });
-  const entries = Object.entries(input).filter(([name]) => name !== 'createNumber');
-  return digest(Object.fromEntries(entries));
+  return digest({ ...input, createNumber: undefined });
 }
 
 /** Names of the fields in which two inputs differ, each input of the app by its key: `inputs["2:ImageScale.width"]`. */
@@ -272,13 +266,9 @@ export function differingFields(one: TaskInput, other: TaskInput): readonly stri
 }
 
 function fieldsByName(input: TaskInput): ReadonlyMap<string, unknown> {
-  const entries = Object.entries(input).filter(([name]) => name !== 'createNumber');
-  return new Map(
-    entries.flatMap(([name, value]: [string, unknown]): [string, unknown][] => {
-      if (name !== 'inputs' || !isRecord(value)) return [[name, value]];
-      return Object.entries(value).map(([key, one]) => [`inputs[${JSON.stringify(key)}]`, one]);
-    }),
-  );
+  const { inputs = {}, ...others }: Partial<NewTaskInput> = { ...input, createNumber: undefined };
+  const byKey = Object.entries(inputs).map(([key, one]) => [`inputs[${JSON.stringify(key)}]`, one] as const);
+  return new Map<string, unknown>([...Object.entries(others), ...byKey]);
 }
 
 /** SHA-256 of what a create sends, as hex: two creates that would be paid for the same thing have the same. */

@@ -1,7 +1,9 @@
+import * as v from 'valibot';
 import type { StopOutcome, StopVerb } from '../core/stop-request';
 import type { LonghaulStatus } from '../core/task-state';
 import { defineQuery, defineSignal, defineUpdate } from './message-definitions';
 import type { AdoptDecision } from './task-input';
+import { listOf, moment, wholeNumber } from './schema';
 
 /** The service's `cancel`: applies before the create and while the task queues, and never becomes an interrupt. */
 export const cancelSignal = defineSignal('cancel');
@@ -45,38 +47,54 @@ export const abandonUpdate = defineUpdate<DecisionTaken>('abandon');
 /** Answers `ArchiveIncomplete`: try again to archive what is missing. */
 export const rearchiveUpdate = defineUpdate<DecisionTaken>('rearchive');
 
-/** One request to end the task, and what became of it, in words. */
-export interface StopRequestView {
-  readonly verb: StopVerb;
-  readonly askedAt: string;
-  readonly outcome: StopOutcome;
-  readonly words: string;
+const text = v.string();
+const count = wholeNumber(0);
+const orNull = v.nullable(text);
+
+/** A worker of another version may say another word. */
+function wordOf<Word extends string>(): v.GenericSchema<Word> {
+  return v.custom<Word>((value) => typeof value === 'string');
 }
 
-/** Answer of the `status` query: everything an operator or a progress line needs. */
-export interface TaskStatus {
-  readonly workflowId: string;
-  readonly status: LonghaulStatus;
+const stopRequest = v.object({
+  verb: wordOf<StopVerb>(),
+  askedAt: moment,
+  outcome: wordOf<StopOutcome>(),
+  words: text,
+});
+/** One request to end the task, and what became of it, in words. */
+export type StopRequestView = v.InferOutput<typeof stopRequest>;
+
+const taskStatus = v.object({
+  workflowId: text,
+  status: wordOf<LonghaulStatus>(),
   /** ISO-8601: since when. */
-  readonly since: string;
+  since: moment,
   /** ISO-8601: when the workflow was first started. */
-  readonly startedAt: string;
-  readonly requestId: string | null;
+  startedAt: moment,
+  requestId: orNull,
   /** The service's own word, as last seen; null before the first answer. */
-  readonly serviceStatus: string | null;
-  /** ISO-8601: when the service said it last. Absent before the first answer, and from a worker of an older version. */
-  readonly serviceStatusAt?: string;
+  serviceStatus: orNull,
+  /** ISO-8601: when the service said it last. Absent before the first answer. */
+  serviceStatusAt: v.optional(moment),
   /** Tasks ahead in the service's queue; null when the service does not say. */
-  readonly queuePosition: number | null;
+  queuePosition: v.nullable(v.number()),
   /** Queries for the task's state so far, in all runs, and how many of them failed. */
-  readonly polls: number;
-  readonly failedPolls: number;
+  polls: count,
+  failedPolls: count,
   /** How many times this workflow asked the service to create the task. */
-  readonly createRequests: number;
+  createRequests: count,
   /** In words: what happens now, and what comes next. */
-  readonly waitingFor: string;
-  readonly nextStep: string;
+  waitingFor: text,
+  nextStep: text,
   /** The last problem, if it still stands. */
-  readonly problem: string | null;
-  readonly stopRequests: readonly StopRequestView[];
+  problem: orNull,
+  stopRequests: listOf(stopRequest),
+});
+/** Answer of the `status` query: everything an operator or a progress line needs. */
+export type TaskStatus = v.InferOutput<typeof taskStatus>;
+
+/** Whether this is a task's answer to `status`: any program may run workflows under Longhaul's names. */
+export function isTaskStatus(value: unknown): value is TaskStatus {
+  return v.is(taskStatus, value);
 }

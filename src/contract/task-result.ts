@@ -1,73 +1,99 @@
-import { isCount, isRecord } from '../core/json';
-import { isMoney, type Money } from '../money/money';
+import * as v from 'valibot';
+import type { RowUploads } from '../archive/row-end';
+import { isRecord } from '../core/json';
 import type { TerminalStatus } from '../core/task-state';
 import type { ServiceTimestamp } from '../core/time';
-import type { RowUploads } from '../archive/row-end';
+import { isMoney, type Money } from '../money/money';
+import { listOf, moment, wholeNumber } from './schema';
 
-/** One archived output. */
-export interface ArchivedOutput {
-  /** Its place among the outputs of the manifest, from 0; absent in results of earlier versions. */
-  readonly index?: number;
-  /** Where it is: an absolute path or an `s3:` URI. */
-  readonly path: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  /** With its leading dot. */
-  readonly ext: string;
-  /** As the service gave it; `auditSource` in the manifest says which of its two tables applies (section 2.4). */
-  readonly auditStatus: number | null;
-  readonly errorType: string;
-}
+const text = v.string();
+const count = wholeNumber(0);
+/** As `toISOString` writes it, of a year of four digits: no other stands in a batch's record. */
+const exactMoment = v.pipe(
+  moment,
+  v.check((value: string) => /^\d{4}-/.test(value) && new Date(value).toISOString() === value),
+);
 
-/** An output that the service reports as failed; there is nothing to archive. */
-export interface FailedOutput {
+const archivedOutput = v.object({
   /** Its place among the outputs of the manifest, from 0. */
-  readonly index: number;
+  index: v.optional(count),
+  /** Where it is: an absolute path or an `s3:` URI. */
+  path: text,
+  sha256: text,
+  bytes: count,
+  /** With its leading dot. */
+  ext: text,
+  /** As the service gave it; `auditSource` in the manifest says which of its two tables applies (section 2.4). */
+  auditStatus: v.nullable(v.number()),
+  errorType: text,
+});
+/** One archived output. */
+export type ArchivedOutput = v.InferOutput<typeof archivedOutput>;
+
+const failedOutput = v.object({
+  /** Its place among the outputs of the manifest, from 0. */
+  index: count,
   /** The service's own code, shortened. */
-  readonly errorType: string;
+  errorType: text,
   /** The service's words, shortened; null when it gave none. */
-  readonly message: string | null;
-}
+  message: v.nullable(text),
+});
+/** An output that the service reports as failed; there is nothing to archive. */
+export type FailedOutput = v.InferOutput<typeof failedOutput>;
 
 /** A moment as ISO-8601 in UTC, with the service's text beside it; `iso` is null where the text is no timestamp. */
 export type Timestamp = ServiceTimestamp;
-
 /** The service's timestamps of a task (specification, section 2.3), by their camelCase names. */
 export type Timestamps = Readonly<Record<string, Timestamp>>;
+const timestamps: v.GenericSchema<Timestamps> = v.record(text, v.object({ iso: v.nullable(moment), raw: text }));
 
 /** The service's cost times in milliseconds, by their own names (specification, section 2.5). */
 export type CostTimes = Readonly<Record<string, number>>;
+const costTimes: v.GenericSchema<CostTimes> = v.record(text, v.number());
 
-/** What a task did on the way to its end. In the result, or in the details of the failure. Absent from older tasks. */
-export interface TaskFacts {
-  /** ISO-8601: when its workflow was started, perhaps before a worker took it up. Of a task of an earlier version, when one did. */
-  readonly startedAt?: string;
+const cost = v.nullable(v.custom<Money>(isMoney));
+
+const uploads: v.GenericSchema<RowUploads> = v.object({ files: count, bytes: count, shared: count });
+const status: v.GenericSchema<TerminalStatus> = v.picklist(['Success', 'Failed', 'Canceled']);
+
+const factEntries = {
+  /** ISO-8601: when its workflow was started, perhaps before a worker took it up. */
+  startedAt: v.optional(exactMoment),
   /** Number of its create: 2 after a `recreate`. */
-  readonly createNumber?: number;
+  createNumber: v.optional(count),
   /** Its input files. */
-  readonly uploads?: RowUploads;
-}
+  uploads: v.optional(uploads),
+};
+/** What a task did on the way to its end. In the result, or in the details of the failure. */
+export type TaskFacts = v.InferOutput<v.ObjectSchema<typeof factEntries, undefined>>;
 
-/** Result of the `task` workflow, and what `--json` prints. */
-export interface TaskResult extends TaskFacts {
-  readonly workflowId: string;
+export const taskResultSchema = v.object({
+  workflowId: text,
   /** Null when the task was stopped before it was created. */
-  readonly requestId: string | null;
-  readonly status: TerminalStatus;
+  requestId: v.nullable(text),
+  status,
   /** In the service's order; of very many, as many as fit into 256 KiB. The manifest has all. */
-  readonly outputs: readonly ArchivedOutput[];
+  outputs: listOf(archivedOutput),
   /** All archived outputs, and their bytes. */
-  readonly outputCount: number;
-  readonly outputBytes: number;
+  outputCount: count,
+  outputBytes: count,
   /** The first {@link maxFailedOutputs} outputs that the service reports as failed; the manifest has all. */
-  readonly failedOutputs: readonly FailedOutput[];
-  readonly failedOutputCount: number;
+  failedOutputs: listOf(failedOutput),
+  failedOutputCount: count,
   /** Where the manifest is; null when nothing was archived. */
-  readonly manifest: string | null;
-  readonly costTimes: CostTimes;
+  manifest: v.nullable(text),
+  costTimes,
   /** What the task cost by the worker's price list; null when that is not known. */
-  readonly cost: Money | null;
-  readonly timestamps: Timestamps;
+  cost,
+  timestamps,
+  ...factEntries,
+});
+/** Result of the `task` workflow, and what `--json` prints. */
+export type TaskResult = v.InferOutput<typeof taskResultSchema>;
+
+/** Whether this is the result of a task: any program may run workflows under the names and ids of Longhaul's. */
+export function isTaskResult(value: unknown): value is TaskResult {
+  return v.is(taskResultSchema, value);
 }
 
 /** The most bytes of JSON that the outputs in a result take: Temporal refuses payloads of 2 MB. */
@@ -84,47 +110,27 @@ export function canceledMemo(result: TaskResult): CanceledMemo {
   return { canceledResult: { manifest, costTimes, cost, timestamps, ...readTaskFacts(result) } };
 }
 
-/** Reads what a task said of itself; a field that is not there or is something else counts as nothing. */
+/** What a program left that is not Longhaul's is nothing, field by field. */
+const readFacts = v.object({
+  startedAt: v.fallback(factEntries.startedAt, undefined),
+  createNumber: v.fallback(factEntries.createNumber, undefined),
+  uploads: v.fallback(factEntries.uploads, undefined),
+});
+const canceledResult = v.object({
+  manifest: v.fallback(v.nullable(text), null),
+  costTimes: v.fallback(costTimes, {}),
+  cost: v.fallback(cost, null),
+  timestamps: v.fallback(timestamps, {}),
+  ...readFacts.entries,
+});
+
+/** Reads what a task said of itself. */
 export function readTaskFacts(value: unknown): TaskFacts {
-  const { startedAt, createNumber, uploads } = recordOf(value);
-  const { files, bytes, shared } = recordOf(uploads);
-  return {
-    ...(typeof startedAt === 'string' && isMoment(startedAt) && { startedAt }),
-    ...(isCount(createNumber) && { createNumber }),
-    ...(isCount(files) && isCount(bytes) && isCount(shared) && { uploads: { files, bytes, shared } }),
-  };
+  return v.parse(readFacts, isRecord(value) ? value : {});
 }
 
-/** As `toISOString` writes it, of a year of four digits: no other stands in a batch's record. */
-function isMoment(text: string): boolean {
-  const at = new Date(text);
-  return /^\d{4}-/.test(text) && !Number.isNaN(at.getTime()) && at.toISOString() === text;
-}
-
-/** Reads what {@link canceledMemo} wrote; what is not there or is something else counts as nothing. */
+/** Reads what {@link canceledMemo} wrote. */
 export function readCanceledMemo(memo: Readonly<Record<string, unknown>> | undefined): CanceledMemo['canceledResult'] {
-  const result = recordOf(memo?.['canceledResult']);
-  const { manifest, costTimes, cost, timestamps } = result;
-  return {
-    manifest: typeof manifest === 'string' ? manifest : null,
-    costTimes: entriesOf(costTimes, (value) => typeof value === 'number'),
-    cost: isMoney(cost) ? cost : null,
-    timestamps: entriesOf(timestamps, isTimestamp),
-    ...readTaskFacts(result),
-  };
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
-}
-
-function entriesOf<Value>(value: unknown, isValue: (one: unknown) => one is Value): Readonly<Record<string, Value>> {
-  return Object.fromEntries(
-    Object.entries(recordOf(value)).filter((entry): entry is [string, Value] => isValue(entry[1])),
-  );
-}
-
-function isTimestamp(value: unknown): value is Timestamp {
-  const { iso, raw } = recordOf(value);
-  return (typeof iso === 'string' || iso === null) && typeof raw === 'string';
+  const result = memo?.['canceledResult'];
+  return v.parse(canceledResult, isRecord(result) ? result : {});
 }

@@ -39,10 +39,7 @@ export function traceIdOfRun(firstRunId: string): string {
   return /^(?!0+$)[0-9a-f]{32}$/.test(digits) ? digits : digest(firstRunId).slice(0, 32);
 }
 
-/**
- * The id of a span of a run. It takes nothing of the random numbers of the sandbox: a workflow does the same with and
- * without traces.
- */
+/** The id of a span of a run. It takes no random number of the sandbox: a workflow does the same with and without traces. */
 export function spanIdOfRun(runId: string, part: WorkflowSpan['part']): string {
   return digest(`${part} ${runId}`).slice(0, 16);
 }

@@ -5,38 +5,29 @@ import * as v from 'valibot';
 import { unusableInput } from './input-bounds';
 import { check, pick, textLike } from './schema';
 
-/*
- * The workflow `webhook`: one delivery of the event that a task or a batch has ended. Tasks and batches start it as their
- * child; docs/decisions/0032.
+/**
+ * The workflow `webhook`: one delivery of the event that a task or a batch has ended, which starts it as its child
+ * (docs/decisions/0032). Its name is durable.
  */
-
-/** The name of the workflow; durable. */
 export const webhookWorkflow = 'webhook';
 
-/** What to give instead of what can be no name of a webhook. */
-const webhookNameRemedy = 'the name of a webhook: 1 to 80 letters, digits, dots, underscores or hyphens';
 /** What a webhook may be called. */
-export const webhookName = textLike(/^[A-Za-z0-9._-]{1,80}$/, webhookNameRemedy);
+export const webhookName = textLike(
+  /^[A-Za-z0-9._-]{1,80}$/,
+  'the name of a webhook: 1 to 80 letters, digits, dots, underscores or hyphens',
+);
 
-/** Whether this can be the name of a webhook: 1 to 80 letters, digits, dots, underscores and hyphens. */
+/** Whether this can be the name of a webhook. */
 export function isWebhookName(value: unknown): value is string {
   return v.is(webhookName, value);
 }
 
-/** What went wrong, as the workflow's own failure has it. */
-interface EventFailure {
-  readonly type: string;
-  /** For people; shortened. */
-  readonly message: string;
-}
-
-/** What both kinds of events say. */
 interface EndedWorkflow {
   readonly workflowId: string;
   /** The run that ended; another run of the same id is another end. */
   readonly runId: string;
-  /** Null unless it failed. */
-  readonly failure: EventFailure | null;
+  /** As the workflow's own failure has it, its message shortened; null unless it failed. */
+  readonly failure: { readonly type: string; readonly message: string } | null;
 }
 
 /** How a task ended: enough to decide what to do, and to ask for the rest by its key. */
@@ -114,16 +105,9 @@ export interface WebhookActivities {
   readonly sendWebhook: (input: WebhookInput) => Promise<WebhookDelivery>;
 }
 
-const idPrefix = 'webhook:';
-
 /** The workflow id of a delivery: below that of the workflow which ended, so that a list by prefix finds it. */
 export function webhookWorkflowId(endedWorkflowId: string, id: string): string {
-  return `${webhookPrefix(endedWorkflowId)}${id}`;
-}
-
-/** What the workflow ids of all deliveries of a workflow that ended begin with. */
-function webhookPrefix(endedWorkflowId: string): string {
-  return `${idPrefix}${endedWorkflowId}:`;
+  return `webhook:${endedWorkflowId}:${id}`;
 }
 
 /**

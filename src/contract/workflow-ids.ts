@@ -7,10 +7,10 @@ const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
 /** What to give instead of what can be no key. */
 export const taskKeyRemedy = '1 to 80 letters, digits, dots, underscores or hyphens';
 
-/** A key, an id of a batch, the name of an account or a webhook. */
+/** A key, an id of a batch or the name of an account. */
 export const taskKey = textLike(keyPattern, taskKeyRemedy);
 
-/** Whether a task key can stand in a workflow id: 1 to 80 letters, digits, dots, underscores and hyphens. */
+/** Whether a task key can stand in a workflow id. */
 export function isTaskKey(key: unknown): key is string {
   return typeof key === 'string' && keyPattern.test(key);
 }
@@ -23,19 +23,15 @@ export function taskWorkflowId(key: string): string {
   return `task:${key}`;
 }
 
-const adoptionPrefix = 'adopt-';
-/** With the prefix and a hash it makes a key. */
-const maxSlugLength = 50;
-
 /**
  * The key under which a request id is adopted when none is given: the same request id has the same key, so that
  * it is not followed twice. A request id that cannot stand in a key becomes a slug and a hash.
  */
 export function adoptionKey(requestId: string): string {
-  const plain = `${adoptionPrefix}${requestId}`;
+  const plain = `adopt-${requestId}`;
   if (isTaskKey(plain)) return plain;
-  const slug = requestId.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, maxSlugLength);
-  return `${adoptionPrefix}${slug}-${shortHash(requestId)}`;
+  // With the prefix and the hash it makes a key.
+  return `adopt-${requestId.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 50)}-${shortHash(requestId)}`;
 }
 
 /** The workflow id of the batch with this id. Throws `RangeError` when {@link isTaskKey} says no. */
@@ -79,10 +75,7 @@ export function isLonghaulWorkflowId(id: string): boolean {
   return keys.length > 0 && keys.length <= maxKeys && keys.every(isTaskKey);
 }
 
-/**
- * The archive's name of a create record: the `number`th create that this workflow id was allowed.
- * Two ids never share a record.
- */
+/** The archive's name of the record of the `number`th create that this workflow id was allowed; no two ids share one. */
 export function createRecordName(workflowId: string, number: number): string {
   return `.creates/${boundedPathPart(workflowId)}/${number}.json`;
 }
@@ -101,10 +94,8 @@ export function parseCreateName(
 }
 
 /**
- * The header that brings a callback home: a create carries its own name in it ({@link createName}), and the service echoes
- * it with every callback about the task (specification, sections 4.1 and 6).
- *
- * @param prefix - of the service's headers.
+ * The header in which a create carries its {@link createName}: the service echoes it with every callback about the task
+ * (specification, sections 4.1 and 6). `prefix` is that of the service's headers.
  */
 export function correlationHeader(prefix = defaultHeaderPrefix): string {
   return `${prefix}Correlation`;

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Account } from '../config/accounts';
 import type { WorkerConfig } from '../config/worker-config';
 import { boundedText } from '../core/text';
-import { archiveOf, shortArchiveId, withArchive } from '../contract/worker-identity';
+import { archiveOf, shortArchiveId, withArchive } from '../contract/task-queues';
 import { watchTaskQueue } from '../contract/task-queues';
 import { AccountGate } from '../service/account-gate';
 import type { CreateLimiterListener } from '../service/create-limiter';

@@ -7,7 +7,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { findOtherArchive } from '../client/archive-of-tasks';
 import type { TemporalAccess } from '../client/temporal-access';
-import { hasCurrentVersion, setCurrentCommand } from '../client/worker-versions';
+import { hasCurrentVersion, setCurrentCommand } from '../client/workers';
 import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
 import { longhaulVersion } from '../core/version';
 import type { WorkerConfig } from '../config/worker-config';

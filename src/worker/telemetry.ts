@@ -8,7 +8,7 @@ import { countTasks } from '../client/task/list-tasks';
 import { Sweeps } from '../client/sweeps';
 import type { TemporalAccess } from '../client/temporal-access';
 import { count, metrics } from '../contract/metrics';
-import type { ReplaySinks } from '../contract/replays';
+import type { ReplaySinks } from '../contract/metrics';
 import { statesThatWait } from '../core/task-state';
 import { type Archive, requireReserve } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';

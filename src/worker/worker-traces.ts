@@ -8,9 +8,16 @@ import { redact } from '../core/redact';
 import { boundedText } from '../core/text';
 import type { TraceRequest } from '../service';
 import type { ActivityTraces } from '../activities';
-import { clientTraceInterceptor } from '../client/traces/client-interceptor';
 import type { OpenTraces, WorkflowOfSpan } from '../client/traces/open-traces';
-import { activeTrace, fail, inSpan, toParent, traceFields, tracer } from '../client/traces/spans';
+import {
+  activeTrace,
+  clientTraceInterceptor,
+  fail,
+  inSpan,
+  toParent,
+  traceFields,
+  tracer,
+} from '../client/traces/spans';
 
 /** One query for a task each, thousands of them: they have no span, but the place of the one who watches. */
 const pollActivity = 'pollTask';

@@ -11,7 +11,7 @@ import {
 import type { BatchResult } from '../contract/batch/batch-messages';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskResult } from '../contract/task-result';
-import { isTag, maxTags } from '../contract/task-tags';
+import { isTag, maxTags } from '../contract/search-attributes';
 import {
   type BatchEventData,
   isWebhookName,

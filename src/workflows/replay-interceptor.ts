@@ -1,5 +1,5 @@
 import { proxySinks, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
-import { type ReplaySinks, slowReplayMs } from '../contract/replays';
+import { type ReplaySinks, slowReplayMs } from '../contract/metrics';
 import { noteHistoryLength, refreshDetails } from './run-info';
 
 // The SDK takes the stack of every promise of a workflow: a fifth of what its thread takes when stacks have ten frames.

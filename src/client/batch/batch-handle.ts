@@ -32,14 +32,13 @@ import {
   TaskOverError,
   UnknownTaskError,
 } from '../errors';
-import { isClosed } from '../existing-run';
 import { isBatchProgress, isBatchResult } from '../replies';
 import { type BatchView, RowCounter } from './batch-view';
 import { isBatchInput, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
 import { retryingActivities } from '../task/pending-work';
 import { type TemporalAccess, translating } from '../temporal-access';
-import { stoppedResultOrThrow } from '../workflow-ending';
-import { type DescribedWorkflow, readStartArgument } from '../workflow-info';
+import { stoppedResultOrThrow } from '../existing-run';
+import { type DescribedWorkflow, isClosed, readStartArgument } from '../workflow-info';
 
 type BatchWorkflow = () => Promise<BatchResult>;
 

@@ -2,12 +2,10 @@ import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../../contract/search-attributes';
 import type { BatchState } from '../../contract/batch/batch-messages';
 import { batchIdOf } from '../../contract/workflow-ids';
-import { isClosed } from '../existing-run';
 import { checkOptions } from '../errors';
 import { count, onlyTrue, type OptionRules } from '../../core/option-rules';
 import { askTemporal, callTimeoutMs, listError, type TemporalAccess } from '../temporal-access';
-import { listWorkflows } from '../list-workflows';
-import type { StuckWorkflow } from '../workflow-info';
+import { isClosed, listWorkflows, type StuckWorkflow } from '../workflow-info';
 import { isRefused } from './start-batch';
 
 /** Which batches to list. */

@@ -21,8 +21,7 @@ import type { StartAttempt } from '../start-check';
 import { didNothing, type ExistingRun, startOrAttach } from '../task/start-task';
 import { askTemporal, type TemporalAccess } from '../temporal-access';
 import { readHeldUp } from '../task/pending-work';
-import { listWorkflows } from '../list-workflows';
-import { type DescribedWorkflow, describeWorkflow } from '../workflow-info';
+import { type DescribedWorkflow, describeWorkflow, listWorkflows } from '../workflow-info';
 
 /** More rows than run at the same time, and than end within a few seconds. */
 const maxClosedRows = 5_000;

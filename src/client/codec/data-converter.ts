@@ -38,11 +38,11 @@ class EncryptionCodec implements PayloadCodec {
   }
 
   encode(payloads: Payload[]): Promise<Payload[]> {
-    return settle(() => payloads.map((payload) => this.cipher.encrypt(payload)));
+    return Promise.resolve(payloads).then((all) => all.map((payload) => this.cipher.encrypt(payload)));
   }
 
   decode(payloads: Payload[]): Promise<Payload[]> {
-    return settle(() => payloads.map((payload) => this.cipher.decrypt(payload)));
+    return Promise.resolve(payloads).then((all) => all.map((payload) => this.cipher.decrypt(payload)));
   }
 }
 
@@ -50,22 +50,14 @@ class EncryptionCodec implements PayloadCodec {
 class WorkerEncryptionCodec extends EncryptionCodec {
   override decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     if (context?.type === 'activity') return super.decode(payloads);
-    return settle(() => payloads.map((payload) => this.#decryptMessage(payload)));
+    const decrypt = (payload: Payload): Payload => {
+      try {
+        return this.cipher.decrypt(payload);
+      } catch (error) {
+        if (error instanceof PayloadBrokenError) return payload;
+        throw error;
+      }
+    };
+    return Promise.resolve(payloads).then((all) => all.map(decrypt));
   }
-
-  #decryptMessage(payload: Payload): Payload {
-    try {
-      return this.cipher.decrypt(payload);
-    } catch (error) {
-      if (error instanceof PayloadBrokenError) return payload;
-      throw error;
-    }
-  }
-}
-
-/** A promise of what a function returns or throws. */
-function settle<T>(compute: () => T): Promise<T> {
-  return new Promise((resolve) => {
-    resolve(compute());
-  });
 }

@@ -30,7 +30,6 @@ export class PayloadBrokenError extends ValueError {
   }
 }
 
-/** A key that is ready for use, with all that a payload says of it. */
 interface PreparedKey {
   readonly key: KeyObject;
   readonly metadata: Readonly<Record<string, Uint8Array>>;
@@ -101,7 +100,6 @@ function prepareKey(id: string, bytes: Buffer): PreparedKey {
   };
 }
 
-/** Of the metadata; empty when it is not there. */
 function textOf({ metadata }: Payload, name: string): string {
   const value = metadata?.[name];
   return value == null ? '' : Buffer.from(value).toString('utf8');

@@ -1,13 +1,53 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
-import type { FailureType } from '../../contract/failure-types';
-import { searchAttributes } from '../../contract/search-attributes';
-import { type LonghaulStatus, statesThatWait } from '../../core/task-state';
-import type { UntypedEnding } from '../errors';
-import { isClosed } from '../existing-run';
-import { listPages } from '../list-workflows';
+import { type FailureType, failureTypes } from '../../contract/failure-types';
+import { searchAttributes, tagProblems } from '../../contract/search-attributes';
+import { isTaskKey } from '../../contract/workflow-ids';
+import { isRecord } from '../../core/json';
+import { count, onlyTrue, optionProblems, type OptionRule, type OptionRules } from '../../core/option-rules';
+import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../../core/task-state';
+import { InputInvalidError, type UntypedEnding } from '../errors';
 import { askTemporal, callTimeoutMs, listError, type TemporalAccess } from '../temporal-access';
-import type { StuckWorkflow, WorkflowInfo } from '../workflow-info';
-import { checkedQuery, type ListTasksOptions, visibilityQuery } from './task-filter';
+import {
+  isClosed,
+  listWorkflows,
+  pausedFilter,
+  stuckFilter,
+  type StuckWorkflow,
+  type WorkflowInfo,
+} from '../workflow-info';
+
+/** Which tasks to list; everything given must hold. */
+export interface ListTasksOptions {
+  /** Such as `Running` or `CreateUncertain`; capital letters do not matter at run time, and any other text is refused. */
+  readonly status?: LonghaulStatus;
+  /** The app's `web_app_id`. */
+  readonly app?: number | string;
+  readonly account?: string;
+  /** The id of the batch that they are rows of. */
+  readonly batch?: string;
+  /** Only those with all of these tags. */
+  readonly tags?: readonly string[];
+  /** Only those whose key begins so; with `batch`, rows whose key does. */
+  readonly keyPrefix?: string;
+  /** Only those that were started then or later; a text is ISO-8601. */
+  readonly since?: Date | string;
+  /** Only those that were started before then. */
+  readonly until?: Date | string;
+  /** Only those that ended with a failure of this type, as `TaskFailedError.failureType` has it. */
+  readonly failure?: FailureType | UntypedEnding;
+  /** Only those that follow one of these tasks of the service. */
+  readonly requestIds?: readonly string[];
+  /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
+  readonly needsPerson?: true;
+  /** Only those whose workflow tasks fail: they make no progress and cannot be stopped. */
+  readonly stuck?: true;
+  /** Only those of which an operator paused an activity: it is not tried before Unpause. */
+  readonly paused?: true;
+  /** Only those that are not over; `isOver` of each tells those that are. */
+  readonly running?: true;
+  /** At most this many. @default all */
+  readonly limit?: number;
+}
 
 /** A task in a list: what Temporal's visibility knows of it, seconds old at most. */
 export interface ListedTask {
@@ -38,7 +78,7 @@ export interface ListedTask {
 
 /** How many tasks there are of that kind. */
 export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
-  const { query } = visibilityQuery(options);
+  const query = checkedQuery(options);
   return (await askTemporal(access, '', () => access.client.workflow.count(query))).count;
 }
 
@@ -49,10 +89,9 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   if (limit <= 0) return;
   let listed = 0;
   try {
-    for await (const page of listPages(access.client, query, Math.min(limit, 200), callTimeoutMs)) {
-      const shown = page.slice(0, limit - listed);
-      for (const workflow of shown) yield listedTask(workflow);
-      listed += shown.length;
+    for await (const workflow of listWorkflows(access.client, query, Math.min(limit, 200), callTimeoutMs)) {
+      yield listedTask(workflow);
+      listed += 1;
       if (listed >= limit) return;
     }
   } catch (error) {
@@ -60,34 +99,140 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   }
 }
 
-/** What it ended with, as far as lists know it. */
-function failureOf({ execution, attributes }: WorkflowInfo): string | null {
-  if (execution === 'TERMINATED') return 'WorkflowTerminated';
-  if (execution === 'TIMED_OUT') return 'WorkflowTimedOut';
-  if (execution !== 'FAILED') return null;
-  const status = attributes.get(searchAttributes.status.name);
-  const state = statesThatWait.find((one) => one === status);
-  return attributes.get(searchAttributes.failure.name) ?? state ?? null;
-}
-
 function listedTask(workflow: WorkflowInfo): ListedTask {
   const { workflowId, runId, execution, attributes, taskQueue, tags, stuck, paused, undecodable } = workflow;
+  const valueOf = ({ name }: { readonly name: string }): string | null => attributes.get(name) ?? null;
+  const status = valueOf(searchAttributes.status);
+  // Two states keep their name when they end.
+  const state = statesThatWait.find((one) => one === status) ?? null;
+  let failure = execution === 'FAILED' ? (valueOf(searchAttributes.failure) ?? state) : null;
+  if (execution === 'TERMINATED') failure = 'WorkflowTerminated';
+  if (execution === 'TIMED_OUT') failure = 'WorkflowTimedOut';
   return {
     workflowId,
     runId,
-    status: attributes.get(searchAttributes.status.name) ?? 'PreparingInputs',
+    status: status ?? 'PreparingInputs',
     isOver: isClosed(execution),
     execution,
-    requestId: attributes.get(searchAttributes.requestId.name) ?? null,
-    app: attributes.get(searchAttributes.app.name) ?? null,
-    account: attributes.get(searchAttributes.account.name) ?? null,
+    requestId: valueOf(searchAttributes.requestId),
+    app: valueOf(searchAttributes.app),
+    account: valueOf(searchAttributes.account),
     taskQueue,
     startedAt: workflow.startedAt.toISOString(),
     endedAt: workflow.closedAt?.toISOString() ?? null,
     tags,
-    failure: failureOf(workflow),
+    failure,
     stuck,
     paused,
     undecodable,
   };
+}
+
+const moment: OptionRule = {
+  is: (value) => {
+    const at = value instanceof Date || typeof value === 'string' ? new Date(value) : new Date(NaN);
+    return !Number.isNaN(at.getTime()) && /^\d{4}-/.test(at.toISOString());
+  },
+  remedy: 'a Date or a moment as ISO-8601, such as "2026-03-01T00:00:00Z"',
+};
+const name: OptionRule = { is: isTaskKey, remedy: '1 to 80 letters, digits, dots, underscores or hyphens' };
+const failureNames: readonly string[] = [...Object.values(failureTypes), 'WorkflowTerminated', 'WorkflowTimedOut'];
+
+/** The `LonghaulStatus` that a text means, whatever its capital letters. */
+function statusOf(text: unknown): LonghaulStatus | undefined {
+  const wanted = String(text).toLowerCase().replace('cancelled', 'canceled');
+  return longhaulStatuses.find((one) => one.toLowerCase() === wanted);
+}
+
+/** A filter that can match nothing is a problem: a list that is empty for that reason says that there is no such task. */
+const listRules: OptionRules<ListTasksOptions> = {
+  status: { is: (value) => statusOf(value) !== undefined, remedy: `one of ${longhaulStatuses.join(', ')}` },
+  app: {
+    is: (value) => /^\d{1,16}$/.test(String(value)),
+    remedy: 'the number of an app (webAppId), such as 4711',
+  },
+  account: name,
+  batch: name,
+  tags: {
+    is: (value) => Array.isArray(value) && value.length > 0,
+    remedy: 'a list of one or more texts, such as ["customer:42"]',
+  },
+  keyPrefix: name,
+  since: moment,
+  until: moment,
+  failure: { is: (value) => failureNames.some((one) => one === value), remedy: `one of ${failureNames.join(', ')}` },
+  requestIds: {
+    is: (value) => Array.isArray(value) && value.length > 0 && value.every(isTaskKey),
+    remedy: 'a list of one or more request ids, each of 1 to 80 letters, digits, dots, underscores or hyphens',
+  },
+  needsPerson: onlyTrue,
+  stuck: onlyTrue,
+  paused: onlyTrue,
+  running: onlyTrue,
+  limit: count,
+};
+
+/** Checks them as `listTasks` does, without Temporal. Throws {@link InputInvalidError}. */
+export function checkListOptions(options: ListTasksOptions): void {
+  checkedQuery(options);
+}
+
+const isRunning = 'ExecutionStatus = "Running"';
+
+/** Those that {@link ListTasksOptions} mean, in Temporal's list filter language. Throws {@link InputInvalidError}. */
+function checkedQuery(options: ListTasksOptions): string {
+  const given: ListTasksOptions = isRecord(options) ? options : {};
+  // A filter without a value would list the tasks of others, and have them stopped perhaps.
+  const absent = Object.entries(given).filter(([option, value]) => {
+    return value === undefined && option !== 'limit' && Object.hasOwn(listRules, option);
+  });
+  const { tags = [], batch, status, app, account, keyPrefix, since, until, failure, requestIds } = given;
+  const problems = [
+    ...optionProblems(options, listRules),
+    ...absent.map(([option]) => `${option} is there and undefined; give a value, or leave ${option} out to list all.`),
+    ...(listRules.tags.is(tags) ? tagProblems(tags) : []),
+  ];
+  if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
+  const { status: statusName, ...names } = searchAttributes;
+  const equals = ({ name: attribute }: { readonly name: string }, value: string | number | undefined): string[] => {
+    return value === undefined ? [] : [`${attribute} = "${value}"`];
+  };
+  const states = statesThatWait.map((state) => `"${state}"`).join(', ');
+  return [
+    'WorkflowType = "task"',
+    // A long watch continues as new; only the latest run stands for the task.
+    'ExecutionStatus != "ContinuedAsNew"',
+    ...equals(names.batch, batch),
+    ...equals(statusName, status && statusOf(status)),
+    // A workflow that was cut off keeps the status that it had: it would be listed as running for ever.
+    ...(status === undefined || failure !== undefined
+      ? []
+      : ['ExecutionStatus != "Terminated" AND ExecutionStatus != "TimedOut"']),
+    ...equals(names.app, app),
+    ...equals(names.account, account),
+    ...tags.flatMap((tag) => equals(names.tags, tag)),
+    ...(keyPrefix === undefined
+      ? []
+      : [`WorkflowId STARTS_WITH "${batch === undefined ? 'task' : `batch:${batch}`}:${keyPrefix}"`]),
+    ...(since === undefined ? [] : [`StartTime >= "${new Date(since).toISOString()}"`]),
+    ...(until === undefined ? [] : [`StartTime < "${new Date(until).toISOString()}"`]),
+    ...(failure === undefined ? [] : [failureCondition(failure)]),
+    ...(requestIds === undefined
+      ? []
+      : [`${names.requestId.name} IN (${requestIds.map((id) => `"${id}"`).join(', ')})`]),
+    ...(given.needsPerson ? [`${statusName.name} IN (${states})`, isRunning] : []),
+    ...(given.stuck ? [stuckFilter, isRunning] : []),
+    ...(given.paused ? [pausedFilter, isRunning] : []),
+    ...(given.running ? [isRunning] : []),
+  ].join(' AND ');
+}
+
+/** Ends that Temporal itself made have no type of a failure; two states keep their name when they end. */
+function failureCondition(failure: string): string {
+  if (failure === 'WorkflowTerminated') return 'ExecutionStatus = "Terminated"';
+  if (failure === 'WorkflowTimedOut') return 'ExecutionStatus = "TimedOut"';
+  const ended = `${searchAttributes.failure.name} = "${failure}"`;
+  return statesThatWait.some((state) => state === failure)
+    ? `(${ended} OR (${searchAttributes.status.name} = "${failure}" AND ExecutionStatus = "Failed"))`
+    : ended;
 }

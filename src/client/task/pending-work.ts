@@ -1,9 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import type { Activities, CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../../contract/activities';
+import * as v from 'valibot';
+import type { Activities, TransferProgress } from '../../contract/activities';
 import { waitsForTurn, workerStopping } from '../../contract/failure-types';
-import { areFailingLong, type FailingQueries, type WatchedTask } from '../../core/task-state';
-import { isRecord } from '../../core/json';
+import { moment } from '../../contract/schema';
+import { areFailingLong } from '../../core/task-state';
 import { formatCount } from '../../core/text';
 import { decodedFailureMessage, decodedPayload, type DescribedWorkflow, toMs } from '../workflow-info';
 
@@ -38,7 +39,7 @@ export interface PendingWork {
   readonly transfers: readonly TransferProgress[];
   readonly retrying: readonly RetryingActivity[];
   /** The state that the worker watching the task by activity reported; null without one. */
-  readonly watched: WatchedTask | null;
+  readonly watched: v.InferOutput<typeof watch>['known'] | null;
   /** How many creates the service has refused for now in the attempts of the pending one. */
   readonly refusedCreates: number;
   /** ISO-8601: until when the pending create waits for the answer to an earlier one. @default null: it does not */
@@ -46,31 +47,71 @@ export interface PendingWork {
 }
 
 type PendingActivities = DescribedWorkflow['pendingActivities'];
+type Pending = PendingActivities[number];
+
+const watchTask: keyof Activities = 'watchTask';
+const started = temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED;
+/** Ends of an attempt that did not fail: its worker shut down, or an operator paused or reset the activity (of the SDK). */
+const handedOver: readonly unknown[] = [workerStopping, 'ActivityPause', 'ActivityReset'];
+
+/*
+ * Heartbeats, as far as a view shows them: any worker may have sent them. contract/activities has their types.
+ */
+const text = v.string();
+const count = v.number();
+const atMs = v.pipe(count, v.minValue(-8.64e15), v.maxValue(8.64e15));
+const refusedCreate = v.object({ archiveId: text, refused: count });
+const waitingCreate = v.object({ archiveId: text, waitsUntil: moment });
+const transfer = v.object({
+  transfer: v.picklist(['upload', 'archive']),
+  name: text,
+  bytes: count,
+  totalBytes: v.nullable(count),
+});
+const watch = v.object({
+  watched: text,
+  known: v.object({
+    serviceStatus: v.nullable(text),
+    serviceStatusAtMs: v.fallback(v.optional(atMs), undefined),
+    queuePosition: v.nullable(count),
+    polls: count,
+    failedPolls: count,
+    problem: v.nullable(text),
+  }),
+  failing: v.fallback(v.optional(v.object({ sinceMs: atMs, lastMs: count, queries: count, problem: text })), undefined),
+});
 
 /** Reads the pending activities of a workflow: heartbeats of transfers and watches, and attempts that failed. */
 export async function pendingWork(client: Client, pending: PendingActivities): Promise<PendingWork> {
-  const heartbeats = await heartbeatsOf(client, pending);
-  const ofRunning = await heartbeatsOf(
-    client,
-    pending.filter(({ state }) => state === started),
-  );
+  const heartbeats = await readHeartbeats(client, pending);
+  const running = pending.filter(({ state }) => state === started);
   return {
-    transfers: heartbeats.filter(isTransfer),
+    transfers: parsed(transfer, heartbeats),
     retrying: await retryingActivities(client, pending),
-    watched: heartbeats.find(isWatch)?.known ?? null,
-    refusedCreates: heartbeats.find(isRefusedCreate)?.refused ?? 0,
-    earlierCreateUntil: ofRunning.find(isWaitingCreate)?.waitsUntil ?? null,
+    watched: parsed(watch, heartbeats)[0]?.known ?? null,
+    refusedCreates: parsed(refusedCreate, heartbeats)[0]?.refused ?? 0,
+    earlierCreateUntil: parsed(waitingCreate, await readHeartbeats(client, running))[0]?.waitsUntil ?? null,
   };
 }
 
-async function heartbeatsOf(client: Client, pending: PendingActivities): Promise<readonly unknown[]> {
+function parsed<Schema extends v.GenericSchema>(
+  schema: Schema,
+  heartbeats: readonly unknown[],
+): readonly v.InferOutput<Schema>[] {
+  return heartbeats.flatMap((one) => {
+    const { success, output } = v.safeParse(schema, one);
+    return success ? [output] : [];
+  });
+}
+
+async function readHeartbeats(client: Client, pending: PendingActivities): Promise<readonly unknown[]> {
   const payloads = pending.flatMap((activity) => activity.heartbeatDetails?.payloads ?? []);
   return await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
 }
 
 /** The activities that are tried again. */
 export function retryingActivities(client: Client, pending: PendingActivities): Promise<readonly RetryingActivity[]> {
-  return Promise.all(pending.filter(isRetried).map((one) => retrying(client, one)));
+  return Promise.all(pending.filter(isRetried).map((one) => readRetrying(client, one)));
 }
 
 /**
@@ -81,26 +122,23 @@ export async function readHeldUp(client: Client, pending: PendingActivities): Pr
   const held = pending.find((one) => {
     // One that is being tried is not, except a create, which may wait within an attempt; nor is one whose turn comes.
     const isTried = one.state === started && one.activityType?.name !== 'createTask';
-    return one.paused === true || (isRetried(one) && !isTried && typeOf(one.lastFailure) !== waitsForTurn);
+    return one.paused === true || (isRetried(one) && !isTried && failureType(one) !== waitsForTurn);
   });
   if (held !== undefined) {
-    const { activity, lastFailure, isPaused } = await retrying(client, held);
+    const { activity, lastFailure, isPaused } = await readRetrying(client, held);
     const paused = isPaused ? 'paused by an operator' : '';
     return { activity, since: firstScheduledAt(held), words: [paused, lastFailure].filter(Boolean).join('; ') };
   }
   const watches = pending.filter(({ activityType, state }) => activityType?.name === watchTask && state === started);
-  const failing = (await heartbeatsOf(client, watches)).find(isFailingWatch)?.failing;
-  if (failing === undefined || !areFailingLong(failing)) return undefined;
-  const { sinceMs, queries, problem } = failing;
+  const [failed] = parsed(watch, await readHeartbeats(client, watches)).flatMap(({ failing }) => failing ?? []);
+  if (failed === undefined || !areFailingLong(failed)) return undefined;
+  const { sinceMs, queries, problem } = failed;
   const words = `the last ${formatCount(queries)} queries failed: ${problem}`;
   return { activity: watchTask, since: new Date(sinceMs).toISOString(), words };
 }
 
-const watchTask: keyof Activities = 'watchTask';
-const started = temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED;
-
 /** ISO-8601: when its workflow scheduled it. Temporal has that of the next attempt, and until when it may be tried. */
-function firstScheduledAt({ expirationTime, activityOptions, scheduledTime }: PendingActivities[number]): string {
+function firstScheduledAt({ expirationTime, activityOptions, scheduledTime }: Pending): string {
   const untilMs = toMs(expirationTime);
   const withinMs = toMs(activityOptions?.scheduleToCloseTimeout) ?? 0;
   const scheduledMs = toMs(scheduledTime) ?? Date.now();
@@ -108,71 +146,26 @@ function firstScheduledAt({ expirationTime, activityOptions, scheduledTime }: Pe
   return new Date(firstMs).toISOString();
 }
 
-/** Whether it failed before, or is paused. */
-function isRetried({ attempt, lastFailure, paused }: PendingActivities[number]): boolean {
-  return paused === true || ((attempt ?? 1) > 1 && lastFailure != null && !isHandedOver(lastFailure));
+function failureType({ lastFailure }: Pending): string | null | undefined {
+  return lastFailure?.applicationFailureInfo?.type;
 }
 
-type Failure = PendingActivities[number]['lastFailure'];
-
-function typeOf(failure: Failure): string | null | undefined {
-  return failure?.applicationFailureInfo?.type;
+function isRetried(one: Pending): boolean {
+  const hasFailed = (one.attempt ?? 1) > 1 && one.lastFailure != null && !handedOver.includes(failureType(one));
+  return one.paused === true || hasFailed;
 }
 
-/** Ends of an attempt that did not fail: its worker shut down, or an operator paused or reset the activity (of the SDK). */
-const handedOver: readonly unknown[] = [workerStopping, 'ActivityPause', 'ActivityReset'];
-
-function isHandedOver(failure: Failure): boolean {
-  return handedOver.includes(typeOf(failure));
-}
-
-async function retrying(client: Client, activity: PendingActivities[number]): Promise<RetryingActivity> {
-  const { activityType, attempt, lastFailure, nextAttemptScheduleTime, paused } = activity;
-  const seconds = nextAttemptScheduleTime?.seconds;
-  const nextAt = seconds == null ? undefined : new Date(Number(seconds) * 1_000);
+async function readRetrying(client: Client, activity: Pending): Promise<RetryingActivity> {
+  const { activityType, attempt, lastFailure, nextAttemptScheduleTime } = activity;
+  const isPaused = activity.paused === true;
+  const nextMs = Number(nextAttemptScheduleTime?.seconds ?? 0) * 1_000;
+  const type = failureType(activity);
   return {
     activity: activityType?.name ?? '',
     attempt: attempt ?? 1,
-    lastFailure: isHandedOver(lastFailure) ? '' : await decodedFailureMessage(client, lastFailure ?? {}),
-    nextAttemptAt: nextAt === undefined || nextAt.getTime() === 0 || paused === true ? null : nextAt.toISOString(),
-    isPaused: paused === true,
-    waitsForTurn: typeOf(lastFailure) === waitsForTurn,
+    lastFailure: handedOver.includes(type) ? '' : await decodedFailureMessage(client, lastFailure ?? {}),
+    nextAttemptAt: nextMs === 0 || isPaused ? null : new Date(nextMs).toISOString(),
+    isPaused,
+    waitsForTurn: type === waitsForTurn,
   };
-}
-
-function isWatch(details: unknown): details is WatchHeartbeat {
-  return isRecord(details) && typeof details['watched'] === 'string' && isWatchedTask(details['known']);
-}
-
-function isFailingWatch(details: unknown): details is WatchHeartbeat & { readonly failing: FailingQueries } {
-  if (!isWatch(details) || !isRecord(details.failing)) return false;
-  const { sinceMs, lastMs, queries, problem } = details.failing;
-  const isMoment = typeof sinceMs === 'number' && !Number.isNaN(new Date(sinceMs).getTime());
-  return isMoment && typeof lastMs === 'number' && typeof queries === 'number' && typeof problem === 'string';
-}
-
-function isRefusedCreate(details: unknown): details is CreateHeartbeat {
-  return isRecord(details) && typeof details['archiveId'] === 'string' && typeof details['refused'] === 'number';
-}
-
-function isWaitingCreate(details: unknown): details is CreateHeartbeat & { readonly waitsUntil: string } {
-  if (!isRecord(details) || typeof details['archiveId'] !== 'string') return false;
-  return typeof details['waitsUntil'] === 'string' && !Number.isNaN(Date.parse(details['waitsUntil']));
-}
-
-/** As far as a view shows it. */
-function isWatchedTask(known: unknown): known is WatchedTask {
-  if (!isRecord(known)) return false;
-  const { serviceStatus, queuePosition, polls, failedPolls, problem } = known;
-  const areTexts = [serviceStatus, problem].every((one) => one === null || typeof one === 'string');
-  const areCounts = [polls, failedPolls].every((one) => typeof one === 'number');
-  return areTexts && areCounts && (queuePosition === null || typeof queuePosition === 'number');
-}
-
-function isTransfer(details: unknown): details is TransferProgress {
-  if (typeof details !== 'object' || details === null) return false;
-  const { transfer, name, bytes, totalBytes } = details as Partial<Record<keyof TransferProgress, unknown>>;
-  const isKind = transfer === 'upload' || transfer === 'archive';
-  const hasTotal = totalBytes === null || typeof totalBytes === 'number';
-  return isKind && typeof name === 'string' && typeof bytes === 'number' && hasTotal;
 }

@@ -1,10 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { searchAttributes, sentAtMemo } from '../../contract/search-attributes';
 import type { UncertainCreate } from '../../core/adoption';
-import { isClosed } from '../existing-run';
-import { listRawPages, listWorkflows } from '../list-workflows';
-import { decodedPayload, describeWorkflow, type DescribedWorkflow } from '../workflow-info';
+import { type DescribedWorkflow, describeWorkflow, isClosed, listWorkflows } from '../workflow-info';
 
+const { account: accountName, app: appName, requestId: idName, status: statusName } = searchAttributes;
 const pageSize = 200;
 /** How long what only decorates a status may take. */
 const withinMs = 3_000;
@@ -20,17 +19,15 @@ export async function findUncertainCreates(
     'WorkflowType = "task"',
     'ExecutionStatus = "Running"',
     `TaskQueue = ${JSON.stringify(taskQueue)}`,
-    `${searchAttributes.status.name} = "CreateUncertain"`,
-    `${searchAttributes.account.name} = ${JSON.stringify(account)}`,
-    `${searchAttributes.app.name} = ${JSON.stringify(app)}`,
+    `${statusName.name} = "CreateUncertain"`,
+    `${accountName.name} = ${JSON.stringify(account)}`,
+    `${appName.name} = ${JSON.stringify(app)}`,
   ].join(' AND ');
   const found: UncertainCreate[] = [];
-  for await (const page of listRawPages(client, query, pageSize)) {
-    for (const { execution, memo } of page) {
-      const sentAtMs = await decodedPayload(client, memo?.fields?.[sentAtMemo] ?? {});
-      if (typeof sentAtMs !== 'number' || Number.isNaN(new Date(sentAtMs).getTime())) continue;
-      found.push({ workflowId: execution?.workflowId ?? '', sentAtMs });
-    }
+  for await (const { workflowId, memo } of listWorkflows(client, query, pageSize)) {
+    const sentAtMs = await memo(sentAtMemo);
+    if (typeof sentAtMs !== 'number' || Number.isNaN(new Date(sentAtMs).getTime())) continue;
+    found.push({ workflowId, sentAtMs });
   }
   return found.sort((one, other) => other.sentAtMs - one.sentAtMs);
 }
@@ -40,18 +37,14 @@ export async function findOtherUncertain(
   client: Client,
   { workflowId, execution, taskQueue, attributes }: DescribedWorkflow,
 ): Promise<readonly UncertainCreate[]> {
-  const account = attributes.get(searchAttributes.account.name);
-  const app = attributes.get(searchAttributes.app.name);
-  const isUncertain = execution === 'RUNNING' && attributes.get(searchAttributes.status.name) === 'CreateUncertain';
+  const account = attributes.get(accountName.name);
+  const app = attributes.get(appName.name);
+  const isUncertain = execution === 'RUNNING' && attributes.get(statusName.name) === 'CreateUncertain';
   if (!isUncertain || account === undefined || app === undefined) return [];
-  try {
-    const list = () => findUncertainCreates(client, { taskQueue, account, app });
-    const found = await client.withDeadline(Date.now() + withinMs, list);
-    return found.filter((other) => other.workflowId !== workflowId);
-  } catch {
-    // The rest of the status does not depend on it.
-    return [];
-  }
+  const list = () => findUncertainCreates(client, { taskQueue, account, app });
+  // The rest of the status does not depend on it.
+  const found = await client.withDeadline(Date.now() + withinMs, list).catch(() => []);
+  return found.filter((other) => other.workflowId !== workflowId);
 }
 
 /** Ends of a workflow after which its task may go on at the service, so that another one may have taken it over. */
@@ -67,16 +60,11 @@ export async function findAdopter(
   { workflowId, execution, attributes, startedAt }: DescribedWorkflow,
   requestId: string | null,
 ): Promise<string | null> {
-  const account = attributes.get(searchAttributes.account.name);
+  const account = attributes.get(accountName.name);
   if (requestId === null || account === undefined || !leavesItsTask.includes(execution)) return null;
-  try {
-    const list = () => findWorkflowsOf(client, requestId, account, startedAt);
-    const found = await client.withDeadline(Date.now() + withinMs, list);
-    return found.find((other) => other !== workflowId) ?? null;
-  } catch {
-    // The rest of the status does not depend on it.
-    return null;
-  }
+  const list = () => findWorkflowsOf(client, requestId, account, startedAt);
+  const found = await client.withDeadline(Date.now() + withinMs, list).catch(() => []);
+  return found.find((other) => other !== workflowId) ?? null;
 }
 
 /** The workflow that follows this task now. A list is a second or two old, so each result is described again. */
@@ -84,11 +72,11 @@ export async function findFollower(client: Client, requestId: string, account: s
   const query = [
     'WorkflowType = "task"',
     'ExecutionStatus = "Running"',
-    `${searchAttributes.account.name} = "${account}"`,
-    ...(plainId.test(requestId) ? [`${searchAttributes.requestId.name} = "${requestId}"`] : []),
+    `${accountName.name} = "${account}"`,
+    ...(plainId.test(requestId) ? [`${idName.name} = "${requestId}"`] : []),
   ].join(' AND ');
   for await (const { workflowId, attributes } of listWorkflows(client, query, pageSize)) {
-    if (attributes.get(searchAttributes.requestId.name) !== requestId) continue;
+    if (attributes.get(idName.name) !== requestId) continue;
     const { execution } = await describeWorkflow(client, workflowId);
     if (!isClosed(execution)) return workflowId;
   }
@@ -110,8 +98,8 @@ export async function findWorkflowsOf(
   if (!plainId.test(requestId)) return [];
   const query = [
     'WorkflowType = "task"',
-    `${searchAttributes.account.name} = "${account}"`,
-    `${searchAttributes.requestId.name} = "${requestId}"`,
+    `${accountName.name} = "${account}"`,
+    `${idName.name} = "${requestId}"`,
     ...(since === undefined ? [] : [`StartTime >= "${since.toISOString()}"`]),
   ].join(' AND ');
   const found = new Set<string>();

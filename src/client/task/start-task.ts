@@ -11,7 +11,7 @@ import { batchPriority, taskPriority } from '../../core/priority';
 import { formatCountOf, markdownText } from '../../core/text';
 import { startingWithin } from '../client-traces';
 import { InputChangedError } from '../errors';
-import { type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from '../existing-run';
+import { type KnownRun, knownRun, newRun, planRetry, readEnding, type TaskMemo } from '../existing-run';
 import {
   type AdoptTaskOptions,
   checkedAdoption,
@@ -27,8 +27,7 @@ import { findFollower } from './related-tasks';
 /** Whether a start made a run, or found one that exists. */
 export type TaskOrigin = 'started' | 'attached';
 
-/** What a start led to. */
-export interface StartedTask {
+interface StartedTask {
   readonly workflowId: string;
   readonly origin: TaskOrigin;
 }
@@ -74,24 +73,18 @@ export interface ExistingRun {
  */
 async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { key, workflowId, digest } = attempt;
-  let existing = await startOrAttach(access, attempt);
-  if (existing.origin === 'attached' && (await didNothing(access, workflowId, existing.run))) {
-    existing = await startOrAttach(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
+  let found = await startOrAttach(access, attempt);
+  if (found.origin === 'attached' && (await didNothing(access, workflowId, found.run))) {
+    found = await startOrAttach(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
   }
-  const { runId } = existing.run;
-  let known = existing.run.inputDigest;
-  if (known === null) {
-    // Its memo has none: another client started it.
-    const input = await askTemporal(access, workflowId, () => inputInHistory(access, workflowId, runId));
-    known = input && inputDigest(input);
-  }
-  if (known !== digest) {
-    // Only for the message: where it cannot be read, that says less.
-    const before = await inputInHistory(access, workflowId, runId).catch(() => null);
-    const differing = before === null ? [] : differingFields(before, attempt.input);
-    throw InputChangedError.ofTask(key, workflowId, known !== null, differing);
-  }
-  return existing;
+  const { runId, inputDigest: known } = found.run;
+  if (known === digest) return found;
+  const read = () => askTemporal(access, workflowId, () => inputInHistory(access, workflowId, runId));
+  // Without a memo, another client started it. Else the input is only for the message.
+  const input = await (known === null ? read() : read().catch(() => null));
+  if (known === null && input !== null && inputDigest(input) === digest) return found;
+  const differing = input === null ? [] : differingFields(input, attempt.input);
+  throw InputChangedError.ofTask(key, workflowId, known !== null || input !== null, differing);
 }
 
 /** Whether a run is over that refused its input: it sent nothing and left no create record. */
@@ -114,27 +107,24 @@ export async function inputInHistory(
 /** One start; returns the run that it made or the existing one, whatever its input. */
 export async function startOrAttach(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { client } = access;
-  const { workflowId, startId = randomUUID(), parent } = attempt;
+  const { workflowId, startId = randomUUID(), parent, digest, createNumber } = attempt;
   const starting = parent === undefined ? client.workflow : startingWithin(client.workflow, parent);
-  const run = await askTemporal(access, workflowId, async () => {
+  return await askTemporal(access, workflowId, async () => {
     try {
-      await starting.start(taskWorkflow, startOptions(access, attempt, startId));
+      const { firstExecutionRunId: runId } = await starting.start(taskWorkflow, startOptions(access, attempt, startId));
+      return { origin: 'started', run: newRun({ runId, inputDigest: digest, startId, createNumber }) };
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      const run = knownRun(await describeWorkflow(client, workflowId));
+      // An earlier attempt of this start may have made it.
+      return { origin: run.startId === startId ? 'started' : 'attached', run };
     }
-    return knownRun(await describeWorkflow(client, workflowId));
   });
-  return { origin: run.startId === startId ? 'started' : 'attached', run };
 }
 
 function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: string): WorkflowStartOptions {
   const { key, workflowId, input, plan, digest, createNumber, reusePolicy, originalKey, tags = [] } = attempt;
-  const memo: TaskMemo = {
-    inputDigest: digest,
-    createNumber,
-    startId,
-    ...(originalKey !== undefined && { originalKey }),
-  };
+  const memo: TaskMemo = { inputDigest: digest, createNumber, startId };
   // As the workflow would set them in its first step; an adopted task shows its state once the service was asked.
   const attributes: SearchAttributePair[] =
     plan.adoptRequestId === null
@@ -148,9 +138,9 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     workflowTaskTimeout,
     args: [input],
     workflowIdReusePolicy: reusePolicy,
-    // Attaches to a running task; the inputs are compared afterwards.
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    memo,
+    // A success proves that this start made the run; of one that exists the input is compared.
+    workflowIdConflictPolicy: 'FAIL',
+    memo: originalKey === undefined ? memo : { ...memo, originalKey },
     priority: plan.batch === null ? taskPriority(plan.account) : batchPriority(plan.batch.id),
     typedSearchAttributes: attributes,
     staticSummary: staticSummary(originalKey ?? key, plan),
@@ -197,17 +187,13 @@ const maxValueLength = 90;
  * @internal exported for tests
  */
 export function staticSummary(key: string, plan: TaskPlan): string {
+  const { adoptRequestId, webAppId, files, values } = plan;
   const shownKey = markdownText(key, maxNamesLength);
-  if (plan.adoptRequestId !== null) {
-    return `Task ${markdownText(plan.adoptRequestId, maxNamesLength)}, adopted (${shownKey})`;
-  }
-  const { files, values } = plan;
+  if (adoptRequestId !== null) return `Task ${markdownText(adoptRequestId, maxNamesLength)}, adopted (${shownKey})`;
   const names = files.map(({ file }) => file.split(/[/\\]/).at(-1) ?? file).join(', ');
-  const inputs = Object.keys(values).length + files.length;
-  return [
-    `App ${plan.webAppId ?? ''} (${shownKey}), ${formatCountOf(inputs, 'input')}`,
-    ...(files.length === 0 ? [] : [markdownText(names, maxNamesLength)]),
-  ].join(': ');
+  const inputs = formatCountOf(Object.keys(values).length + files.length, 'input');
+  const summary = `App ${webAppId ?? ''} (${shownKey}), ${inputs}`;
+  return files.length === 0 ? summary : `${summary}: ${markdownText(names, maxNamesLength)}`;
 }
 
 /**
@@ -215,17 +201,15 @@ export function staticSummary(key: string, plan: TaskPlan): string {
  *
  * @internal exported for tests
  */
-export function staticDetails(plan: TaskPlan): string {
-  const asked: [string, string][] = [
-    ...plan.files.map(({ key, file, as }): [string, string] => [key, `file ${file} (as ${as})`]),
-    ...Object.entries(plan.values).map(([key, value]): [string, string] => [key, JSON.stringify(value)]),
+export function staticDetails({ account, archiveFolder, files, values }: TaskPlan): string {
+  const folder = archiveFolder === '' ? '' : `, **archive folder** ${markdownText(archiveFolder, maxValueLength)}`;
+  const asked = [
+    ...files.map(({ key, file, as }) => [key, `file ${file} (as ${as})`] as const),
+    ...Object.entries(values).map(([key, value]) => [key, JSON.stringify(value)] as const),
   ];
-  return [
-    `**Account** ${markdownText(plan.account)}${plan.archiveFolder === '' ? '' : `, **archive folder** ${markdownText(plan.archiveFolder, maxValueLength)}`}`,
-    ...(asked.length === 0 ? [] : ['']),
-    ...asked
-      .slice(0, maxRows)
-      .map(([key, value]) => `- ${markdownText(key, maxKeyLength)}: ${markdownText(value, maxValueLength)}`),
-    ...(asked.length > maxRows ? [`- and ${asked.length - maxRows} more`] : []),
-  ].join('\n');
+  const rows = asked.slice(0, maxRows).map(([key, value]) => {
+    return `- ${markdownText(key, maxKeyLength)}: ${markdownText(value, maxValueLength)}`;
+  });
+  if (asked.length > maxRows) rows.push(`- and ${asked.length - maxRows} more`);
+  return [`**Account** ${markdownText(account)}${folder}`, ...(rows.length === 0 ? [] : ['', ...rows])].join('\n');
 }

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TransferProgress } from '../../contract/activities';
 import type { LonghaulStatus, ServiceStatus } from '../../core/task-state';
 import { ClientClosedError, TemporalBusyError, TemporalUnreachableError } from '../connection-errors';
-import type { RetryingActivity } from './pending-work';
 import type { TaskView } from './task-view';
 
 /** Options of `events`. */
@@ -64,57 +63,39 @@ export async function* taskEvents(
  *
  * @internal exported for tests
  */
-export function changes(before: TaskView | undefined, { status, serviceStatus, ...view }: TaskView): TaskChange[] {
+export function changes(before: TaskView | undefined, view: TaskView): TaskChange[] {
+  const { status, serviceStatus, queuePosition: position } = view;
+  const changed: TaskChange[] = [];
+  if (status !== before?.status || serviceStatus !== before.serviceStatus) {
+    changed.push({ kind: 'state', status, serviceStatus });
+  }
+  if (position !== (before?.queuePosition ?? null)) changed.push({ kind: 'queue', position });
+  for (const transfer of view.transfers) {
+    const same = before?.transfers.find((one) => one.transfer === transfer.transfer && one.name === transfer.name);
+    if (same?.bytes !== transfer.bytes) changed.push({ kind: 'transfer', transfer });
+  }
   const problem = problemOf(view);
-  const problemBefore = before === undefined ? null : problemOf(before);
-  const known = new Map(before?.transfers.map((transfer) => [transferName(transfer), transfer.bytes]));
-  return [
-    ...(status !== before?.status || serviceStatus !== before.serviceStatus
-      ? [{ kind: 'state', status, serviceStatus } as const]
-      : []),
-    ...(view.queuePosition === (before?.queuePosition ?? null)
-      ? []
-      : [{ kind: 'queue', position: view.queuePosition } as const]),
-    ...view.transfers
-      .filter((transfer) => known.get(transferName(transfer)) !== transfer.bytes)
-      .map((transfer) => ({ kind: 'transfer', transfer }) as const),
-    ...(problem === problemBefore ? [] : [{ kind: 'problem', problem } as const]),
-    ...(view.isOver ? [{ kind: 'end', status } as const] : []),
-  ];
+  if (problem !== (before === undefined ? null : problemOf(before))) changed.push({ kind: 'problem', problem });
+  if (view.isOver) changed.push({ kind: 'end', status });
+  return changed;
 }
 
-/**
- * Also that a step is tried again, or that no worker answers: nothing else would say why the task stands still. Of one
- * that is over, its result says more.
- */
-function problemOf({
-  stuck,
-  problem,
-  retrying,
-  note,
-  isOver,
-}: Omit<TaskView, 'status' | 'serviceStatus'>): string | null {
-  const [retry] = retrying;
-  // Without the number of the attempt, so that an hour of attempts is one problem.
-  const retried = retry === undefined ? null : formatRetry(retry);
-  return stuck?.message ?? problem ?? (isOver ? null : (retried ?? note));
-}
-
-function formatRetry({ activity, isPaused, waitsForTurn, lastFailure }: RetryingActivity): string {
+/** Also that a step is tried again, or that no worker answers: nothing else would say why the task stands still. */
+function problemOf({ stuck, problem, retrying: [retry], note, isOver }: TaskView): string | null {
+  const known = stuck?.message ?? problem;
+  // Of one that is over, its result says more.
+  if (known !== null || isOver || retry === undefined) return known ?? (isOver ? null : note);
+  const { activity, isPaused, waitsForTurn, lastFailure } = retry;
   if (waitsForTurn && !isPaused) return lastFailure;
+  // Without the number of the attempt, so that an hour of attempts is one problem.
   const how = isPaused ? 'paused by an operator' : 'tried again';
   return lastFailure === '' ? `${activity} is ${how}` : `${activity} failed and is ${how}: ${lastFailure}`;
-}
-
-function transferName({ transfer, name }: TransferProgress): string {
-  return `${transfer} ${name}`;
 }
 
 /** Temporal may be away for so long without ending an iteration. */
 const patienceMs = 300_000;
 /** Temporal describes a workflow as running for a moment after its result is there. */
 const endedPauseMs = 100;
-/** The pause before the result is waited for once more. */
 const waitAgainMs = 1_000;
 /** After so long without a change, the pauses begin to grow. */
 const livelyMs = 10_000;
@@ -130,7 +111,10 @@ export async function* eachView(
   { signal, everyMs = 1_000, quietEveryMs = 5_000 }: TaskEventsOptions = {},
 ): AsyncGenerator<TaskView, void, undefined> {
   const over = new AbortController();
-  const end = new EndWatch(task, over.signal);
+  const ended = new AbortController();
+  void waitForEnd(task, over.signal).then(() => {
+    ended.abort();
+  });
   let answeredMs = Date.now();
   let changedMs = Date.now();
   let last = '';
@@ -154,7 +138,10 @@ export async function* eachView(
       }
       const quietMs = Date.now() - changedMs;
       const longestMs = Math.max(everyMs, quietEveryMs);
-      await end.pause(quietMs < livelyMs ? everyMs : Math.min(longestMs, (everyMs * quietMs) / livelyMs), signal);
+      const pauseMs = quietMs < livelyMs ? everyMs : Math.min(longestMs, (everyMs * quietMs) / livelyMs);
+      // The end of the task cuts a pause short; after it pauses are short.
+      if (ended.signal.aborted) await pause(Math.min(pauseMs, endedPauseMs), [signal]);
+      else await pause(pauseMs, [signal, ended.signal]);
     }
   } finally {
     over.abort();
@@ -167,46 +154,28 @@ function isOutage(error: unknown): boolean {
   return error instanceof TemporalUnreachableError || error instanceof TemporalBusyError;
 }
 
-/** Pauses that the end of the task cuts short. */
-class EndWatch {
-  #hasEnded = false;
-  #cut: AbortController | undefined;
-
-  constructor(task: FollowedTask, signal: AbortSignal) {
-    void this.#wait(task, signal);
-  }
-
-  /** Never throws. An outage that ends the wait for the result is no end of the task: it is waited for once more. */
-  async #wait(task: FollowedTask, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await task.result({ signal });
-        break;
-      } catch (error) {
-        if (!isOutage(error)) break;
-        await delay(waitAgainMs, undefined, { signal }).catch(() => undefined);
-      }
-    }
-    this.#hasEnded = true;
-    this.#cut?.abort();
-  }
-
-  /** After the end it is short: Temporal shows it in a moment. */
-  async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    // Aborted by the caller, between two events: that is not announced again.
-    if (signal?.aborted === true) return;
-    const cut = new AbortController();
-    const onAbort = (): void => {
-      cut.abort();
-    };
-    if (!this.#hasEnded) this.#cut = cut;
-    signal?.addEventListener('abort', onAbort, { once: true });
+/** Never rejects. An outage that ends the wait for the result is no end of the task: it is waited for once more. */
+async function waitForEnd(task: FollowedTask, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
     try {
-      await delay(this.#hasEnded ? Math.min(ms, endedPauseMs) : ms, undefined, { signal: cut.signal });
-    } catch {
-      // Cut short; an abort is thrown by the caller.
-    } finally {
-      signal?.removeEventListener('abort', onAbort);
+      await task.result({ signal });
+      return;
+    } catch (error) {
+      if (!isOutage(error)) return;
+      await pause(waitAgainMs, [signal]);
     }
   }
+}
+
+/** Ends early, and never rejects, when one of the signals aborts. It leaves no listener on them. */
+async function pause(ms: number, signals: readonly (AbortSignal | undefined)[]): Promise<void> {
+  const cut = new AbortController();
+  const onAbort = (): void => {
+    cut.abort();
+  };
+  // One that was aborted between two events is not announced again.
+  if (signals.some((signal) => signal?.aborted)) return;
+  for (const signal of signals) signal?.addEventListener('abort', onAbort, { once: true });
+  await delay(ms, undefined, { signal: cut.signal }).catch(() => undefined);
+  for (const signal of signals) signal?.removeEventListener('abort', onAbort);
 }

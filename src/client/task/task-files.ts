@@ -64,20 +64,18 @@ export interface TaskOutput {
   readonly path: string;
   /**
    * Its content, which must be read or destroyed. The stream ends with an error when the bytes are not those that were
-   * archived, which is known at its end. Throws `InputInvalidError` for an option that is not known.
+   * archived. Throws `InputInvalidError`.
    */
   read(options?: OutputReadOptions): Promise<Readable>;
   /**
-   * A link by which anyone who has it can fetch the content until it ends, as for a browser: a presigned URL of the
-   * bucket. Null where the archive is a folder. Nothing is asked of the bucket: of an output that was removed the link leads
-   * to 404. A role's temporary credentials end it early, when they end.
-   *
-   * Throws `InputInvalidError` for a time that no link can have, and for an option that is not known.
+   * A link by which anyone can fetch the content until it ends: a presigned URL of the bucket, which is not asked: of an output
+   * that was removed it leads to 404. A role's temporary credentials end it early. Null where the archive is a folder. Throws
+   * `InputInvalidError`.
    */
   link(options: OutputLinkOptions): Promise<string | null>;
 }
 
-/** What says where the outputs of a task are; a `TaskResult` does. */
+/** Where the outputs of a task are; a `TaskResult` says it. */
 export interface ArchivedResult {
   readonly workflowId: string;
   readonly requestId: string | null;
@@ -89,11 +87,6 @@ export interface OutputArchive {
   /** The outputs that a task has in the archive, all of them, in the service's order. */
   outputs(result: ArchivedResult): Promise<readonly TaskOutput[]>;
 }
-
-const maxNameLength = 100;
-const fileName = /^[^/\\?#\p{Cc}\p{Cf}]+$/u;
-/** The service refuses a name without one. */
-const hasExtension = /[^.]\.[A-Za-z0-9]{1,10}$/;
 
 /**
  * The input with every content staged, as a worker can read it. Checked before anything is staged; what cannot be used is
@@ -110,30 +103,32 @@ export async function stageContents<Input extends TaskInput>(
 ): Promise<Input> {
   // From JavaScript the input may be anything.
   const given: unknown = input;
-  const inputs: unknown = isRecord(given) ? given['inputs'] : undefined;
+  const inputs = isRecord(given) ? given['inputs'] : undefined;
   const listed: [string, unknown][] = isRecord(inputs) ? Object.entries(inputs) : [];
   const contents = listed.filter((one): one is [string, ContentInput] => isRecord(one[1]) && 'content' in one[1]);
+  const streams = contents.map(([, { content }]) => content).filter((content) => content instanceof Readable);
   const unnamed = listed
     .filter(([, value]) => isBytes(value))
     .map(([key]) => `inputs[${showValue(key)}] is bytes without a name; give { content, name: "photo.jpg" }.`);
   if (unnamed.length > 0) throw new InputInvalidError(unnamed);
   if (contents.length === 0) return input as Input;
   // One that fails while another is staged would end the process; reading it throws the failure.
-  for (const [, { content }] of contents) if (content instanceof Readable) content.on('error', () => undefined);
+  for (const stream of streams) stream.on('error', () => undefined);
   try {
-    const problems = [
-      ...contents.flatMap(([key, value]) => contentProblems(key, value)),
-      ...sharedStreamProblems(contents),
-    ];
+    const problems = contents.flatMap(([key, value], index) => contentProblems(key, value, contents.slice(0, index)));
     if (problems.length > 0) throw new InputInvalidError(problems);
     check(withFiles(input, new Map(contents.map(([key, { name }]) => [key, `/${name}`]))));
-    if (staging === null) throw new InputInvalidError(contents.map(([key]) => noStaging(key)));
+    if (staging === null) {
+      const remedy =
+        'this client has no place for it: give Longhaul.connect { staging: openStaging() } of @longhaul/client/files (longhaul/files), or give { file } with a path, an https: URL or an s3: URI.';
+      throw new InputInvalidError(contents.map(([key]) => `inputs[${showValue(key)}] is a content, and ${remedy}`));
+    }
     const uris = new Map<string, string>();
     // One after another: each passes through a temporary file.
     for (const [key, content] of contents) uris.set(key, await keepContent(staging, key, content, signal));
     return withFiles(input, uris);
   } finally {
-    for (const [, { content }] of contents) if (content instanceof Readable) content.destroy();
+    for (const stream of streams) stream.destroy();
   }
 }
 
@@ -169,16 +164,18 @@ function emptyContent(key: string): string {
   return `inputs[${showValue(key)}] is empty; give a content with at least one byte.`;
 }
 
-const contentFields = Object.keys({ content: 0, name: 0, as: 0 } satisfies Record<
-  Exclude<keyof ContentInput, 'file'>,
-  0
->);
-
-function contentProblems(key: string, input: ContentInput): string[] {
+/** @param before - the contents before it: a second input of a stream would find it read, and be refused as empty. */
+function contentProblems(
+  key: string,
+  input: ContentInput,
+  before: readonly (readonly [string, ContentInput])[],
+): string[] {
   const { file, ...fields }: Partial<Record<keyof ContentInput, unknown>> = input;
   const { content, name } = fields;
   const where = `inputs[${showValue(key)}]`;
-  const problems = unknownNameProblems('field', Object.keys(fields), contentFields).map((one) => `${where}: ${one}`);
+  const problems = unknownNameProblems('field', Object.keys(fields), ['content', 'name', 'as']).map(
+    (one) => `${where}: ${one}`,
+  );
   if (!isBytes(content)) {
     problems.push(
       `${where}.content is ${showValue(content)}; give a Buffer, a Uint8Array or a stream of Node's (Readable.fromWeb makes one of a web stream).`,
@@ -189,37 +186,27 @@ function contentProblems(key: string, input: ContentInput): string[] {
   } else if (content.readableEnded || (content.destroyed && content.errored === null)) {
     problems.push(`${where}.content was read or closed before; give a new stream for each start.`);
   }
+  const [first] = content instanceof Readable ? before.filter((one) => one[1].content === content) : [];
+  if (first !== undefined) {
+    problems.push(
+      `${where}.content is the stream of inputs[${showValue(first[0])}], which is read once; give each a stream of its own, or the bytes.`,
+    );
+  }
   if (file !== undefined) {
     problems.push(`${where} has file and content; give one of them.`);
-  } else if (typeof name !== 'string' || !fileName.test(name) || !hasExtension.test(name)) {
-    problems.push(`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`);
-  } else if (Array.from(name).length > maxNameLength) {
-    const { length } = Array.from(name);
-    problems.push(
-      `${where}.name is ${showValue(name)}, with ${length} characters; give one of at most ${maxNameLength}.`,
-    );
+  } else if (typeof name !== 'string' || !isFileName(name)) {
+    const remedy = `a file name with its extension, such as "photo.png", of at most ${maxNameLength} characters`;
+    problems.push(`${where}.name is ${showValue(name)}; give ${remedy}.`);
   }
   return problems;
 }
 
-/** The second input of a stream would find it read, and be refused as empty. */
-function sharedStreamProblems(contents: readonly (readonly [string, ContentInput])[]): string[] {
-  const firsts = new Map<unknown, string>();
-  return contents.flatMap(([key, { content }]) => {
-    const first = firsts.get(content);
-    if (first === undefined) firsts.set(content, key);
-    if (first === undefined || !(content instanceof Readable)) return [];
-    return [
-      `inputs[${showValue(key)}].content is the stream of inputs[${showValue(first)}], which is read once; give each a stream of its own, or the bytes.`,
-    ];
-  });
-}
+const maxNameLength = 100;
 
-function noStaging(key: string): string {
-  return (
-    `inputs[${showValue(key)}] is a content, and this client has no place for it: give Longhaul.connect ` +
-    '{ staging: openStaging() } of @longhaul/client/files (longhaul/files), or give { file } with a path, an https: URL or an s3: URI.'
-  );
+/** The service refuses a name without an extension. */
+function isFileName(name: string): boolean {
+  const isPlain = /^[^/\\?#\p{Cc}\p{Cf}]+$/u.test(name) && /[^.]\.[A-Za-z0-9]{1,10}$/.test(name);
+  return isPlain && Array.from(name).length <= maxNameLength;
 }
 
 function withFiles<Input>(input: Input | ContentTaskInput, files: ReadonlyMap<string, string>): Input {

@@ -1,22 +1,20 @@
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
-import { searchAttributes } from '../../contract/search-attributes';
 import type { TaskInput } from '../../contract/task-input';
 import {
   abandonUpdate,
   adoptUpdate,
   cancelSignal,
   interruptSignal,
+  isTaskStatus,
   rearchiveUpdate,
   recreateUpdate,
   statusQuery,
-  type TaskStatus,
 } from '../../contract/task-messages';
-import type { TaskResult } from '../../contract/task-result';
+import { isTaskResult, type TaskResult } from '../../contract/task-result';
 import { isRequestId } from '../../core/create-outcome';
 import { BaseHandle, checkWaitOptions, type WaitOptions } from '../base-handle';
 import { checkOptions, InputInvalidError, ReplyInvalidError } from '../errors';
 import { abortSignal, type OptionRules, milliseconds } from '../../core/option-rules';
-import { isTaskResult, isTaskStatus } from '../replies';
 import { requestIdProblem } from '../start-check';
 import { inputInHistory, type TaskOrigin } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
@@ -25,7 +23,7 @@ import { findAdopter, findOtherUncertain } from './related-tasks';
 import { type HeldUp, pendingWork, readHeldUp } from './pending-work';
 import { knownRequestId, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
-import { canceledResultOrThrow } from '../workflow-ending';
+import { canceledResultOrThrow } from '../existing-run';
 
 const eventsRules: OptionRules<TaskEventsOptions> = {
   signal: abortSignal,
@@ -59,7 +57,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
     const description = await this.describe();
     const { client } = this.#access;
     const [reported, pending, otherUncertain] = await Promise.all([
-      this.#reportedStatus(),
+      this.query(() => this.#workflow.query(statusQuery), isTaskStatus),
       pendingWork(client, description.pendingActivities),
       findOtherUncertain(client, description),
     ]);
@@ -97,9 +95,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
       throw new ReplyInvalidError(this.workflowId, 'The result');
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      const { attributes, memo } = await this.describe();
-      const requestId = attributes.get(searchAttributes.requestId.name) ?? null;
-      return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId, memo: Object.fromEntries(memo) });
+      return canceledResultOrThrow(error, await this.describe());
     }
   }
 
@@ -151,7 +147,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
 
   /** Answers `CreateUncertain`: create it again, and accept that it may be paid twice. */
   async recreate(): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(recreateUpdate), { isRepeatable: false });
+    return this.update(() => this.#workflow.executeUpdate(recreateUpdate), false);
   }
 
   /** Answers `CreateUncertain` or `ArchiveIncomplete`: give up. */
@@ -162,10 +158,5 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
   /** Answers `ArchiveIncomplete`: fetch again what is missing. */
   async rearchive(): Promise<string> {
     return this.update(() => this.#workflow.executeUpdate(rearchiveUpdate));
-  }
-
-  /** The workflow's own answer; undefined when no worker gives one. */
-  #reportedStatus(): Promise<TaskStatus | undefined> {
-    return this.query(() => this.#workflow.query(statusQuery), isTaskStatus);
   }
 }

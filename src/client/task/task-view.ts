@@ -1,15 +1,13 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { TransferProgress } from '../../contract/activities';
 import { searchAttributes } from '../../contract/search-attributes';
-import { afterAdoption, afterCutOff, cutOffMeaning, type CutOffTask, isCutOff } from '../../contract/task-advice';
-import { isOpenRequest } from '../../contract/task-facts';
+import { afterAdoption, afterCutOff, cutOffMeaning, isCutOff, isOpenRequest } from '../../contract/task-advice';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
 import type { UncertainCreate } from '../../core/adoption';
 import type { LonghaulStatus, ServiceStatus } from '../../core/task-state';
 import { formatMoment } from '../../core/time';
 import { noWorkerRemedy } from '../errors';
-import { isClosed } from '../existing-run';
-import { type DescribedWorkflow, overloadWords, type StuckWorkflow } from '../workflow-info';
+import { type DescribedWorkflow, isClosed, overloadWords, type StuckWorkflow } from '../workflow-info';
 import type { PendingWork, RetryingActivity } from './pending-work';
 
 /**
@@ -86,15 +84,30 @@ export function knownRequestId({ attributes }: DescribedWorkflow, reported: Task
 /** Merges the parts. Pure. */
 export function taskView(sources: TaskViewSources): TaskView {
   const { description, reported, pending, adoptedBy = null, otherUncertain = [], url } = sources;
+  const { stopRequests = [] } = reported ?? {};
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
   const { transfers, retrying, watched, refusedCreates, earlierCreateUntil = null } = pending;
-  // A worker that watches the task knows more than the workflow, which waits for it.
-  const known = watched ?? reported;
   const requestId = knownRequestId(description, reported);
   const status = reported?.status ?? attributes.get(searchAttributes.status.name) ?? 'PreparingInputs';
   const cutOff = isCutOff(execution) ? { workflowId, status, requestId, adoptedBy } : null;
-  const isLeft = !isOver || execution === 'FAILED';
+  const reportedStep = !isOver || execution === 'FAILED' ? (reported?.nextStep ?? null) : null;
+  // Of one that was cut off or adopted, the workflow did not know.
+  const lateStep = adoptedBy === null ? cutOff && afterCutOff(cutOff) : afterAdoption(adoptedBy);
+  // The attempt that waits for it knows it, and the workflow does not.
+  const earlierCreate =
+    earlierCreateUntil &&
+    `the answer to an earlier create of this task, which may still be on its way: until ${formatMoment(earlierCreateUntil)} at the latest; without an answer it is not known whether that made a task, and nothing more is created before that is decided (CreateUncertain)`;
+  // A worker that watches the task knows more than the workflow, which waits for it.
+  const {
+    serviceStatus = null,
+    queuePosition = null,
+    polls = null,
+    failedPolls = null,
+    problem = null,
+  } = watched ?? reported ?? {};
+  const watchedAtMs = watched?.serviceStatusAtMs;
+  const watchedAt = watchedAtMs === undefined ? null : new Date(watchedAtMs).toISOString();
   return {
     workflowId,
     url,
@@ -110,16 +123,16 @@ export function taskView(sources: TaskViewSources): TaskView {
     requestId,
     adoptedBy,
     tags: description.tags,
-    serviceStatus: known?.serviceStatus ?? null,
-    serviceStatusAt: watched === null ? (reported?.serviceStatusAt ?? null) : toIso(watched.serviceStatusAtMs),
-    queuePosition: known?.queuePosition ?? null,
-    polls: known?.polls ?? null,
-    failedPolls: known?.failedPolls ?? null,
+    serviceStatus,
+    serviceStatusAt: watched === null ? (reported?.serviceStatusAt ?? null) : watchedAt,
+    queuePosition,
+    polls,
+    failedPolls,
     createRequests: reported === undefined ? null : reported.createRequests + refusedCreates,
-    waitingFor: isOver ? null : (waitForEarlierCreate(earlierCreateUntil) ?? reported?.waitingFor ?? null),
-    nextStep: nextStep(cutOff, adoptedBy) ?? (isLeft ? (reported?.nextStep ?? null) : null),
-    problem: known?.problem ?? null,
-    stopRequests: stopRequests(reported?.stopRequests ?? [], cutOff !== null),
+    waitingFor: isOver ? null : (earlierCreate ?? reported?.waitingFor ?? null),
+    nextStep: lateStep ?? reportedStep,
+    problem,
+    stopRequests: cutOff === null ? stopRequests : stopRequests.map(afterWorkflow),
     transfers,
     retrying,
     otherUncertain: otherUncertain.map((other) => ({
@@ -131,29 +144,10 @@ export function taskView(sources: TaskViewSources): TaskView {
   };
 }
 
-/** Of one that was cut off or adopted: its workflow did not know. */
-function nextStep(cutOff: CutOffTask | null, adoptedBy: string | null): string | null {
-  if (adoptedBy !== null) return afterAdoption(adoptedBy);
-  return cutOff && afterCutOff(cutOff);
-}
-
-/** The attempt that waits for it knows it, and the workflow does not. */
-function waitForEarlierCreate(until: string | null): string | null {
-  if (until === null) return null;
-  return `the answer to an earlier create of this task, which may still be on its way: until ${formatMoment(until)} at the latest; without an answer it is not known whether that made a task, and nothing more is created before that is decided (CreateUncertain)`;
-}
-
-/** A workflow that was cut off can tell no more what became of those that were open. */
-function stopRequests(requests: readonly StopRequestView[], wasCutOff: boolean): readonly StopRequestView[] {
-  return requests.map((request) =>
-    wasCutOff && isOpenRequest(request)
-      ? { ...request, outcome: 'unconfirmed', words: 'Its workflow was cut off, so nothing follows it any more.' }
-      : request,
-  );
-}
-
-function toIso(ms: number | undefined): string | null {
-  return typeof ms === 'number' && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : null;
+/** A workflow that was cut off can tell no more what became of a request that was open. */
+function afterWorkflow(request: StopRequestView): StopRequestView {
+  if (!isOpenRequest(request)) return request;
+  return { ...request, outcome: 'unconfirmed', words: 'Its workflow was cut off, so nothing follows it any more.' };
 }
 
 function note(

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { context, trace, TraceFlags, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { TracesConfig } from '../../config/traces-config';
 import type { WorkflowSpan } from '../../contract/traces';
@@ -17,9 +18,7 @@ import {
 } from './opentelemetry-sdk';
 import { toParent, toSpanContext, traceFields } from './spans';
 
-/** A batch may take this long; then it is lost. */
 const exportTimeoutMs = 3_000;
-/** How long a program that ends waits for its last spans. */
 const closeTimeoutMs = 3_000;
 const spanLimits = {
   attributeValueLengthLimit: 512,
@@ -82,12 +81,10 @@ export function openTraces(config: TracesConfig, { program, onChange }: OpenTrac
     },
     within: (parent, run) => (parent === null ? run() : context.with(toParent(parent, context.active()), run)),
     close: async () => {
-      let timer: NodeJS.Timeout | undefined;
-      const isLate = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, closeTimeoutMs);
-      });
-      await Promise.race([provider.shutdown().catch(() => undefined), isLate]);
-      clearTimeout(timer);
+      const inTime = new AbortController();
+      const late = delay(closeTimeoutMs, undefined, { signal: inTime.signal }).catch(() => undefined);
+      await Promise.race([provider.shutdown().catch(() => undefined), late]);
+      inTime.abort();
     },
   };
 }
@@ -131,25 +128,13 @@ function toSafeSpan(span: ReadableSpan): ReadableSpan {
   const attributes = Object.entries(span.attributes).map(([name, value]) => {
     return [name, typeof value === 'string' ? redact(value) : value] as const;
   });
-  return {
-    name: redact(span.name),
-    status: { code, message: message === undefined ? undefined : redact(message) },
-    attributes: Object.fromEntries(attributes),
-    events: span.events.map((event) => ({ ...event, name: redact(event.name) })),
-    links: span.links,
-    spanContext: () => span.spanContext(),
-    parentSpanContext: span.parentSpanContext,
-    kind: span.kind,
-    startTime: span.startTime,
-    endTime: span.endTime,
-    duration: span.duration,
-    ended: span.ended,
-    resource: span.resource,
-    instrumentationScope: span.instrumentationScope,
-    droppedAttributesCount: span.droppedAttributesCount,
-    droppedEventsCount: span.droppedEventsCount,
-    droppedLinksCount: span.droppedLinksCount,
-  };
+  // Beside these fields it is the span itself, with its getters.
+  return Object.create(span, {
+    name: { value: redact(span.name) },
+    status: { value: { code, message: message === undefined ? undefined : redact(message) } },
+    attributes: { value: Object.fromEntries(attributes) },
+    events: { value: span.events.map((event) => ({ ...event, name: redact(event.name) })) },
+  }) as ReadableSpan;
 }
 
 /** The span as the SDK has it: a workflow makes its ids and times itself. */

@@ -4,7 +4,7 @@ import { InputInvalidError, UnknownTaskError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
 import type { ListedTask } from '../../client/task/list-tasks';
 import type { HeldUp } from '../../client/task/pending-work';
-import { checkListOptions, type ListTasksOptions } from '../../client/task/task-filter';
+import { checkListOptions, type ListTasksOptions } from '../../client/task/list-tasks';
 import type { FailureType } from '../../contract/failure-types';
 import { type LonghaulStatus, statesThatWait } from '../../core/task-state';
 import { formatCount, printableLine } from '../../core/text';

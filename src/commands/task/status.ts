@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InputInvalidError, ReplyInvalidError, TaskFailedError } from '../../client/errors';
-import { isTaskResult } from '../../client/replies';
+import { isTaskResult } from '../../contract/task-result';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import { batchIdOf } from '../../contract/workflow-ids';

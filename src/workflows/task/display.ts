@@ -3,7 +3,7 @@ import { type FailureType, mayExistUnfollowed } from '../../contract/failure-typ
 import { metrics, record } from '../../contract/metrics';
 import { rowsOfBatch, taskSearchAttributes } from '../../contract/search-attributes';
 import { operatorChoices } from '../../contract/task-advice';
-import { isOpenRequest, taskFacts } from '../../contract/task-facts';
+import { isOpenRequest, taskFacts } from '../../contract/task-advice';
 import type { TaskStatus } from '../../contract/task-messages';
 import { afterEnd } from '../../core/stop-request';
 import type { LonghaulStatus } from '../../core/task-state';

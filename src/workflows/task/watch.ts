@@ -1,7 +1,7 @@
 import { CancellationScope, isCancellation, metricMeter } from '@temporalio/workflow';
 import type { PollResult, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
 import { metrics, record } from '../../contract/metrics';
-import { isOpenRequest } from '../../contract/task-facts';
+import { isOpenRequest } from '../../contract/task-advice';
 import { nextPollDelayMs, toPollSituation } from '../../core/poll-cadence';
 import { getStopWait } from '../../core/stop-request';
 import { asksOutputs, getServiceStatus, isLost, isTerminal } from '../../core/task-state';

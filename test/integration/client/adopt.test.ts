@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { InputChangedError, InputInvalidError } from '../../../src/client/errors';
+import { InputChangedError } from '../../../src/client/errors';
 import { runCommandLine } from '../../../src/commands/program';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { traceHeader } from '../../../src/contract/traces';
@@ -153,19 +153,6 @@ describe('adopting a task', () => {
       for await (const { workflowId } of listed) return workflowId === task.workflowId;
       return false;
     });
-  });
-
-  it.each([
-    ['a tag', { tags: ['a b'] }, 'tags[0] is "a b"'],
-    ['a place in a trace', { traceparent: 'nonsense' }, 'traceparent is "nonsense"'],
-  ])('with %s that cannot be one is refused before anything is sent', async (_what, options, words) => {
-    const refused = environment.longhaul.adopt(environment.service.requestId, { tuning, ...options });
-    await expect(refused).rejects.toThrow(InputInvalidError);
-    await expect(refused).rejects.toThrow(words);
-  });
-
-  it('by what cannot be a request id is refused before anything is sent', async () => {
-    await expect(environment.longhaul.adopt('a b')).rejects.toThrow(InputInvalidError);
   });
 });
 

@@ -213,7 +213,7 @@ describe('longhaul status and list', () => {
     await runCommandLine(['list', '--status', 'runing'], context);
     expect([context.exitCode, context.stderr.text]).toEqual([
       2,
-      expect.stringContaining('status is "runing"; it can be PreparingInputs, Creating,'),
+      expect.stringContaining('status is "runing"; give one of PreparingInputs, Creating,'),
     ]);
     await run('stop', key, '--wait');
   });
@@ -248,21 +248,30 @@ describe('longhaul doctor', () => {
     expect(context?.stdout.text.match(/^ok {3}/gm)).toHaveLength(10);
   });
 
-  it('ends with 6 and says what to do when no worker polls', async () => {
+  it('ends with 6 and says what to do when no worker polls, and what it does not check', async () => {
     const taskQueue = randomUUID();
     const context = await run('doctor', '--task-queue', taskQueue, '--json');
 
     expect(context.exitCode).toBe(6);
     expect(jsonOf(context)).toMatchObject({ isOk: false });
     expect(context.stdout.text).toContain(`Start a worker: longhaul worker --task-queue ${taskQueue}.`);
+    expect(context.stderr.text).toMatch(/^Not checked: service, storage, archive and input roots/m);
   });
 
-  it('says what it does not check where no service is configured', async () => {
-    const context = await run('doctor', '--task-queue', randomUUID());
+  it('warns of what a worker would log of its configuration, and of nothing twice', async () => {
+    const context = open({
+      LONGHAUL_SERVICE_URL: 'http://127.0.0.1:1',
+      LONGHAUL_API_KEY: 'a-key',
+      LONGHAUL_ARCHIVE: '/dev/null/archive',
+      LONGHAUL_ARCHIV: '/srv',
+      NODE_EXTRA_CA_CERTS: '/no/such/ca.pem',
+    });
+    await runCommandLine(['doctor', '--task-queue', randomUUID()], context);
 
-    expect(context.stderr.text).toMatch(
-      /^Not checked: service, storage, archive and input roots.*LONGHAUL_SERVICE_URL/m,
-    );
+    const lines = context.stderr.text.split('\n').filter((line) => line.startsWith('warning: '));
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain('LONGHAUL_ARCHIV is ignored');
+    expect(lines[1]).toMatch(/NODE_EXTRA_CA_CERTS is ".*ca\.pem".*ENOENT/);
   });
 
   it('ends with 0 by --setup although no worker polls, for workers start after that step', async () => {

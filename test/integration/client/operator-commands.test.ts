@@ -39,12 +39,16 @@ async function start(status: string, tags: readonly string[] = []): Promise<stri
   return key;
 }
 
-describe('longhaul stop of a task whose create is uncertain', () => {
-  const startUncertain = (): Promise<string> => {
-    environment.service.createOutcomes = [{ outcome: 'uncertain', reason: 'the connection was reset' }];
-    return start('CreateUncertain');
-  };
+function startUncertain(tags: readonly string[] = []): Promise<string> {
+  environment.service.createOutcomes = [{ outcome: 'uncertain', reason: 'the connection was reset' }];
+  return start('CreateUncertain', tags);
+}
 
+function terminate(key: string): Promise<unknown> {
+  return environment.temporal.workflow.getHandle(`task:${key}`).terminate('by the test');
+}
+
+describe('longhaul stop of a task whose create is uncertain', () => {
   it('asks for the decision first, with the commands, and leaves the task waiting', async () => {
     const key = await startUncertain();
     const { exitCode, stderr } = await run('stop', key);
@@ -113,7 +117,7 @@ describe('longhaul list', () => {
     const key = await start('Running', [tag]);
     const listed = async (...more: string[]): Promise<string> => (await run('list', '--tag', tag, ...more)).stdout.text;
     await eventually(async () => (await listed('--status', 'Running')).includes(key));
-    await environment.temporal.workflow.getHandle(`task:${key}`).terminate('by the test');
+    await terminate(key);
     await eventually(async () => (await listed('--status', 'Running')) === 'no tasks\n');
     expect(await listed('--failure', 'WorkflowTerminated', '--status', 'Running')).toContain('Running (terminated)');
 
@@ -165,17 +169,53 @@ describe('longhaul list --held-up', () => {
   });
 });
 
-describe('a task that was terminated', () => {
-  it('is listed as that, with its last state', async () => {
+describe('longhaul stop of a task whose workflow is over', () => {
+  it('says that the task of one that was terminated may run on, and how it is followed and stopped', async () => {
     environment.service.script = [seen('Running')];
-    const tag = `terminated:${randomUUID()}`;
-    const key = await start('Running', [tag]);
-    await environment.temporal.workflow.getHandle(`task:${key}`).terminate('by the test');
-    const listed = await eventually(async () => {
-      const { stdout } = await run('list', '--tag', tag, '--failure', 'WorkflowTerminated');
-      return stdout.text.includes(key) ? stdout.text : undefined;
+    const key = await start('Running');
+    const { requestId } = environment.service;
+    await terminate(key);
+    const { exitCode, stderr } = await run('stop', key);
+    expect(stderr.text).toContain(
+      `task:${key} is over (terminated), and its task may run on at the service, and be paid`,
+    );
+    expect(stderr.text).toContain(
+      `  longhaul adopt ${requestId} --detach\n  longhaul stop adopt-${requestId} --wait\n`,
+    );
+    expect(exitCode).toBe(5);
+  });
+
+  it('says of one that ended that it takes no more requests', async () => {
+    environment.service.script = [seen('Success')];
+    const { exitCode, stderr } = await run('stop', await start('Success'));
+    expect(stderr.text).toMatch(/is over already and takes no more requests/);
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('longhaul resolve of a task whose create is uncertain', () => {
+  it('says that requests to end it are kept and apply from now on, and nothing where there were none', async () => {
+    for (const verbs of [['cancel', 'interrupt'], []]) {
+      const key = await startUncertain();
+      for (const verb of verbs) await run(verb, key);
+      const { stderr } = await run('resolve', key, '--adopt', randomUUID());
+      const words = `It was asked to cancel and to interrupt before, which is kept and applies from now on: longhaul status ${key}\n`;
+      expect(stderr.text).toBe(verbs.length === 0 ? '' : words);
+      await terminate(key);
+    }
+  });
+
+  it('gives it up, which a list tells from one that still waits', async () => {
+    const tag = `given-up:${randomUUID()}`;
+    const keys = [await startUncertain([tag]), await startUncertain([tag])] as const;
+    await run('resolve', keys[0], '--abandon');
+    const lines = await eventually(async () => {
+      const { stdout } = await run('list', '--tag', tag);
+      return stdout.text.includes('(failed)') ? stdout.text.trim().split('\n') : undefined;
     });
-    expect(listed).toContain('Running (terminated)');
+    const stateOf = (key: string): string | undefined => lines?.find((line) => line.includes(key))?.split(/ {2,}/)[0];
+    expect(keys.map(stateOf)).toEqual(['CreateUncertain (failed)', 'CreateUncertain']);
+    await run('resolve', keys[1], '--abandon');
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { InputChangedError, InputInvalidError } from '../../../src/client/errors';
+import { InputChangedError } from '../../../src/client/errors';
 import type { TaskHandle } from '../../../src/client/task/task-handle';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { eventually } from '../../support/eventually';
@@ -255,26 +255,6 @@ describe('a retry', () => {
     environment.service.script = [seen('Success')];
     await tasks[0]?.result();
     await expect(runsOf(`task:${key}`)).resolves.toBe(2);
-  });
-});
-
-describe('bad input', () => {
-  it('is refused with every problem before anything is sent', async () => {
-    const key = 'not a key';
-
-    const started = start(key, {
-      inputs: { image: 'x', '1:Load.image': { file: 'https://s.example/a.png?X-Amz-Signature=1' } },
-    });
-
-    await expect(started).rejects.toThrow(InputInvalidError);
-    await expect(started).rejects.toMatchObject({
-      problems: [
-        expect.stringContaining('key is "not a key"'),
-        expect.stringContaining('The input key "image" is not'),
-        expect.stringContaining('signature parameter "X-Amz-Signature"'),
-      ],
-    });
-    expect(() => environment.longhaul.task('not a key')).toThrow(InputInvalidError);
   });
 });
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { createReadStream, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { openArchive, type OpenStaging, openStaging, type TaskOutput } from '../../../src/files';
-import { InputInvalidError, Longhaul, TaskFailedError } from '../../../src/index';
+import { Longhaul, TaskFailedError } from '../../../src/index';
 import { prepareRows, readRows, rowsFrom } from '../../../src/row-files';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
 import { eventually } from '../../support/eventually';
@@ -125,20 +125,17 @@ describe('a link of an output', () => {
   });
 
   it.each<[unknown, string]>([
-    ...[0, 999, 7 * 24 * 3_600_000 + 1, NaN].map((expiresInMs): [unknown, string] => [
-      { expiresInMs },
-      'expiresInMs is',
-    ]),
-    [{ expiresInMs: '60000' }, 'expiresInMs is "60000"; give from 1000 to 604800000 milliseconds (seven days).'],
+    [{ expiresInMs: 999 }, 'expiresInMs is'],
+    [{ expiresInMs: 7 * 24 * 3_600_000 + 1 }, 'expiresInMs is'],
     [{ expiresInMs: 60_000, download: true }, 'Unknown option "download"; known are expiresInMs.'],
     [{}, 'expiresInMs is missing; give from 1000 to 604800000'],
-    [undefined, 'expiresInMs is missing; give from 1000 to 604800000'],
     [60_000, 'The options are 60000; give an object'],
   ])('with %p is refused with every problem', async (options, words) => {
-    const output = await anOutput();
-    const refused = output?.link(options as { expiresInMs: number });
-    await expect(refused).rejects.toThrow(InputInvalidError);
-    await expect(refused).rejects.toMatchObject({ problems: [expect.stringContaining(words)] });
+    const refused = (await anOutput())?.link(options as { expiresInMs: number });
+    await expect(refused).rejects.toMatchObject({
+      name: 'InputInvalidError',
+      problems: [expect.stringContaining(words)],
+    });
   });
 
   it('and a read with a misspelt option are refused', async () => {
@@ -195,30 +192,6 @@ describe('outputs', () => {
 });
 
 describe('a content as an input', () => {
-  it.each([
-    ['no name', Buffer.from('x'), '', /\.name is ""; give a file name/],
-    ['a name with folders', Buffer.from('x'), '../a.png', /\.name is "..\/a.png"/],
-    ['no name at all', Buffer.from('x'), Reflect.get({}, 'name') as string, /\.name is missing; give a file name/],
-    ['something else as content', Object('text') as Buffer, 'a.png', /\.content is .*; give a Buffer/],
-    ['no byte', Buffer.alloc(0), 'a.png', /inputs\["1:LoadImage\.image"\] is empty; give/],
-    ['no byte in its stream', Readable.from([]), 'a.png', /inputs\["1:LoadImage\.image"\] is empty; give/],
-  ])('with %s is refused', async (_name, content, name, problem) => {
-    const inputs = { '1:LoadImage.image': { content, name } };
-    const start = backend(inFolder).start({ webAppId: 1, inputs });
-    await expect(start).rejects.toThrow(InputInvalidError);
-    await expect(start).rejects.toThrow(problem);
-  });
-
-  it.each([
-    ['bytes', Buffer.from('x')],
-    ['a stream', Readable.from([Buffer.from('x')])],
-  ])('without a name, as %s alone, is refused with the form that it needs', async (_what, content) => {
-    const inputs = { '1:LoadImage.image': Object(content) as string };
-    await expect(backend(inFolder).start({ webAppId: 1, inputs })).rejects.toThrow(
-      /inputs\["1:LoadImage\.image"\] is bytes without a name; give \{ content, name: "photo\.jpg" \}/,
-    );
-  });
-
   it('is refused where there is no staging, and its stream is closed', async () => {
     const { client, taskQueue } = inFolder;
     const content = createReadStream(photo);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isTaskResult } from '../../../src/client/replies';
+import { isTaskResult } from '../../../src/contract/task-result';
 import { boundedRowEnd, type RowRecord, toRowEnd } from '../../../src/contract/batch/batch-rows';
 import { isRequestId } from '../../../src/core/create-outcome';
 import {
@@ -109,29 +109,30 @@ describe('the end of a row whose task another program ended', () => {
     ...{ startedAt: '2026-03-01T00:00:00.000Z', endedAt: '2026-03-01T00:01:00.000Z' },
   };
   const number = fc.double({ noDefaultInfinity: true, noNaN: true });
+  const count = fc.maxSafeNat();
   const text = fc.string({ unit: 'binary' }).map((one) => `${one}\ud800`);
   const far = fc.constantFrom('-271821-04-20T00:00:00.000Z', '+275760-09-13T00:00:00.000Z', facts.startedAt);
+  const timestamp = fc.record({ iso: far, raw: text });
+  const output = fc.record({ path: text, sha256: text, bytes: count, ext: text, auditStatus: number, errorType: text });
+  const known = { startedAt: fc.constant(facts.startedAt), createNumber: count };
   const results = fc.record(
     {
       workflowId: text,
       requestId: text,
       status: fc.constantFrom('Success', 'Failed', 'Canceled'),
-      outputs: fc.array(fc.record({ path: text, sha256: text, bytes: number, ext: text, errorType: text })),
-      outputCount: number,
-      outputBytes: number,
-      failedOutputCount: number,
+      outputs: fc.array(output),
+      outputCount: count,
+      outputBytes: count,
+      failedOutputs: fc.array(fc.record({ index: count, errorType: text, message: text })),
+      failedOutputCount: count,
       manifest: text,
       costTimes: fc.dictionary(text, number),
-      cost: fc.record({ currency: text, micros: number }),
-      startedAt: far,
-      createNumber: number,
-      uploads: fc.record({ files: number, bytes: number, shared: number }),
-      timestamps: fc.record({
-        createdAt: fc.record({ iso: far, raw: text }),
-        runningAt: fc.record({ iso: far, raw: text }),
-      }),
+      cost: fc.constantFrom(null, { currency: 'EUR', micros: Number.MAX_SAFE_INTEGER }),
+      timestamps: fc.record({ createdAt: timestamp, runningAt: timestamp }),
+      uploads: fc.record({ files: count, bytes: count, shared: count }),
+      ...known,
     },
-    { requiredKeys: ['workflowId', 'requestId', 'status', 'outputs', 'manifest', 'costTimes', 'timestamps'] },
+    { noNullPrototype: true },
   );
 
   it('can be recorded and read back, whatever that program tells', () => {

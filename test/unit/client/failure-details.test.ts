@@ -2,7 +2,7 @@ import { type FailureDetails, TaskFailedError } from '../../../src/index';
 
 const result = {
   ...{ workflowId: 'task:a', requestId: 'r-1', status: 'Failed', manifest: null, costTimes: {}, timestamps: {} },
-  outputs: [],
+  ...{ outputs: [], outputCount: 0, outputBytes: 0, failedOutputs: [], failedOutputCount: 0, cost: null },
 };
 
 /** The details of each type, as its workflow writes them, with what every failure has beside them. */

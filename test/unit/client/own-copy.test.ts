@@ -30,8 +30,7 @@ describe('the copy of what a start is given', () => {
 
   it('of what is no input is that, for the check to refuse', () => {
     const [map, date] = [new Map([['a', 1]]), new Date(0)];
-    for (const given of [undefined, null, 'text', 5, map, date]) expect(ownCopy(given)).toBe(given);
-    expect(ownCopy({ inputs: map }).inputs).toBe(map);
+    for (const given of [undefined, 'text', map, date]) expect(ownCopy(given)).toBe(given);
     const endless: Record<string, unknown> = {};
     endless['self'] = endless;
     expect(ownCopy(endless)).toHaveProperty('self.self.self');

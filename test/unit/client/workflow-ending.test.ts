@@ -1,7 +1,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { NoWorkerError } from '../../../src/client/errors';
-import { describeFailure, stoppedResultOrThrow } from '../../../src/client/workflow-ending';
+import { describeFailure, stoppedResultOrThrow } from '../../../src/client/existing-run';
 import { explainFailure } from '../../../src/commands/explained-failure';
 
 const link = 'https://storage.example/a.png?X-Amz-Signature=s3cret';

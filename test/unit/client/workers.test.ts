@@ -1,7 +1,9 @@
 import { temporal } from '@temporalio/proto';
-import { readPollers, type WorkerList } from '../../../src/client/queue-pollers';
+import { namespaceFinding } from '../../../src/client/diagnose';
+import { readPollers, routedVersions, routingProblem, type WorkerList } from '../../../src/client/workers';
 
 const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTDOWN } = temporal.api.enums.v1.WorkerStatus;
+const { WORKER_VERSIONING_MODE_VERSIONED } = temporal.api.enums.v1.WorkerVersioningMode;
 const nowMs = Date.now();
 const queue = { namespace: 'default', name: 'photos' };
 
@@ -75,4 +77,58 @@ describe('the pollers of a task queue', () => {
     const { found } = await readPollers(withoutList, { ...queue, pollers: [poller('1@a', -5_000)] });
     expect(found).toBe('1 at the task queue "photos", which asked for work 0 ms ago');
   });
+});
+
+const deploymentName = 'photos';
+const version = (buildId: string) => ({ deploymentName, buildId });
+const polls = (buildId: string) => ({
+  deploymentOptions: { ...version(buildId), workerVersioningMode: WORKER_VERSIONING_MODE_VERSIONED },
+});
+const pollsWithoutBuildId = {};
+
+describe('a task queue whose new tasks go to a version', () => {
+  it('is in order while a worker of that version polls', () => {
+    const routing = { currentDeploymentVersion: version('v1') };
+    expect(routingProblem('default', [polls('v2'), polls('v1')], routing)).toBeUndefined();
+  });
+
+  it('stands still when only workers of other versions poll, and the command for one of them is named', () => {
+    const routing = { currentDeploymentVersion: version('v1') };
+    expect(routingProblem('studio', [polls('v2')], routing)).toEqual({
+      found: 'new tasks go to version "v1" of the deployment "photos", and no worker of it polls',
+      remedy:
+        'Start workers of that version, or make the one that polls current: temporal worker deployment ' +
+        'set-current-version --namespace studio --deployment-name photos --build-id v2 --yes',
+    });
+  });
+
+  it('stands still when only workers without a build id poll', () => {
+    const routing = { currentDeploymentVersion: version('v1') };
+    expect(routingProblem('default', [pollsWithoutBuildId], routing)?.remedy).toMatch(/with its build id/);
+  });
+
+  it('goes to a version that is ramped up, too, but not to one that is at 0 %', () => {
+    const ramping = { currentDeploymentVersion: version('v1'), rampingDeploymentVersion: version('v2') };
+    expect(routedVersions({ ...ramping, rampingVersionPercentage: 5 })).toEqual([version('v1'), version('v2')]);
+    expect(routedVersions({ ...ramping, rampingVersionPercentage: 0 })).toEqual([version('v1')]);
+  });
+});
+
+describe('a task queue without a current version', () => {
+  it('is in order while a worker without a build id polls', () => {
+    expect(routingProblem('default', [polls('v1'), pollsWithoutBuildId], null)).toBeUndefined();
+  });
+
+  it('is no problem of versions when nothing polls', () => {
+    expect(routingProblem('default', [], null)).toBeUndefined();
+  });
+});
+
+it('a short retention of a namespace comes with advice, and is no failure', () => {
+  const dayMs = 24 * 3_600_000;
+  expect(namespaceFinding('photos', 3 * dayMs)).toMatchObject({
+    isOk: true,
+    remedy: expect.stringContaining('namespace update --namespace photos --retention 30d') as string,
+  });
+  expect(namespaceFinding('photos', 7 * dayMs)).toMatchObject({ isOk: true, remedy: null });
 });

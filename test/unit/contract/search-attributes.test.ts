@@ -1,4 +1,4 @@
-import { maxTags, tagProblems } from '../../../src/contract/task-tags';
+import { maxTags, tagProblems } from '../../../src/contract/search-attributes';
 
 describe('the tags of a task', () => {
   it.each(['a', 'customer:42', 'env=prod', 'x/y.z_1+2@h-3', 'a'.repeat(64)])('may be %j', (tag) => {

@@ -1,0 +1,269 @@
+import { status as grpcStatus } from '@grpc/grpc-js';
+import { Client, type WorkflowService } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import type { TemporalConnection } from '../config/temporal-connection';
+import { formatDuration } from '../core/time';
+import { connectTemporal } from './connect-temporal';
+import { listWorkflows } from './workflow-info';
+
+/*
+ * The workers of a task queue: which ones poll it, and to which of their versions Temporal gives tasks.
+ */
+
+const { WORKER_VERSIONING_MODE_VERSIONED } = temporal.api.enums.v1.WorkerVersioningMode;
+const { TASK_QUEUE_TYPE_WORKFLOW } = temporal.api.enums.v1.TaskQueueType;
+const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTTING_DOWN, WORKER_STATUS_SHUTDOWN } =
+  temporal.api.enums.v1.WorkerStatus;
+
+/** A poller that asked longer ago than a long poll lasts is gone: an idle worker asks again after 60 s at the latest. */
+const pollerIsGoneAfterMs = 90_000;
+/** Of a worker that asked longer ago than this, the words say that it may have been killed since. */
+const isSureMs = 10_000;
+/** A request for work of a worker that stops may reach Temporal, or end there, a moment after it said so. */
+const lastAskMs = 500;
+/** Of so many workers of a queue it is read whether they said that they stop. */
+const maxWorkers = 1_000;
+
+/** What Temporal says of one that polls. */
+export type PollerInfo = temporal.api.taskqueue.v1.PollerInfo.$Properties;
+
+/** Of Temporal's service, what knows which workers said that they stop. */
+export interface WorkerList {
+  listWorkers(request: { readonly namespace: string; readonly query: string; readonly pageSize: number }): Promise<{
+    readonly workersInfo: readonly Pick<temporal.api.worker.v1.WorkerInfo.$Properties, 'workerHeartbeat'>[];
+  }>;
+}
+
+/** Who polls a task queue, as Temporal knows it. */
+export interface QueuePollers {
+  /** Those that asked within the time of a long poll, and have not stopped since. */
+  readonly live: readonly PollerInfo[];
+  /** For a person: how many poll and since when the latest has not asked, or when the last one did. */
+  readonly found: string;
+}
+
+/**
+ * Tells pollers that live from those that are gone. Temporal forgets a poller some minutes after its last request for
+ * work; one that stopped in an orderly way says so, and one that was killed is missed only when it does not ask again.
+ */
+export async function readPollers(
+  workers: WorkerList,
+  queue: { readonly namespace: string; readonly name: string; readonly pollers: readonly PollerInfo[] },
+): Promise<QueuePollers> {
+  const { namespace, name, pollers } = queue;
+  const recent = pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
+  const stops = recent.length === 0 ? new Map<string, number>() : await readStops(workers, namespace, name);
+  // One with the same identity may have been started since: a container that restarts keeps its host name and its pid.
+  const live = recent.filter(
+    ({ identity, lastAccessTime }) => toMs(lastAccessTime) > (stops.get(identity ?? '') ?? 0) + lastAskMs,
+  );
+  const ask = live.length === 1 ? 'which asked for work' : 'of which the latest asked for work';
+  const lastMs = Math.min(...(live.length > 0 ? live : pollers).map(ageMs));
+  const last = `${formatDuration(Math.max(0, lastMs))} ago`;
+  // Nothing tells a killed worker from an idle one until then.
+  const doubt =
+    lastMs > isSureMs ? `; one that was killed since counts for ${formatDuration(pollerIsGoneAfterMs)}` : '';
+  if (live.length > 0) return { live, found: `${live.length} at the task queue "${name}", ${ask} ${last}${doubt}` };
+  const none = `none polls the task queue "${name}"`;
+  if (pollers.length === 0) return { live, found: none };
+  const how = recent.length > 0 ? 'was stopped; it had asked for work' : 'asked for work';
+  return { live, found: `${none}; the last one ${how} ${last}` };
+}
+
+/** When workers of a queue said that they stop, in milliseconds since 1970, by identity; none that runs is among them. */
+async function readStops(workers: WorkerList, namespace: string, queue: string): Promise<ReadonlyMap<string, number>> {
+  const stops = new Map<string, number>();
+  try {
+    const query = `TaskQueue = ${JSON.stringify(queue)}`;
+    const { workersInfo } = await workers.listWorkers({ namespace, query, pageSize: maxWorkers });
+    const running = new Set<string>();
+    for (const { workerHeartbeat } of workersInfo) {
+      const { workerIdentity, status, heartbeatTime } = workerHeartbeat ?? {};
+      if (workerIdentity == null) continue;
+      if (status === WORKER_STATUS_RUNNING) running.add(workerIdentity);
+      if (status !== WORKER_STATUS_SHUTTING_DOWN && status !== WORKER_STATUS_SHUTDOWN) continue;
+      stops.set(workerIdentity, Math.max(toMs(heartbeatTime), stops.get(workerIdentity) ?? 0));
+    }
+    for (const identity of running) stops.delete(identity);
+  } catch {
+    // A server that keeps no list of workers, or not for this client: what is known is when each asked for work.
+  }
+  return stops;
+}
+
+/** Whether workers are there that run the workflows of this task queue. Throws errors of gRPC. */
+export async function areWorkflowsServed(
+  { workflowService, options: { namespace } }: Pick<Client, 'workflowService' | 'options'>,
+  name: string,
+): Promise<boolean> {
+  const { pollers } = await workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name },
+    taskQueueType: TASK_QUEUE_TYPE_WORKFLOW,
+  });
+  return (await readPollers(workflowService, { namespace, name, pollers })).live.length > 0;
+}
+
+/** Those of the task queues whose workflows no worker runs, each once. Throws where Temporal does not answer. */
+export async function findUnservedQueues(
+  temporal: TemporalConnection,
+  taskQueues: readonly string[],
+): Promise<readonly string[]> {
+  const connection = await connectTemporal(temporal);
+  try {
+    const client = new Client({ connection, namespace: temporal.namespace });
+    const names = [...new Set(taskQueues)];
+    const served = await Promise.all(names.map((name) => areWorkflowsServed(client, name)));
+    return names.filter((_, index) => served[index] === false);
+  } finally {
+    await connection.close();
+  }
+}
+
+function ageMs({ lastAccessTime }: PollerInfo): number {
+  return Date.now() - toMs(lastAccessTime);
+}
+
+function toMs(time: PollerInfo['lastAccessTime']): number {
+  return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
+}
+
+/** A version of a worker deployment. */
+export interface WorkerVersion {
+  readonly deploymentName: string;
+  readonly buildId: string;
+}
+
+/** What is wrong, and what to do. */
+export interface Problem {
+  readonly found: string;
+  readonly remedy: string;
+}
+
+type Routing = Pick<
+  temporal.api.deployment.v1.RoutingConfig.$Properties,
+  'currentDeploymentVersion' | 'rampingDeploymentVersion' | 'rampingVersionPercentage'
+>;
+
+/** The versions that Temporal gives new tasks to: the current one, and one that is ramped up; none without build ids. */
+export function routedVersions(routing: Routing | null | undefined): WorkerVersion[] {
+  const { currentDeploymentVersion, rampingDeploymentVersion, rampingVersionPercentage } = routing ?? {};
+  const ramped = (rampingVersionPercentage ?? 0) > 0 ? rampingDeploymentVersion : undefined;
+  return [toVersion(currentDeploymentVersion), toVersion(ramped)].filter((version) => version !== undefined);
+}
+
+/** Why new tasks of a queue stand still although these workers poll it; undefined when they do not. */
+export function routingProblem(
+  namespace: string,
+  live: readonly PollerInfo[],
+  routing: Routing | null | undefined,
+): Problem | undefined {
+  const versions = live.map(versionOf);
+  const routed = routedVersions(routing);
+  const [there] = versions.filter((version) => version !== undefined);
+  if (routed.length === 0) {
+    if (there === undefined || versions.includes(undefined)) return undefined;
+    return {
+      found: `all workers are versions of the deployment "${there.deploymentName}", which has no current version for this task queue: tasks are not given to them`,
+      remedy: `Make one of them current: ${setCurrentCommand(namespace, there)}`,
+    };
+  }
+  const polled = versions.map((version) => version && showVersion(version));
+  if (live.length === 0 || routed.some((version) => polled.includes(showVersion(version)))) return undefined;
+  const other =
+    there === undefined
+      ? ', with its build id (docs/guides/versions.md).'
+      : `, or make the one that polls current: ${setCurrentCommand(namespace, there)}`;
+  return {
+    found: `new tasks go to ${routed.map(showVersion).join(' and ')}, and no worker of it polls`,
+    remedy: `Start workers of that version${other}`,
+  };
+}
+
+const shownUnserved = 5;
+/** As Temporal writes a version: `<deployment>:<build id>`. */
+const versionAttribute = 'TemporalWorkerDeploymentVersion';
+
+/** What is pinned to versions that none of these pollers of a queue is of; undefined when nothing is. Throws errors of gRPC. */
+export async function unservedProblem(
+  client: Client,
+  taskQueue: string,
+  live: readonly PollerInfo[],
+): Promise<Problem | undefined> {
+  const polled = live.map(versionOf).filter((version) => version !== undefined);
+  const known = new Set(polled.map(({ deploymentName, buildId }) => `${deploymentName}:${buildId}`));
+  const pinned = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND TemporalWorkflowVersioningBehavior = "Pinned"`;
+  const found: string[] = [];
+  try {
+    while (found.length < shownUnserved) {
+      const names = [...known].map((version) => JSON.stringify(version)).join(', ');
+      const others = names === '' ? '' : ` AND ${versionAttribute} NOT IN (${names})`;
+      const newest = await listWorkflows(client, `${pinned}${others}`, 1).next();
+      const version = newest.done ? undefined : newest.value.attributes.get(versionAttribute);
+      if (version === undefined) break;
+      const { count } = await client.workflow.count(`${pinned} AND ${versionAttribute} = ${JSON.stringify(version)}`);
+      known.add(version);
+      const [deploymentName = '', buildId] = version.split(/:(.*)/s, 2);
+      const shown = buildId === undefined ? `version "${version}"` : showVersion({ deploymentName, buildId });
+      const what = count === 1 ? '1 running workflow is' : `${count} running workflows are`;
+      found.push(`${what} pinned to ${shown}, which no worker polls for`);
+    }
+  } catch (error) {
+    // A server without these search attributes pins nothing.
+    if (codeOf(error) !== grpcStatus.INVALID_ARGUMENT) throw error;
+  }
+  if (found.length === 0) return undefined;
+  return {
+    found: `${found.join('; ')}: nothing moves there, and a stop has no effect`,
+    remedy: 'Start workers of that version again, or move what is pinned to it: docs/guides/versions.md.',
+  };
+}
+
+/**
+ * Whether Temporal gives tasks to any version of this deployment; undefined where the server does not say. Rejects when it
+ * does not answer.
+ */
+export async function hasCurrentVersion(
+  workflowService: WorkflowService,
+  namespace: string,
+  deploymentName: string,
+): Promise<boolean | undefined> {
+  try {
+    const { workerDeploymentInfo } = await workflowService.describeWorkerDeployment({ namespace, deploymentName });
+    return routedVersions(workerDeploymentInfo?.routingConfig).length > 0;
+  } catch (error) {
+    const code = codeOf(error);
+    // A deployment is known once its first worker polled.
+    if (code === grpcStatus.NOT_FOUND) return false;
+    if (code === grpcStatus.UNIMPLEMENTED || code === grpcStatus.PERMISSION_DENIED) return undefined;
+    throw error;
+  }
+}
+
+/** The command that has Temporal give new tasks to a version. */
+export function setCurrentCommand(namespace: string, { deploymentName, buildId }: WorkerVersion): string {
+  const where = namespace === 'default' ? '' : ` --namespace ${namespace}`;
+  return `temporal worker deployment set-current-version${where} --deployment-name ${deploymentName} --build-id ${buildId} --yes`;
+}
+
+/** For people. */
+export function showVersion({ deploymentName, buildId }: WorkerVersion): string {
+  return `version "${buildId}" of the deployment "${deploymentName}"`;
+}
+
+function versionOf({ deploymentOptions: options }: PollerInfo): WorkerVersion | undefined {
+  return options?.workerVersioningMode === WORKER_VERSIONING_MODE_VERSIONED ? toVersion(options) : undefined;
+}
+
+function toVersion(
+  version: { deploymentName?: string | null; buildId?: string | null } | null | undefined,
+): WorkerVersion | undefined {
+  const { deploymentName, buildId } = version ?? {};
+  return deploymentName && buildId ? { deploymentName, buildId } : undefined;
+}
+
+/** The status of an error of gRPC, which the SDK's client may have wrapped. */
+function codeOf(error: unknown): unknown {
+  const { cause } = error instanceof Error ? error : {};
+  return [error, cause].map((each) => (each instanceof Error && 'code' in each ? each.code : undefined)).find(Boolean);
+}
