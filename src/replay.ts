@@ -6,7 +6,7 @@ import { listWorkflows } from './client/list-workflows';
 import type { WorkflowInfo } from './client/workflow-info';
 import { workerDataConverter } from './client/codec/data-converter';
 import type { CodecKeys } from './config/codec-keys';
-import { ConfigError } from './config/config-error';
+import { ConfigError } from './config/environment';
 import { safeText } from './core/text';
 import { openWorkflowBundle } from './workflow-sources';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ListeningServer } from '../servers/listening-server';
-import { loadCodecServerConfig } from '../config/codec-server-config';
+import { loadCodecServerConfig } from '../config/codec-keys';
 import { ConfigError } from '../config/environment';
 import { errorCode } from '../core/text';
 import type { CodecServerOptions } from '../servers/codec-server';

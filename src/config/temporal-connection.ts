@@ -3,8 +3,7 @@ import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/e
 import { knownSecrets } from '../core/redact';
 import { errorCode, errorMessage } from '../core/text';
 import { redactUrl } from '../core/uri';
-import { ConfigError } from './environment';
-import { shownFile } from './json-file';
+import { ConfigError, shownFile } from './environment';
 
 /** How to reach Temporal: for `Connection.connect` and `NativeConnection.connect` alike. */
 export interface TemporalConnection {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { CodecServerConfig } from '../config/codec-server-config';
+import type { CodecServerConfig } from '../config/codec-keys';
 import { createTokenCheck } from './incoming-request';
 import { listen, type ListeningServer } from './listening-server';
 import { CodecHandler } from './codec-handler';

@@ -1,7 +1,7 @@
 import { request as sendRequest } from 'undici';
 import { PayloadCipher } from '../../../src/client/codec/payload-cipher';
 import { startCodecServer } from '../../../src/servers/codec-server';
-import type { CodecServerConfig } from '../../../src/config/codec-server-config';
+import type { CodecServerConfig } from '../../../src/config/codec-keys';
 import { Secret } from '../../../src/config/secret';
 import type { ListeningServer } from '../../../src/servers/listening-server';
 import { createLogger } from '../../../src/worker/logger';
