@@ -39,7 +39,7 @@ export async function buildClientPackage(root: string, declarations: string): Pr
       'row-files': 'src/row-files',
       'service/index': 'src/service/index',
       'failure-converter': 'src/client/codec/failure-converter',
-      'config-error': 'src/config/environment',
+      'config-error': 'src/config/config-error',
     },
     // `index` and `files` throw it.
     shared: ['config-error'],

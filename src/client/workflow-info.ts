@@ -7,7 +7,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { ConfigError } from '../config/environment';
+import { ConfigError } from '../config/config-error';
 import { encryptedEncoding, encryptionMetadata } from '../contract/encryption';
 import { Undecodable } from '../contract/input-bounds';
 import { searchAttributes } from '../contract/search-attributes';

@@ -11,7 +11,6 @@ export interface CallbackConfig {
   readonly url: string;
   /** One, or two while they are rotated: the first is sent with every create, both are accepted. */
   readonly tokens: readonly Secret[];
-  /** What the headers of the service begin with. */
   readonly headerPrefix: string;
 }
 
@@ -30,10 +29,10 @@ export function readCallback(environment: Environment<CallbackVariable>): Callba
   const kind = `token; ${variables.LONGHAUL_CALLBACK_TOKEN.remedy}`;
   const tokens =
     values.LONGHAUL_CALLBACK_TOKEN ??
-    (file && environment.readSecret('LONGHAUL_CALLBACK_TOKEN_FILE', file, callbackTokens, kind));
+    (file === null ? null : environment.readSecret('LONGHAUL_CALLBACK_TOKEN_FILE', file, callbackTokens, kind));
   return Object.freeze({
     url: values.LONGHAUL_CALLBACK_URL ?? '',
-    tokens: toSecrets(tokens || []) ?? [],
+    tokens: toSecrets(tokens ?? []) ?? [],
     headerPrefix: values.LONGHAUL_SERVICE_DIALECT.headerPrefix,
   });
 }

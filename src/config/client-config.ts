@@ -1,6 +1,5 @@
 import { flag, optionProblems, type OptionRules, plainText } from '../core/option-rules';
 import { isRecord } from '../core/json';
-import { showValue } from '../core/text';
 import type { TraceContext } from '../core/trace-context';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { ConfigError, Environment, ignoredVariableWarnings, type Loaded, type ReadTextFile } from './environment';
@@ -88,13 +87,9 @@ const placeRules: OptionRules<FilePlace> = {
 /** Throws {@link ConfigError}; of a place that was given, in the option's name. */
 function loadPlace<Config>(
   name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
-  // From JavaScript it may be the place itself.
-  given: FilePlace | string,
+  given: FilePlace,
   load: (env: NodeJS.ProcessEnv) => Config,
 ): Config {
-  if (typeof given === 'string') {
-    throw new ConfigError([`The options are ${showValue(given)}; give { place: ${showValue(given)} }.`]);
-  }
   const problems = optionProblems(given, placeRules);
   if (problems.length > 0) throw new ConfigError(problems);
   const { place, isPathStyle, env = process.env } = given;

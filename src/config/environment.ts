@@ -3,23 +3,12 @@ import type * as v from 'valibot';
 import { nearestName } from '../core/nearest-name';
 import { errorCode } from '../core/text';
 import { redactUrl } from '../core/uri';
+import { ConfigError } from './config-error';
 import { type JsonFileRules, parseJsonFile } from './json-file';
 import { baseUrl, baseUrlFaults, callbackUrl, type Parse } from './values';
 import { type Variable, type VariableName, variableNames, variables } from './variables';
 
-/**
- * Thrown when the environment cannot be used. Holds every problem at once, each with the variable's name, its value
- * (never a secret's) and the remedy; nothing was started.
- */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(['The configuration cannot be used:', ...problems.map((problem) => `  - ${problem}`)].join('\n'));
-    this.problems = problems;
-  }
-}
+export { ConfigError };
 
 /** A configuration, and warnings that do not keep it from being used. */
 export interface Loaded<Config> {

@@ -54,7 +54,9 @@ function faultWords({ path, message, input, expected }: v.BaseIssue<unknown>, is
 }
 
 /** An object of these fields alone. */
-export function fields<Entries extends v.ObjectEntries>(entries: Entries) {
+export function fields<Entries extends v.ObjectEntries>(
+  entries: Entries,
+): v.GenericSchema<Record<string, unknown>, v.InferOutput<v.StrictObjectSchema<Entries, string>>> {
   const known = Object.keys(entries).join(', ');
   // A field that is missing is refused by its own schema.
   const missing = Object.fromEntries(Object.keys(entries).map((name) => [name, undefined]));
@@ -66,7 +68,10 @@ export function fields<Entries extends v.ObjectEntries>(entries: Entries) {
 }
 
 /** An object of these values by names. */
-export function byName<Schema extends v.GenericSchema>(schema: Schema, remedy: string) {
+export function byName<Schema extends v.GenericSchema>(
+  schema: Schema,
+  remedy: string,
+): v.GenericSchema<Record<string, unknown>, Record<string, v.InferOutput<Schema>>> {
   const name = v.pipe(v.string(), v.regex(namePattern, '1 to 80 letters, digits, dots, _ and -'));
   return v.pipe(v.custom<Record<string, unknown>>(isRecord, remedy), v.record(name, schema));
 }

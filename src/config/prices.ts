@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { wholeNumber } from '../contract/schema';
 import { parseDate } from '../core/time';
 import {
   maxAmountDecimals,
@@ -55,7 +54,7 @@ const moment = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\
 const priceSchema = v.pipe(
   fields({
     account: v.optional(text('the name of an account')),
-    webAppId: wholeNumber(Number.MIN_SAFE_INTEGER, undefined, 'the number of an app'),
+    webAppId: v.pipe(v.number('the number of an app'), v.safeInteger('the number of an app')),
     currency: parsed((letters) => /^[A-Z]{3}$/.exec(letters)?.[0], 'three capital letters, such as "EUR"'),
     perTask: decimal(maxAmountDecimals),
     perMillisecond: decimal(maxTimeDecimals),

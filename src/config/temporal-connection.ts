@@ -56,10 +56,7 @@ function completeAddress(address: string): string {
   const complete = temporalAddress(address);
   if (complete !== undefined) return complete;
   const shown = JSON.stringify(redactUrl(address));
-  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address) ?? [];
-  const fault =
-    scheme === undefined ? '; give host:port' : `, which has the scheme ${scheme}; give host:port without one`;
-  throw new ConfigError([`TEMPORAL_ADDRESS is ${shown}${fault}, such as "localhost:7233".`]);
+  throw new ConfigError([`TEMPORAL_ADDRESS is ${shown}; give host:port without a scheme, such as "localhost:7233".`]);
 }
 
 function load(variables: Record<string, string>, disableFile = false): ClientConnectConfig {

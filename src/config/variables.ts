@@ -20,7 +20,6 @@ import {
   folders,
   hosts,
   isTrue,
-  type LogLevel,
   logLevels,
   metricsPlace,
   oneOf,
@@ -68,7 +67,7 @@ function bytesVariable(unset: number, remedy: string, least = 0) {
 
 function choiceVariable(...readBy: VariableReader[]) {
   const remedy = 'give "true" or "false"';
-  return { readBy, default: '`false`', remedy, parse: isTrue, unset: false as boolean } as const satisfies Variable;
+  return { readBy, default: '`false`', remedy, parse: isTrue, unset: false } as const satisfies Variable;
 }
 
 /** The path of a file that the start reads. */
@@ -300,7 +299,7 @@ export const variables = {
     default: '`info`',
     remedy: `give one of ${logLevels.join(', ')}`,
     parse: oneOf(logLevels),
-    unset: 'info' as LogLevel,
+    unset: 'info',
   },
   LONGHAUL_WEB_UI_URL: {
     readBy: ['command line'],

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { flag } from '../contract/schema';
 import { decodedLength } from './codec-keys';
 import type { Environment } from './environment';
 import { byName, fields, parsed } from './json-file';
@@ -37,7 +36,7 @@ const webhook = v.pipe(
   fields({
     url,
     secrets: v.pipe(v.array(secret, secretsWords), v.minLength(1, secretsWords), v.maxLength(2, secretsWords)),
-    allowHttp: v.optional(flag, false),
+    allowHttp: v.optional(v.boolean('true or false'), false),
   }),
   v.forward(
     v.check(({ url: text, allowHttp }) => allowHttp || !isClearText(text), httpWords),

@@ -29,7 +29,6 @@ import { readWebhooks, type Webhook } from './webhooks';
 export interface WorkerConfig {
   /** By name; never empty. */
   readonly accounts: ReadonlyMap<string, Account>;
-  /** What it does at the same time, and how it asks for more. */
   readonly slots: WorkerSlots;
   /** How long an unknown account or a refused API key is tried again before it ends a task. */
   readonly accountPatienceMs: number;
@@ -54,7 +53,6 @@ export interface WorkerConfig {
   readonly inputBuckets: readonly S3Place[];
   /** Whether buckets stand in the path of a URL instead of its host. */
   readonly isS3PathStyle: boolean;
-  /** What inputs of tasks may choose. */
   readonly allowed: {
     /** Null: every account. */
     readonly accounts: readonly string[] | null;
@@ -75,7 +73,6 @@ export interface WorkerConfig {
   readonly traces: TracesConfig | null;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
-  /** The receivers of webhooks, by name. */
   readonly webhooks: ReadonlyMap<string, Webhook>;
   /** What payloads are encrypted with; `null`: they are not. */
   readonly codecKeys: CodecKeys | null;

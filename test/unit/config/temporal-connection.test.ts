@@ -9,8 +9,8 @@ const noFile = { XDG_CONFIG_HOME: '/nowhere' };
 
 describe('the address of Temporal', () => {
   it.each([
-    ['http://localhost:7233', /TEMPORAL_ADDRESS is "http:.* has the scheme http; give host:port without one/],
-    ['localhost:72330', /TEMPORAL_ADDRESS is "localhost:72330"; give host:port, such as "localhost:7233"/],
+    ['http://localhost:7233', /TEMPORAL_ADDRESS is "http:.*; give host:port without a scheme/],
+    ['localhost:72330', /TEMPORAL_ADDRESS is "localhost:72330"; give host:port/],
     ['localhost:', /TEMPORAL_ADDRESS is "localhost:"; give host:port/],
     ['temporal/api:7233', /TEMPORAL_ADDRESS is "temporal.*; give host:port/],
   ])('is refused with what is no host and port: %s', (address, message) => {

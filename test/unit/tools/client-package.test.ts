@@ -72,7 +72,7 @@ describe('the package of the client', () => {
   });
 
   it('has one class of an error that several of its entries throw', async () => {
-    const exporting = `export { ConfigError } from './config/environment';`;
+    const exporting = `export { ConfigError } from './config/config-error';`;
     const client = await build({
       'src/index.ts': `${sources['src/index.ts']}\n${exporting}`,
       'src/files.ts': `${sources['src/files.ts']}\n${exporting}`,
