@@ -4,7 +4,7 @@ import type { TracesConfig } from '../config/traces-config';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { printableText } from '../core/text';
 import type { OpenTraces, OpenTracesOptions } from '../client/traces/open-traces';
-import { type ExitCode, exitCodes } from './exit-code';
+import type { ExitCode } from './exit-code';
 
 /** A stream that a command writes to; `columns` is the width of a terminal. */
 export interface Output {

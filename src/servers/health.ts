@@ -24,7 +24,10 @@ export function temporalProbe(
   everyMs = temporalEveryMs,
 ): Probe {
   const ask = () => connection.workflowService.describeNamespace({ namespace });
-  return { everyMs, check: async () => void (await connection.withDeadline(Date.now() + temporalTimeoutMs, ask)) };
+  const check = async (): Promise<void> => {
+    await connection.withDeadline(Date.now() + temporalTimeoutMs, ask);
+  };
+  return { everyMs, check };
 }
 
 /** Options of a {@link Readiness}. */
