@@ -2,12 +2,11 @@ import { Client, type Connection } from '@temporalio/client';
 import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { clientDataConverter } from './client/codec/data-converter';
-import { startCallbackServer } from './servers/callback-server';
-import { createSignalWorkflow } from './servers/callback-handler';
 import { loadClientTraces } from './client/client-traces';
 import type { ReceiverConfig } from './config/callback-config';
-import { createTokenCheck } from './servers/incoming-request';
-import { Readiness } from './servers/readiness';
+import { createSignalWorkflow, startCallbackServer } from './servers/callback-server';
+import { Readiness, temporalProbe } from './servers/health';
+import { createTokenCheck } from './servers/listening-server';
 
 /** What a receiver is made of; the connection stays the caller's. */
 export interface StartReceiverOptions {
@@ -34,9 +33,6 @@ export interface RunningReceiver {
 
 /** How long Temporal may take to accept a signal; then the service is asked to call again. */
 const signalTimeoutMs = 3_000;
-/** How often a receiver that is ready asks Temporal, and how long that may take. */
-const probeTemporalEveryMs = 10_000;
-const probeTimeoutMs = 5_000;
 
 /**
  * Starts the callback receiver: config, then Temporal, then the HTTP server. Throws when Temporal does not know the
@@ -49,13 +45,7 @@ export async function startReceiver(options: StartReceiverOptions): Promise<Runn
   const { pathname: path } = new URL(callback.url);
   const interceptors = { workflow: await loadClientTraces(options.isTraced === true) };
   const dataConverter = clientDataConverter(config.codecKeys);
-  const temporal = {
-    everyMs: options.probeEveryMs ?? probeTemporalEveryMs,
-    check: async () => {
-      const ask = () => connection.workflowService.describeNamespace({ namespace });
-      await connection.withDeadline(Date.now() + probeTimeoutMs, ask);
-    },
-  };
+  const temporal = temporalProbe(connection, namespace, options.probeEveryMs);
   const readiness = new Readiness({ temporal }, { logger, metricMeter });
   const server = await startCallbackServer({
     port: config.port,

@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
+import type { PayloadCodec } from '@temporalio/common';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker } from '@temporalio/worker';
 import { listWorkflows, type WorkflowInfo } from './client/workflow-info';
@@ -55,14 +55,15 @@ export async function* replayExecutions(options: ReplayExecutionsOptions): Async
   }
   const workflowBundle = await openWorkflowBundle();
   const converter = workerDataConverter(options.codecKeys);
-  const codecs = (converter.payloadCodecs ?? []).map((codec) => new ComplainingCodec(codec));
+  const complaints: ConfigError[] = [];
+  const codecs = (converter.payloadCodecs ?? []).map((codec) => complaining(codec, (error) => complaints.push(error)));
   const dataConverter = { ...converter, payloadCodecs: codecs };
   const sinks = { longhaulReplays: { slow: { fn: () => undefined } } };
   const worker = { workflowBundle, replayName: 'replay', dataConverter, sinks };
   for await (const { error } of Worker.runReplayHistories(worker, histories())) {
     if (current === undefined) continue;
     const { workflowId, runId, execution } = current;
-    const complaint = codecs.find((codec) => codec.complaint !== undefined)?.complaint;
+    const [complaint] = complaints;
     if (error !== undefined && complaint !== undefined) {
       const which = `It is one of ${safeText(workflowId)}, which cannot be replayed without it.`;
       throw new ConfigError([`${complaint.problems.join(' ')} ${which}`]);
@@ -81,10 +82,10 @@ async function* inTurn(
   maxOver: number,
 ): AsyncGenerator<WorkflowInfo> {
   yield* open;
-  let count = 0;
+  let left = maxOver;
   for await (const execution of over) {
-    if (count >= maxOver) return;
-    count += 1;
+    if (left === 0) return;
+    left -= 1;
     yield execution;
   }
 }
@@ -98,29 +99,17 @@ async function fetchHistory(client: Client, workflowId: string, runId: string) {
   }
 }
 
-/** Keeps what a codec says of a missing key: of that the SDK gives back nothing but a text of its native part. */
-class ComplainingCodec implements PayloadCodec {
-  readonly #codec: PayloadCodec;
-  #complaint: ConfigError | undefined;
-
-  constructor(codec: PayloadCodec) {
-    this.#codec = codec;
-  }
-
-  get complaint(): ConfigError | undefined {
-    return this.#complaint;
-  }
-
-  async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
-    return await this.#codec.encode(payloads, context);
-  }
-
-  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
-    try {
-      return await this.#codec.decode(payloads, context);
-    } catch (error) {
-      if (error instanceof ConfigError) this.#complaint ??= error;
-      throw error;
-    }
-  }
+/** The same codec; what it says of a missing key goes to `onComplaint`, for the SDK gives back a text of its native part. */
+function complaining(codec: PayloadCodec, onComplaint: (error: ConfigError) => void): PayloadCodec {
+  return {
+    encode: async (payloads, context) => await codec.encode(payloads, context),
+    decode: async (payloads, context) => {
+      try {
+        return await codec.decode(payloads, context);
+      } catch (error) {
+        if (error instanceof ConfigError) onComplaint(error);
+        throw error;
+      }
+    },
+  };
 }

@@ -8,11 +8,9 @@ import { clientDataConverter, workerDataConverter } from './client/codec/data-co
 import { SearchAttributesMissingError } from './client/connection-errors';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
-import type { WorkerSlots } from './config/values';
 import type { WorkerConfig } from './config/worker-config';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
-import { type HealthServer, startHealthServer } from './servers/health-server';
-import type { Readiness } from './servers/readiness';
+import { type HealthServer, type Readiness, startHealthServer } from './servers/health';
 import { type AllActivities, allActivities, closeDependencies, openDependencies } from './worker/activities';
 import { shareLimits, workerIdentity } from './worker/limits';
 import { ArchiveIdentity } from './storage/archive/archive-identity';
@@ -117,7 +115,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     throw error;
   }
-  if (config.metrics !== null) repeated.push(startGauges(dependencies, { access, meter, logger }));
+  if (config.metrics !== null) repeated.push(startGauges({ ...dependencies, access, meter, logger }));
   const stopped = runAll(state.workers, shutdown).finally(async () => {
     await close();
     logger.info('worker stopped');
@@ -196,68 +194,58 @@ async function createWorkers(
 ): Promise<readonly Worker[]> {
   const { config, connection, namespace, logger, taskQueue = workflowTaskQueue } = options;
   const { slots } = config;
-  const dataConverter = workerDataConverter(config.codecKeys);
   const common = {
     connection,
     namespace,
     activities,
-    dataConverter,
+    dataConverter: workerDataConverter(config.codecKeys),
     identity,
     ...deploymentOptions(config),
     ...traces?.workerOptions,
     sinks: { ...slowReplaySinks(logger, meter), ...traces?.workerOptions.sinks },
-  };
-  const transfers = {
-    maxHeartbeatThrottleInterval: transferHeartbeat,
-    shutdownGraceTime: transferGraceTime,
     shutdownForceTime: forceTime,
   };
-  return await Promise.all([
-    Worker.create({
-      ...common,
-      ...workflowThread,
-      workflowBundle: await toWorkerBundle(options),
-      taskQueue,
-      maxCachedWorkflows: slots.cachedWorkflows,
-      maxConcurrentWorkflowTaskExecutions: slots.workflowTasks,
-      maxConcurrentWorkflowTaskPolls: Math.min(slots.workflowTasks, slots.pollers),
-      // Queries, which run beside their workflow tasks.
-      maxConcurrentLocalActivityExecutions: 2 * slots.workflowTasks,
-      ...activitySlots(slots.activities, slots),
-      stickyQueueScheduleToStartTimeout: stickyTimeout,
-      shutdownGraceTime: graceTime,
-      shutdownForceTime: forceTime,
-    }),
-    Worker.create({
-      ...common,
-      ...transfers,
-      taskQueue: transferTaskQueue(taskQueue),
-      ...activitySlots(slots.uploads, slots),
-    }),
-    Worker.create({
-      ...common,
-      ...transfers,
-      taskQueue: archiveTaskQueue(taskQueue),
-      ...activitySlots(slots.archives, slots),
-    }),
-    Worker.create({
-      ...common,
-      taskQueue: watchTaskQueue(taskQueue),
-      ...activitySlots(slots.watches, slots),
-      maxHeartbeatThrottleInterval: watchHeartbeat,
-      // Another worker goes on from the last heartbeat, so a watch gives way at once.
-      shutdownGraceTime: 0,
-      shutdownForceTime: forceTime,
-    }),
-  ]);
-}
-
-/** More requests for work than slots are refused by the SDK. */
-function activitySlots(
-  count: number,
-  { pollers }: WorkerSlots,
-): Pick<WorkerOptions, 'maxConcurrentActivityTaskExecutions' | 'maxConcurrentActivityTaskPolls'> {
-  return { maxConcurrentActivityTaskExecutions: count, maxConcurrentActivityTaskPolls: Math.min(count, pollers) };
+  // More requests for work than slots are refused by the SDK.
+  const activitySlots = (count: number) => ({
+    maxConcurrentActivityTaskExecutions: count,
+    maxConcurrentActivityTaskPolls: Math.min(count, slots.pollers),
+  });
+  const transfers = { maxHeartbeatThrottleInterval: transferHeartbeat, shutdownGraceTime: transferGraceTime };
+  const workflowWorker = {
+    ...common,
+    ...workflowThread,
+    workflowBundle: await toWorkerBundle(options),
+    taskQueue,
+    maxCachedWorkflows: slots.cachedWorkflows,
+    maxConcurrentWorkflowTaskExecutions: slots.workflowTasks,
+    maxConcurrentWorkflowTaskPolls: Math.min(slots.workflowTasks, slots.pollers),
+    // Queries, which run beside their workflow tasks.
+    maxConcurrentLocalActivityExecutions: 2 * slots.workflowTasks,
+    ...activitySlots(slots.activities),
+    stickyQueueScheduleToStartTimeout: stickyTimeout,
+    shutdownGraceTime: graceTime,
+  };
+  const uploadWorker = {
+    ...common,
+    ...transfers,
+    taskQueue: transferTaskQueue(taskQueue),
+    ...activitySlots(slots.uploads),
+  };
+  const archiveWorker = {
+    ...common,
+    ...transfers,
+    taskQueue: archiveTaskQueue(taskQueue),
+    ...activitySlots(slots.archives),
+  };
+  const watchWorker = {
+    ...common,
+    taskQueue: watchTaskQueue(taskQueue),
+    ...activitySlots(slots.watches),
+    maxHeartbeatThrottleInterval: watchHeartbeat,
+    // Another worker goes on from the last heartbeat, so a watch gives way at once.
+    shutdownGraceTime: 0,
+  };
+  return await Promise.all([workflowWorker, uploadWorker, archiveWorker, watchWorker].map((one) => Worker.create(one)));
 }
 
 /** Runs all of them; when one fails, the others are stopped before the failure is passed on. */

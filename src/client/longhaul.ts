@@ -70,7 +70,7 @@ export interface LonghaulConnectOptions extends LonghaulOptions {
 const longhaulRules: OptionRules<LonghaulOptions> = {
   taskQueue: plainText,
   webUiUrl: {
-    is: (value) => value === null || baseUrl.safeParse(value).success,
+    is: (value) => value === null || (typeof value === 'string' && baseUrl(value) !== undefined),
     remedy: 'the base URL of Temporal’s Web UI, such as "http://localhost:8233", or null',
   },
   staging: objectWith('keep', 'openStaging({ place }) of @longhaul/client/files (longhaul/files)'),
@@ -130,7 +130,7 @@ export class Longhaul {
     setMaxListeners(0, this.#closing.signal);
     const closing = ownConnection === undefined ? undefined : this.#closing.signal;
     // Without a slash at its end.
-    const links = webUiUrl === null ? null : baseUrl.parse(webUiUrl);
+    const links = webUiUrl === null ? null : (baseUrl(webUiUrl) ?? null);
     this.#access = { client, address, sources, taskQueue, webUiUrl: links, staging, archive, closing };
     this.#ownConnection = ownConnection;
   }

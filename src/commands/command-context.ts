@@ -1,10 +1,10 @@
 import path from 'node:path';
-import type { Logger } from 'pino';
 import type { Longhaul } from '../client/longhaul';
 import type { TracesConfig } from '../config/traces-config';
+import { workflowTaskQueue } from '../contract/task-queues';
 import { printableText } from '../core/text';
 import type { OpenTraces, OpenTracesOptions } from '../client/traces/open-traces';
-import { type ExitCode, exitCodes } from './exit-code';
+import type { ExitCode } from './exit-code';
 
 /** A stream that a command writes to; `columns` is the width of a terminal. */
 export interface Output {
@@ -19,9 +19,7 @@ export type FaultOrigin = 'uncaughtException' | 'unhandledRejection';
 /** The process that a command runs in; tests pass their own. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
-  /** Relative file names start here. */
   readonly cwd: string;
-  /** Read for the file name `-`. */
   readonly stdin: NodeJS.ReadableStream;
   /** Results only. */
   readonly stdout: Output;
@@ -31,13 +29,11 @@ export interface CommandContext {
   readonly display: Output & NodeJS.WritableStream;
   /** Calls back at the first Ctrl-C or `kill`, instead of ending the process; returns how to stop listening. */
   onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void;
-  /** Sets the umask of the process. */
   setUmask(umask: number): void;
   /** Calls back for each uncaught error, instead of ending the process; returns how to stop listening. */
   onFault(callback: (error: unknown, origin: FaultOrigin) => void): () => void;
   /** Kills the process after this time, if it still runs. */
   endWithin(ms: number): void;
-  /** Sets the exit code; without a call it is success. */
   exitWith(code: ExitCode): void;
 }
 
@@ -154,14 +150,6 @@ export async function openProgramTraces(
   return openTraces(config, { program, onChange });
 }
 
-/** Says once when the collector takes no spans, and once when it takes them again. */
-export function logTraces(logger: () => Logger): NonNullable<OpenTracesOptions['onChange']> {
-  return (isWorking, reason) => {
-    if (isWorking) logger().info('the collector of traces takes spans again');
-    else logger().warn({ reason }, 'the collector of traces takes no spans; they are lost until it does');
-  };
-}
-
 /** Prints the one JSON object of `--json`. */
 export function printJson({ stdout }: CommandContext, value: object): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -228,36 +216,22 @@ export async function pageFile({ env, cwd }: CommandContext, html: string): Prom
   return { file: path.resolve(cwd, html), webUi: namespaceUrl(webUiUrl, namespace), now: new Date() };
 }
 
-/** A worker lets a create finish for up to 60 s and forces its end after 75 s; then it has its connections to close. */
-const endAfterFaultMs = 90_000;
-
-/** A guard that stands. */
-export interface ProcessGuard {
-  /** Sets the graceful stop that an uncaught error triggers; an earlier error triggers it at once. */
-  stopOnFault(stop: () => void): void;
-  /** Takes the guard away. */
-  end(): void;
-}
-
 /**
- * Handles uncaught exceptions and unhandled rejections of a long-running process: logs them without secrets, stops
- * gracefully, and ends the process with a non-zero exit code, by force if that takes too long.
+ * Says on standard error which of the task queues no worker polls: what was started or asked there waits, and nothing else
+ * would tell. Says nothing where Temporal does not tell.
+ *
+ * @param taskQueues - undefined: the one that commands have without an option.
  */
-export function guardProcess(context: CommandContext, logger: Logger): ProcessGuard {
-  let hasFault = false;
-  let stopAll = (): void => undefined;
-  const end = context.onFault((error, origin) => {
-    logger.fatal({ err: error, origin }, 'unexpected error: the process stops');
-    context.exitWith(exitCodes.unexpected);
-    context.endWithin(endAfterFaultMs);
-    hasFault = true;
-    stopAll();
-  });
-  return {
-    end,
-    stopOnFault: (stop) => {
-      stopAll = stop;
-      if (hasFault) stop();
-    },
-  };
+export async function warnOfMissingWorkers(
+  { env, stderr }: CommandContext,
+  taskQueues: Iterable<string | undefined>,
+): Promise<void> {
+  const [{ loadTemporalConnection }, { findUnservedQueues }, { noPollerWords }] = await Promise.all([
+    import('../config/temporal-connection.js'),
+    import('../client/workers.js'),
+    import('../client/errors.js'),
+  ]);
+  const names = [...taskQueues].map((name) => name ?? workflowTaskQueue);
+  const unserved = await findUnservedQueues(loadTemporalConnection(env), names).catch(() => []);
+  for (const name of unserved) stderr.write(`warning: ${noPollerWords(name)}\n`);
 }

@@ -30,7 +30,6 @@ interface Place {
   readonly path: readonly string[];
   readonly subcommands: readonly Command[];
   readonly options: readonly string[];
-  /** What its argument can be. */
   readonly choices: readonly string[];
   /** Options that take a value, and what it can be; empty: anything, such as a file. */
   readonly values: readonly (readonly [option: string, choices: readonly string[]])[];

@@ -25,45 +25,25 @@ import { ResultsError, type ResultsErrorCode } from '../archive/errors';
 import { RowFileError } from '../rows';
 import { type ExitCode, exitCodes } from './exit-code';
 
-const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
-  InputInvalid: exitCodes.badInput,
-  InputUnusable: exitCodes.badInput,
-  AccountUnknown: exitCodes.badInput,
-  NotAllowed: exitCodes.badInput,
-  AccountRefused: exitCodes.failed,
-  ServiceRefused: exitCodes.failed,
-  ServiceUnavailable: exitCodes.failed,
-  ServiceReplyInvalid: exitCodes.failed,
-  StorageRefused: exitCodes.failed,
-  StorageUnavailable: exitCodes.failed,
-  ArchiveUnavailable: exitCodes.failed,
-  OutputUnavailable: exitCodes.failed,
-  TaskRejected: exitCodes.failed,
-  TaskFailed: exitCodes.failed,
-  TaskNotFound: exitCodes.failed,
-  DeadlineExceeded: exitCodes.failed,
-  SuccessNoOutputs: exitCodes.failed,
-  ResultLost: exitCodes.failed,
-  RowsChanged: exitCodes.badInput,
-  BudgetUnusable: exitCodes.badInput,
-  DailyBudgetReached: exitCodes.failed,
-  InputChanged: exitCodes.badInput,
-  WorkerLost: exitCodes.needsPerson,
-  BatchFailed: exitCodes.failed,
-  WebhookUnknown: exitCodes.badInput,
-  WebhookUndelivered: exitCodes.failed,
-  CreateUncertain: exitCodes.needsPerson,
-  StopUnconfirmed: exitCodes.needsPerson,
-  ArchiveIncomplete: exitCodes.needsPerson,
-  WorkflowTerminated: exitCodes.needsPerson,
-  WorkflowTimedOut: exitCodes.needsPerson,
-  Unknown: exitCodes.needsPerson,
-};
+type FailureName = TaskFailedError['failureType'];
+
+const badInputFailures: ReadonlySet<FailureName> = new Set([
+  ...(['InputInvalid', 'InputUnusable', 'InputChanged', 'RowsChanged', 'BudgetUnusable'] as const),
+  ...(['AccountUnknown', 'NotAllowed', 'WebhookUnknown'] as const),
+]);
+const personFailures: ReadonlySet<string> = new Set<FailureName>([
+  ...(['WorkerLost', 'CreateUncertain', 'StopUnconfirmed', 'ArchiveIncomplete'] as const),
+  ...(['WorkflowTerminated', 'WorkflowTimedOut', 'Unknown'] as const),
+]);
 
 /** Whether a task that failed so is one that a person should check. */
 export function isForPerson(failureType: string): boolean {
-  const codes: Readonly<Record<string, ExitCode>> = exitCodeByFailure;
-  return Object.hasOwn(codes, failureType) && codes[failureType] === exitCodes.needsPerson;
+  return personFailures.has(failureType);
+}
+
+function exitCodeOfFailure(failureType: FailureName): ExitCode {
+  if (badInputFailures.has(failureType)) return exitCodes.badInput;
+  return isForPerson(failureType) ? exitCodes.needsPerson : exitCodes.failed;
 }
 
 const exitCodeByResults: Record<ResultsErrorCode, ExitCode> = {
@@ -119,7 +99,7 @@ function explain(error: unknown): ExplainedFailure {
   }
   if (error instanceof TaskFailedError) {
     const { failureType, message, workflowId, requestId, details } = error;
-    const exitCode = exitCodeByFailure[failureType];
+    const exitCode = exitCodeOfFailure(failureType);
     return {
       exitCode,
       message: `${workflowId} failed (${failureType}): ${message}`,

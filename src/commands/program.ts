@@ -27,126 +27,73 @@ Temporal is found by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and temporal.toml.
 /** Adds a command to the program. */
 type AddCommand = (program: Command, context: CommandContext) => void;
 
-/** A command, as the help lists it. */
-interface CommandEntry {
-  readonly name: string;
-  readonly summary: string;
-  /** Loads it: `--help` and every other command do without. */
-  readonly load: () => AddCommand | Promise<AddCommand>;
-}
+/** A command as the help lists it, and how to load it: `--help` and every other command do without. */
+type CommandEntry = readonly [name: string, summary: string, load: () => AddCommand | Promise<AddCommand>];
 
 const commands: readonly CommandEntry[] = [
-  {
-    name: 'run',
-    summary: 'start a task and follow it to its end',
-    load: async () => (await import('./task/run.js')).addRunCommand,
-  },
-  {
-    name: 'adopt',
-    summary: 'follow a task that was made elsewhere, or archive one again',
-    load: async () => (await import('./task/adopt.js')).addAdoptCommand,
-  },
-  {
-    name: 'batch',
-    summary: 'run a file of rows, each as a task',
-    load: async () => (await import('./batch/batch.js')).addBatchCommand,
-  },
-  {
-    name: 'status',
-    summary: 'show what a task is doing, or follow it to its end',
-    load: async () => (await import('./task/status.js')).addStatusCommand,
-  },
-  {
-    name: 'list',
-    summary: 'list tasks, those that run first',
-    load: async () => (await import('./task/list.js')).addListCommand,
-  },
-  {
-    name: 'download',
-    summary: 'fetch the outputs of a task from the archive',
-    load: async () => (await import('./task/download.js')).addDownloadCommand,
-  },
-  {
-    name: 'costs',
-    summary: 'sum what tasks cost',
-    load: async () => (await import('./costs.js')).addCostsCommand,
-  },
-  {
-    name: 'budget',
-    summary: 'show what is spent of an account’s daily budget',
-    load: async () => (await import('./budget.js')).addBudgetCommand,
-  },
-  {
-    name: 'open',
-    summary: 'show the page of a task or batch in the Web UI',
-    load: async () => (await import('./open.js')).addOpenCommand,
-  },
-  {
-    name: 'cancel',
-    summary: 'cancel a task that is not running yet',
-    load: async () => (await import('./task/stop.js')).addCancelCommand,
-  },
-  {
-    name: 'interrupt',
-    summary: 'interrupt a task while it runs',
-    load: async () => (await import('./task/stop.js')).addInterruptCommand,
-  },
-  {
-    name: 'stop',
-    summary: 'end a task in whatever state it is',
-    load: async () => (await import('./task/stop.js')).addStopCommand,
-  },
-  {
-    name: 'resolve',
-    summary: 'decide about a task that waits for a person',
-    load: async () => (await import('./task/resolve.js')).addResolveCommand,
-  },
-  {
-    name: 'rearchive',
-    summary: 'fetch again what is missing in the archive',
-    load: async () => (await import('./task/resolve.js')).addRearchiveCommand,
-  },
-  {
-    name: 'reconcile',
-    summary: 'find what was paid for and is not safe',
-    load: async () => (await import('./reconcile.js')).addReconcileCommand,
-  },
-  {
-    name: 'sweep',
-    summary: 'look for what is not safe on a schedule',
-    load: async () => (await import('./sweep.js')).addSweepCommand,
-  },
-  {
-    name: 'worker',
-    summary: 'run a worker',
-    load: async () => (await import('./worker.js')).addWorkerCommand,
-  },
-  {
-    name: 'receiver',
-    summary: 'take the service’s callbacks',
-    load: async () => (await import('./receiver.js')).addReceiverCommand,
-  },
-  {
-    name: 'codec-server',
-    summary: 'decode payloads for Temporal’s own tools',
-    load: async () => (await import('./codec-server.js')).addCodecServerCommand,
-  },
-  {
-    name: 'doctor',
-    summary: 'check that everything is ready for tasks',
-    load: async () => (await import('./doctor.js')).addDoctorCommand,
-  },
-  {
-    name: 'replay',
-    summary: 'check that this build can go on with open tasks',
-    load: async () => (await import('./replay.js')).addReplayCommand,
-  },
-  {
-    name: 'completion',
-    summary: 'print a script that completes commands in a shell',
-    load: async () => (await import('./completion.js')).completionCommand(buildWholeProgram),
-  },
-  { name: 'help', summary: 'show the help of a command', load: () => addHelpCommand },
+  ['run', 'start a task and follow it to its end', async () => (await import('./task/run.js')).addRunCommand],
+  [
+    'adopt',
+    'follow a task that was made elsewhere, or archive one again',
+    async () => (await import('./task/run.js')).addAdoptCommand,
+  ],
+  ['batch', 'run a file of rows, each as a task', async () => (await import('./batch/batch.js')).addBatchCommand],
+  [
+    'status',
+    'show what a task is doing, or follow it to its end',
+    async () => (await import('./task/status.js')).addStatusCommand,
+  ],
+  ['list', 'list tasks, those that run first', async () => (await import('./task/list.js')).addListCommand],
+  [
+    'download',
+    'fetch the outputs of a task from the archive',
+    async () => (await import('./task/download.js')).addDownloadCommand,
+  ],
+  ['costs', 'sum what tasks cost', async () => (await import('./costs.js')).addCostsCommand],
+  [
+    'budget',
+    'show what is spent of an account’s daily budget',
+    async () => (await import('./costs.js')).addBudgetCommand,
+  ],
+  ['open', 'show the page of a task or batch in the Web UI', async () => (await import('./open.js')).addOpenCommand],
+  ['cancel', 'cancel a task that is not running yet', async () => (await import('./task/stop.js')).addCancelCommand],
+  ['interrupt', 'interrupt a task while it runs', async () => (await import('./task/stop.js')).addInterruptCommand],
+  ['stop', 'end a task in whatever state it is', async () => (await import('./task/stop.js')).addStopCommand],
+  [
+    'resolve',
+    'decide about a task that waits for a person',
+    async () => (await import('./task/resolve.js')).addResolveCommand,
+  ],
+  [
+    'rearchive',
+    'fetch again what is missing in the archive',
+    async () => (await import('./task/resolve.js')).addRearchiveCommand,
+  ],
+  [
+    'reconcile',
+    'find what was paid for and is not safe',
+    async () => (await import('./reconcile.js')).addReconcileCommand,
+  ],
+  ['sweep', 'look for what is not safe on a schedule', async () => (await import('./sweep.js')).addSweepCommand],
+  ['worker', 'run a worker', async () => (await import('./worker.js')).addWorkerCommand],
+  ['receiver', 'take the service’s callbacks', async () => (await import('./servers.js')).addReceiverCommand],
+  [
+    'codec-server',
+    'decode payloads for Temporal’s own tools',
+    async () => (await import('./servers.js')).addCodecServerCommand,
+  ],
+  ['doctor', 'check that everything is ready for tasks', async () => (await import('./doctor.js')).addDoctorCommand],
+  [
+    'replay',
+    'check that this build can go on with open tasks',
+    async () => (await import('./replay.js')).addReplayCommand,
+  ],
+  [
+    'completion',
+    'print a script that completes commands in a shell',
+    async () => (await import('./completion.js')).completionCommand(buildWholeProgram),
+  ],
+  ['help', 'show the help of a command', () => addHelpCommand],
 ];
 
 /**
@@ -218,7 +165,7 @@ async function buildProgram(context: CommandContext, named: readonly (string | u
     })
     .showSuggestionAfterError()
     .addHelpText('after', exitCodeHelp);
-  for (const { name, summary, load } of commands) {
+  for (const [name, summary, load] of commands) {
     if (named.includes(name)) {
       const add = await load();
       add(program, context);
@@ -243,7 +190,7 @@ async function buildProgram(context: CommandContext, named: readonly (string | u
 export async function buildWholeProgram(context: CommandContext): Promise<Command> {
   return await buildProgram(
     context,
-    commands.map(({ name }) => name),
+    commands.map(([name]) => name),
   );
 }
 

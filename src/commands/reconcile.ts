@@ -4,11 +4,16 @@ import { loadTemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { findingView, reconciliationText } from '../reconcile/finding-view';
-import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';
+import {
+  type CommandContext,
+  type ConnectionOptions,
+  printJson,
+  warnOfMissingWorkers,
+  withLonghaul,
+} from './command-context';
 import { exitCodes } from './exit-code';
 import { parseSettlement, readRequestIds, sinceMs } from './reconcile-options';
 import { repeatable, taskQueueOption } from './shared-options';
-import { warnOfMissingWorkers } from './worker-warning';
 
 interface ReconcileCommandOptions extends ConnectionOptions {
   readonly from?: string;
@@ -59,7 +64,7 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
   const { config } = loadWorkerConfig(context.env);
   const temporal = loadTemporalConnection(context.env);
   // Loaded on demand: the service client and the storage would slow the start of every other command.
-  const { withWorkerSide } = await import('./worker-diagnosis.js');
+  const { withWorkerSide } = await import('./storage-access.js');
   const { requireArchiveOfTasks } = await import('../storage/archive/archive-identity.js');
   const { reconcile } = await import('../reconcile/reconcile.js');
   const onProgress = (words: string): void => {

@@ -35,11 +35,8 @@ export function wholeNumber(text: string): number {
 
 /** What `run` was given as inputs, each in the order of the command line. */
 export interface InputOptions {
-  /** `-i KEY=VALUE`, `-i KEY=@FILE`. */
   readonly input?: readonly string[];
-  /** `-s KEY=TEXT`. */
   readonly string?: readonly string[];
-  /** `--as KEY=FORM`. */
   readonly as?: readonly string[];
 }
 

@@ -1,5 +1,9 @@
+import { serviceOptions } from '../config/accounts';
 import { ConfigError } from '../config/environment';
 import { loadArchivePlace, type StagingConfig } from '../config/client-config';
+import type { WorkerConfig } from '../config/worker-config';
+import type { ReconcileDependencies } from '../reconcile/reconcile';
+import { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import { findArchiveIdentity } from '../storage/archive/archive-identity';
 import { openArchive } from '../storage/archive/open-archive';
@@ -15,11 +19,31 @@ export async function withArchive<Result>(
   { env }: Pick<CommandContext, 'env'>,
   use: (archive: Archive) => Promise<Result>,
 ): Promise<Result> {
+  return await orConfigError('LONGHAUL_ARCHIVE', () => use(openArchive(loadArchivePlace(env))));
+}
+
+/** Runs a function with the service clients and the archive of a worker, and closes them. Throws ConfigError where it fails. */
+export async function withWorkerSide<Result>(
+  config: WorkerConfig,
+  use: (parts: Omit<ReconcileDependencies, 'longhaul'>) => Promise<Result>,
+): Promise<Result> {
+  const services = new Map(
+    [...config.accounts.values()].map((account) => [account.name, new ServiceClient(serviceOptions(account))] as const),
+  );
   try {
-    return await use(openArchive(loadArchivePlace(env)));
+    return await orConfigError('LONGHAUL_ARCHIVE', () => use({ services, archive: openArchive(config.archive) }));
+  } finally {
+    await Promise.all([...services.values()].map((service) => service.close()));
+  }
+}
+
+/** Errors of a storage are thrown as those of the variable that names it. */
+async function orConfigError<Result>(variable: string, use: () => Promise<Result>): Promise<Result> {
+  try {
+    return await use();
   } catch (error) {
-    if (error instanceof ArchiveError) throw new ConfigError([`LONGHAUL_ARCHIVE: ${error.message}`]);
-    throw error;
+    if (!(error instanceof ArchiveError) && !(error instanceof StagingError)) throw error;
+    throw new ConfigError([`${variable}: ${error.message}`]);
   }
 }
 
@@ -37,10 +61,7 @@ export async function withStaging<Result>(
 ): Promise<Result> {
   const client = createArchiveClient(isPathStyle);
   try {
-    return await use(new Staging({ client, ...place }));
-  } catch (error) {
-    if (error instanceof StagingError) throw new ConfigError([`LONGHAUL_STAGING: ${error.message}`]);
-    throw error;
+    return await orConfigError('LONGHAUL_STAGING', () => use(new Staging({ client, ...place })));
   } finally {
     client.destroy();
   }

@@ -4,10 +4,15 @@ import type { SweepInput, SweepResult, UnfollowedPolicy } from '../contract/swee
 import { InputInvalidError } from '../client/errors';
 import { printableLine } from '../core/text';
 import { formatDuration, formatMoment, parseDuration } from '../core/time';
-import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';
+import {
+  type CommandContext,
+  type ConnectionOptions,
+  printJson,
+  warnOfMissingWorkers,
+  withLonghaul,
+} from './command-context';
 import { exitCodes } from './exit-code';
 import { taskQueueOption, wholeNumber } from './shared-options';
-import { warnOfMissingWorkers } from './worker-warning';
 
 interface PlanOptions extends ConnectionOptions {
   readonly window?: string;
@@ -117,14 +122,10 @@ function readInterval(text: string): number {
 
 /** Undefined when no option was given. */
 function readPlan({ window, verify, rearchive, unfollowed }: PlanOptions): SweepInput | undefined {
-  const input: SweepInput = {
-    ...(window !== undefined && { windowDays: wholeNumber(window) }),
-    ...(verify !== undefined && { verify }),
-    ...(rearchive !== undefined && { rearchive }),
-    // Checked with the rest of the input.
-    ...(unfollowed !== undefined && { unfollowed: unfollowed as UnfollowedPolicy }),
-  };
-  return Object.keys(input).length === 0 ? undefined : input;
+  const windowDays = window === undefined ? undefined : wholeNumber(window);
+  // Checked with the rest of the input.
+  const input = { windowDays, verify, rearchive, unfollowed: unfollowed as UnfollowedPolicy | undefined };
+  return Object.values(input).every((value) => value === undefined) ? undefined : input;
 }
 
 function isUnsafe({ unsafe }: SweepResult): boolean {

@@ -5,19 +5,16 @@ import type { KnownArchive, OtherArchive } from '../client/archive-of-tasks';
 import type { Finding } from '../client/diagnose';
 import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
 import type { CallbackConfig } from '../config/callback-config';
-import { ConfigError } from '../config/environment';
 import type { WorkerConfig } from '../config/worker-config';
 import { correlationHeader, createName } from '../contract/workflow-ids';
 import { formatDuration } from '../core/time';
 import { errorCode, errorMessage, formatBytes } from '../core/text';
-import type { ReconcileDependencies } from '../reconcile/reconcile';
 import { ServiceClient, ServiceError } from '../service';
 import { requireReserve } from '../storage/archive/archive';
 import { findArchiveIdentity } from '../storage/archive/archive-identity';
 import { openArchive } from '../storage/archive/open-archive';
 import { anyAddress, ConnectionRule } from '../storage/connection-rule';
 import { openAgent } from '../storage/connections';
-import { ArchiveError } from '../storage/errors';
 import { readUploadEndpoint } from '../storage/upload-client';
 
 const timeoutMs = 10_000;
@@ -82,12 +79,7 @@ async function checkAccount(
 
 async function checkClock(serviceUrl: string, connections: Dispatcher): Promise<Finding> {
   return await runCheck('Clock', 'Set this machine’s clock (NTP): temporary credentials depend on it.', async () => {
-    const { headers, body } = await connections.request({
-      ...addressed(serviceUrl),
-      method: 'GET',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    await body.dump();
+    const { headers } = await send(connections, serviceUrl, { method: 'GET' });
     const theirs = Date.parse(String(headers['date']));
     if (Number.isNaN(theirs)) return 'the service sends no Date header';
     const differenceMs = Math.abs(Date.now() - theirs);
@@ -109,9 +101,7 @@ async function checkStorage(account: string, service: ServiceClient, rule: Conne
     const address = `${protocol}//${bucketHost}${port === '' ? '' : `:${port}`}/`;
     const storage = openAgent({ connectMs: timeoutMs, addresses: isConfigured ? anyAddress : rule.addresses });
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const { statusCode, body } = await storage.request({ ...addressed(address), method: 'HEAD', signal });
-      await body.dump();
+      const { statusCode } = await send(storage, address, { method: 'HEAD' });
       if (statusCode >= 500) throw new Error(`${bucketHost} answers with HTTP ${statusCode}`);
     } finally {
       await storage.close();
@@ -164,20 +154,13 @@ const callbackFaults: Readonly<Record<number, string>> = {
 async function checkCallback({ url, tokens, headerPrefix }: CallbackConfig, connections: Dispatcher): Promise<Finding> {
   const check = 'Callback URL (from here)';
   const [token] = tokens;
-  const send = async (headers: Readonly<Record<string, string>>): Promise<number> => {
-    const { statusCode, body } = await connections.request({
-      ...addressed(url),
-      method: 'POST',
-      headers,
-      body: '{"request_id":"none","status":"Success"}',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    await body.dump();
-    return statusCode;
+  const callBack = async (headers: Readonly<Record<string, string>>): Promise<number> => {
+    const body = '{"request_id":"none","status":"Success"}';
+    return (await send(connections, url, { method: 'POST', headers, body })).statusCode;
   };
   const remedy = 'Start "longhaul receiver" behind LONGHAUL_CALLBACK_URL; the service must reach that address, too.';
   const there = await runCheck(check, remedy, async () => {
-    const status = await send({});
+    const status = await callBack({});
     if (status !== 401) throw new Error(`${url} answers with HTTP ${status}, which is not the receiver’s answer`);
     return `the receiver answers at ${url}`;
   });
@@ -185,15 +168,22 @@ async function checkCallback({ url, tokens, headerPrefix }: CallbackConfig, conn
   return await runCheck(check, 'See docs/guides/callbacks.md, “Try it from outside”.', async () => {
     const create = createName(`task:longhaul-doctor-${randomUUID()}`, 1);
     const authorization = `Bearer ${token.reveal()}`;
-    const status = await send({ authorization, [correlationHeader(headerPrefix)]: create });
+    const status = await callBack({ authorization, [correlationHeader(headerPrefix)]: create });
     if (status === 404) return `${there.found} and takes the token`;
     throw new Error(`${url} answers with HTTP ${status}: ${callbackFaults[status] ?? 'not as the receiver does'}`);
   });
 }
 
-function addressed(url: string): { origin: string; path: string } {
+async function send(
+  connections: Dispatcher,
+  url: string,
+  options: Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'>,
+): Promise<Dispatcher.ResponseData> {
   const { origin, pathname, search } = new URL(url);
-  return { origin, path: `${pathname}${search}` };
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await connections.request({ ...options, origin, path: `${pathname}${search}`, signal });
+  await response.body.dump();
+  return response;
 }
 
 /** Runs one check. Errors of the service client and the storage hold no secret and may be shown. */
@@ -229,21 +219,3 @@ function hasUnknownAuthority(error: unknown, depth = 0): boolean {
 
 const trustRemedy =
   'No authority that is known here signed that certificate: name the file with the certificate of the one that did (PEM) in NODE_EXTRA_CA_CERTS of the worker and of this command.';
-
-/** Runs a function with the service clients and the archive of a worker, and closes them afterwards. */
-export async function withWorkerSide<Result>(
-  config: WorkerConfig,
-  use: (parts: Omit<ReconcileDependencies, 'longhaul'>) => Promise<Result>,
-): Promise<Result> {
-  const services = new Map(
-    [...config.accounts.values()].map((account) => [account.name, new ServiceClient(serviceOptions(account))] as const),
-  );
-  try {
-    return await use({ services, archive: openArchive(config.archive) });
-  } catch (error) {
-    if (error instanceof ArchiveError) throw new ConfigError([`LONGHAUL_ARCHIVE: ${error.message}`]);
-    throw error;
-  } finally {
-    await Promise.all([...services.values()].map((service) => service.close()));
-  }
-}

@@ -5,16 +5,11 @@ import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
-import { errorCode, errorMessage } from '../core/text';
+import { errorMessage } from '../core/text';
 import { ArchiveError } from '../storage/errors';
 import type { RunningWorker, StartWorkerOptions } from '../worker';
-import {
-  type CommandContext,
-  type ConnectionOptions,
-  guardProcess,
-  logTraces,
-  openProgramTraces,
-} from './command-context';
+import { type CommandContext, type ConnectionOptions, openProgramTraces } from './command-context';
+import { logTraces, ProcessGuard, rethrowListenError } from './process-guard';
 import { taskQueueOption } from './shared-options';
 
 const help = `
@@ -33,9 +28,6 @@ Example:
 interface WorkerCommandOptions extends ConnectionOptions {
   readonly buildId?: string;
 }
-
-/** Once everything is closed, the process ends by itself or after this time. */
-const endAfterStopMs = 10_000;
 
 /** `longhaul worker`: runs a worker until a signal stops it. */
 export function addWorkerCommand(program: Command, context: CommandContext): void {
@@ -70,24 +62,14 @@ async function runWorker(
   const logger = createLogger({ level: config.logLevel, fields: traces?.logFields });
   for (const warning of warnings) logger.warn(warning);
   installRuntime(logger, config.metrics);
-  const guard = guardProcess(context, logger);
+  const guard = new ProcessGuard(context, logger);
   const connection = await connect(temporal);
   try {
     const { namespace } = temporal;
-    const worker = await start({ config, connection, namespace, logger, traces, taskQueue }, temporal);
-    guard.stopOnFault(() => {
-      worker.fail();
-    });
-    const stopListening = context.onInterrupt((signal) => {
-      logger.info({ signal }, 'stopping');
-      worker.shutdown();
-    });
-    await worker.stopped.finally(stopListening);
+    await guard.untilStopped(await start({ config, connection, namespace, logger, traces, taskQueue }, temporal));
   } finally {
     await connection.close();
     await traces?.close();
-    // A hanging file system or socket must not keep the stopped process alive.
-    context.endWithin(endAfterStopMs);
     guard.end();
   }
 }
@@ -111,15 +93,9 @@ async function start(options: StartWorkerOptions, temporal: TemporalConnection):
   try {
     return await startWorker(options);
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
-      // Only the health endpoint is listened at by the worker itself.
-      const { health } = options.config;
-      const reason = errorCode(error) || error.message;
-      const remedy = reason === 'EADDRNOTAVAIL' ? 'give an address of this machine' : 'give another port';
-      throw new ConfigError([
-        `LONGHAUL_HEALTH_ADDRESS is "${health?.host}", port ${health?.port}, which cannot be listened at (${reason}); ${remedy}.`,
-      ]);
-    }
+    // Only the health endpoint is listened at by the worker itself.
+    const { health } = options.config;
+    rethrowListenError(error, `LONGHAUL_HEALTH_ADDRESS is "${health?.host}", port ${health?.port}`);
     if (error instanceof ArchiveError) throw new ConfigError([`LONGHAUL_ARCHIVE: ${error.message}`]);
     throw toClientError(error, { ...temporal, workflowId: '' });
   }

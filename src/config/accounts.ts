@@ -1,11 +1,10 @@
-import * as z from 'zod';
-import { type ServiceCodes, type ServiceDialect, specifiedDialect } from '../core/service-dialect';
+import * as v from 'valibot';
+import type { ServiceCodes, ServiceDialect } from '../core/service-dialect';
 import type { StateWords } from '../core/task-state';
-import type { VariableValues } from './environment';
-import { fields, readJsonFile, readNamedFile, type ReadTextFile, shownFile } from './json-file';
+import { type Environment, shownFile } from './environment';
+import { byName, fields, parsed, text } from './json-file';
 import { Secret } from './secret';
 import { apiKey, baseUrl } from './values';
-import { variables } from './variables';
 
 /** A named set of service credentials, with the dialect that all accounts of a worker share. */
 export interface Account extends ServiceDialect {
@@ -30,11 +29,14 @@ export interface ServiceOptions {
   readonly states: StateWords;
 }
 
+/** Specification, section 2.1. */
+const successCode = 20_000;
+
 /** The options of a `ServiceClient` of this account. */
-export function serviceOptions({ serviceUrl, apiKey, headerPrefix, codes, states }: Account): ServiceOptions {
+export function serviceOptions({ serviceUrl, apiKey: key, headerPrefix, codes, states }: Account): ServiceOptions {
   return {
     baseUrl: serviceUrl,
-    apiKey: () => apiKey.reveal(),
+    apiKey: () => key.reveal(),
     headerPrefix,
     envelopeCodes: codes.meanings,
     successCodes: [successCode, ...codes.success],
@@ -47,84 +49,58 @@ export function serviceRemedy({ settings }: Pick<Account, 'settings'>): string {
   return `Check ${settings.serviceUrl} and ${settings.apiKey}.`;
 }
 
-/** Specification, section 2.1. */
-const successCode = 20_000;
-
-const perSecond = z
-  .number('a number')
-  .min(0.01, 'a number from 0.01 to 10000')
-  .max(10_000, 'a number from 0.01 to 10000')
-  .optional();
-
-const accountsSchema = z
-  .record(
-    z.string().regex(/^[A-Za-z0-9._-]{1,80}$/, 'a name of 1 to 80 letters, digits, dots, _ and -'),
-    fields({
-      apiKey: apiKey.optional(),
-      apiKeyFile: z.string('the path of a file').min(1, 'the path of a file').optional(),
-      serviceUrl: baseUrl.optional(),
-      createsPerSecond: perSecond,
-      pollsPerSecond: perSecond,
-    }),
-    'an object with the accounts by name',
-  )
-  .refine((accounts) => Object.keys(accounts).length > 0, 'an object with at least one account');
-
-const accountsFile = {
-  schema: accountsSchema,
-  remedy: variables.LONGHAUL_ACCOUNTS_FILE.remedy,
-  isSecret: true,
-};
+const rateWords = 'a number from 0.01 to 10000';
+const perSecond = v.optional(v.pipe(v.number(rateWords), v.minValue(0.01, rateWords), v.maxValue(10_000, rateWords)));
+const account = fields({
+  apiKey: v.optional(parsed(apiKey, 'one word of visible characters')),
+  apiKeyFile: v.optional(text('the path of a file')),
+  serviceUrl: v.optional(parsed(baseUrl, 'the base URL of a service, without a query')),
+  createsPerSecond: perSecond,
+  pollsPerSecond: perSecond,
+});
+const schema = v.pipe(
+  byName(account, 'an object with the accounts by name'),
+  v.minEntries(1, 'an object with at least one account'),
+);
 
 /**
- * Resolves every account: `default` from `LONGHAUL_API_KEY` or `LONGHAUL_API_KEY_FILE`, the others from
- * `LONGHAUL_ACCOUNTS_FILE`. Adds to `problems`; no problem shows a key.
+ * Every account: `default` of `LONGHAUL_API_KEY` or `LONGHAUL_API_KEY_FILE`, the others of `LONGHAUL_ACCOUNTS_FILE`. No
+ * problem shows a key.
  */
-export function readAccounts(
-  values: VariableValues,
-  readTextFile: ReadTextFile,
-  problems: string[],
-): ReadonlyMap<string, Account> {
+export function readAccounts(environment: Environment): ReadonlyMap<string, Account> {
+  const { values, problems } = environment;
   const accounts = new Map<string, Account>();
-  const {
-    LONGHAUL_SERVICE_DIALECT: dialect = specifiedDialect,
-    LONGHAUL_API_KEY: key,
-    LONGHAUL_API_KEY_FILE: keyFile,
-    LONGHAUL_ACCOUNTS_FILE: file,
-  } = values;
+  const readKey = (what: string, path: string): string | null =>
+    environment.readSecret(what, path, apiKey, 'API key: one word without spaces');
 
-  if (key !== undefined && keyFile !== undefined) {
-    problems.push('LONGHAUL_API_KEY and LONGHAUL_API_KEY_FILE are both set; leave one of them out.');
-  }
-  const defaultKey =
-    key ?? (keyFile === undefined ? undefined : readKey('LONGHAUL_API_KEY_FILE', keyFile, readTextFile, problems));
+  const { LONGHAUL_API_KEY: key, LONGHAUL_API_KEY_FILE: keyFile } = values;
+  environment.refuseBoth('LONGHAUL_API_KEY', 'LONGHAUL_API_KEY_FILE');
+  const defaultKey = key ?? (keyFile && readKey('LONGHAUL_API_KEY_FILE', keyFile));
   const common = {
-    ...dialect,
+    ...values.LONGHAUL_SERVICE_DIALECT,
     serviceUrl: values.LONGHAUL_SERVICE_URL ?? '',
     createsPerSecond: values.LONGHAUL_CREATES_PER_SECOND,
     pollsPerSecond: values.LONGHAUL_POLLS_PER_SECOND,
   };
-  if (defaultKey !== undefined) {
-    const apiKeySetting = key === undefined ? 'LONGHAUL_API_KEY_FILE' : 'LONGHAUL_API_KEY';
-    const settings = { apiKey: apiKeySetting, serviceUrl: 'LONGHAUL_SERVICE_URL' };
+  if (defaultKey !== null) {
+    const setting = key === null ? 'LONGHAUL_API_KEY_FILE' : 'LONGHAUL_API_KEY';
+    const settings = { apiKey: setting, serviceUrl: 'LONGHAUL_SERVICE_URL' };
     accounts.set('default', Object.freeze({ ...common, name: 'default', apiKey: new Secret(defaultKey), settings }));
   }
 
-  if (file === undefined) return accounts;
-  const listed = readJsonFile({ what: 'LONGHAUL_ACCOUNTS_FILE', file }, accountsFile, readTextFile, problems) ?? {};
+  const listed = environment.readJson('LONGHAUL_ACCOUNTS_FILE', { schema, isSecret: true }) ?? {};
   for (const [name, own] of Object.entries(listed)) {
-    const where = `LONGHAUL_ACCOUNTS_FILE ${shownFile(file)}, account "${name}"`;
+    const where = `LONGHAUL_ACCOUNTS_FILE ${shownFile(values.LONGHAUL_ACCOUNTS_FILE ?? '')}, account "${name}"`;
     if ((own.apiKey === undefined) === (own.apiKeyFile === undefined)) {
       problems.push(`${where}: give either apiKey or apiKeyFile.`);
     }
     if (accounts.has(name)) {
       problems.push(`${where}: it is given by LONGHAUL_API_KEY or LONGHAUL_API_KEY_FILE too; leave one out.`);
     }
-    const { apiKeyFile } = own;
-    const ownKey = own.apiKey ?? (apiKeyFile && readKey(`${where}: apiKeyFile`, apiKeyFile, readTextFile, problems));
-    if (ownKey === undefined) continue;
+    const ownKey = own.apiKey ?? (own.apiKeyFile && readKey(`${where}: apiKeyFile`, own.apiKeyFile));
+    if (!ownKey) continue;
     const field = (known: string): string => `${known} of account "${name}" in LONGHAUL_ACCOUNTS_FILE`;
-    const account: Account = {
+    const resolved: Account = {
       ...common,
       name,
       apiKey: new Secret(ownKey),
@@ -136,14 +112,7 @@ export function readAccounts(
         serviceUrl: own.serviceUrl === undefined ? 'LONGHAUL_SERVICE_URL' : field('serviceUrl'),
       },
     };
-    accounts.set(name, Object.freeze(account));
+    accounts.set(name, Object.freeze(resolved));
   }
   return accounts;
-}
-
-function readKey(what: string, file: string, readTextFile: ReadTextFile, problems: string[]): string | undefined {
-  const text = readNamedFile({ what, file }, readTextFile, problems)?.trim();
-  if (text === undefined || apiKey.safeParse(text).success) return text;
-  problems.push(`${what} is ${shownFile(file)}, which holds no API key: one word without spaces.`);
-  return undefined;
 }

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { flag, optionProblems, type OptionRules, plainText } from '../core/option-rules';
 import { isRecord } from '../core/json';
-import { showValue } from '../core/text';
 import type { TraceContext } from '../core/trace-context';
-import type { ReadTextFile } from './json-file';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
-import { ConfigError, type Loaded, readVariables, ignoredVariableWarnings, type VariableValues } from './environment';
+import { ConfigError, Environment, ignoredVariableWarnings, type Loaded, type ReadTextFile } from './environment';
 import { readTraceparent, readTraces, type TracesConfig } from './traces-config';
 import type { ArchiveConfig, BucketArchiveConfig } from './values';
-import { variables, variablesReadBy } from './variables';
+import { variablesReadBy } from './variables';
 
 /** A bucket, as {@link BucketArchiveConfig} has it. */
 export type StagingConfig = Omit<BucketArchiveConfig, 'kind'>;
@@ -27,32 +24,48 @@ export interface ClientConfig {
   readonly traceParent: TraceContext | null;
 }
 
-/**
- * Reads the configuration. Pure but for the file of keys. Throws {@link ConfigError} with every problem at once.
- */
+/** Reads the configuration. Pure but for the file of keys. Throws {@link ConfigError} with every problem at once. */
 export function loadClientConfig(
   env: NodeJS.ProcessEnv = process.env,
-  readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
+  readTextFile?: ReadTextFile,
 ): Loaded<ClientConfig> {
-  const { values, problems } = readVariables(env, variablesReadBy('command line'));
-  const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
-  const traces = readTraces(env, values, problems);
+  const environment = new Environment(env, variablesReadBy('command line'), readTextFile);
+  const traces = readTraces(environment);
   const warnings = ignoredVariableWarnings(env);
-  const traceParent = traces === null ? null : readTraceparent(env, warnings);
-  if (problems.length > 0) throw new ConfigError(problems);
-  const webUiUrl = values.LONGHAUL_WEB_UI_URL ?? null;
-  return {
-    config: Object.freeze({ webUiUrl, staging: readStaging(values), codecKeys, traces, traceParent }),
-    warnings,
+  const config = {
+    webUiUrl: environment.values.LONGHAUL_WEB_UI_URL,
+    staging: readStaging(environment),
+    codecKeys: readCodecKeys(environment),
+    traces,
+    traceParent: traces === null ? null : readTraceparent(env, warnings),
   };
+  return { config: Object.freeze(environment.usable(config)), warnings };
 }
 
 /** Where the archive is, if the environment says so. Throws {@link ConfigError}. */
 export function findArchivePlace(env: NodeJS.ProcessEnv): ArchiveConfig | null {
-  const { values, problems } = readVariables(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
-  if (problems.length > 0) throw new ConfigError(problems);
-  const { LONGHAUL_ARCHIVE: place = null, LONGHAUL_S3_PATH_STYLE: isPathStyle } = values;
-  return place === null ? null : Object.freeze(place.kind === 's3' ? { ...place, isPathStyle } : place);
+  const environment = new Environment(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
+  return environment.isSet('LONGHAUL_ARCHIVE') ? environment.usable(readArchivePlace(environment)) : null;
+}
+
+/** Where the archive is, for commands that only read it. Throws {@link ConfigError}. */
+export function loadArchivePlace(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
+  const environment = new Environment(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
+  environment.require('LONGHAUL_ARCHIVE');
+  return environment.usable(readArchivePlace(environment));
+}
+
+/** Frozen. */
+export function readArchivePlace({
+  values,
+}: Environment<'LONGHAUL_ARCHIVE' | 'LONGHAUL_S3_PATH_STYLE'>): ArchiveConfig | null {
+  const { LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE: isPathStyle } = values;
+  return place && Object.freeze(place.kind === 's3' ? { ...place, isPathStyle } : place);
+}
+
+function readStaging({ values }: Environment<'LONGHAUL_STAGING' | 'LONGHAUL_S3_PATH_STYLE'>): StagingConfig | null {
+  const { LONGHAUL_STAGING: place, LONGHAUL_S3_PATH_STYLE: isPathStyle } = values;
+  return place && Object.freeze({ ...place, isPathStyle });
 }
 
 /** A place of files, as a caller names it. */
@@ -74,13 +87,9 @@ const placeRules: OptionRules<FilePlace> = {
 /** Throws {@link ConfigError}; of a place that was given, in the option's name. */
 function loadPlace<Config>(
   name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
-  // From JavaScript it may be the place itself.
-  given: FilePlace | string,
+  given: FilePlace,
   load: (env: NodeJS.ProcessEnv) => Config,
 ): Config {
-  if (typeof given === 'string') {
-    throw new ConfigError([`The options are ${showValue(given)}; give { place: ${showValue(given)} }.`]);
-  }
   const problems = optionProblems(given, placeRules);
   if (problems.length > 0) throw new ConfigError(problems);
   const { place, isPathStyle, env = process.env } = given;
@@ -103,28 +112,10 @@ export function loadArchiveOf(place: FilePlace): ArchiveConfig {
 /** The staging of this place. Throws {@link ConfigError}. */
 export function loadStagingOf(place: FilePlace): StagingConfig {
   return loadPlace('LONGHAUL_STAGING', place, (env) => {
-    const { values, problems } = readVariables(env, ['LONGHAUL_STAGING', 'LONGHAUL_S3_PATH_STYLE']);
-    const staging = readStaging(values);
-    if (problems.length === 0 && staging === null) {
-      problems.push(`LONGHAUL_STAGING is not set; ${variables.LONGHAUL_STAGING.remedy}.`);
-    }
-    if (problems.length > 0 || staging === null) throw new ConfigError(problems);
-    return staging;
+    const environment = new Environment(env, ['LONGHAUL_STAGING', 'LONGHAUL_S3_PATH_STYLE']);
+    environment.require('LONGHAUL_STAGING');
+    return environment.usable(readStaging(environment));
   });
-}
-
-function readStaging(
-  values: Pick<VariableValues, 'LONGHAUL_STAGING' | 'LONGHAUL_S3_PATH_STYLE'>,
-): StagingConfig | null {
-  const { LONGHAUL_STAGING: place, LONGHAUL_S3_PATH_STYLE: isPathStyle } = values;
-  return place === undefined ? null : Object.freeze({ ...place, isPathStyle });
-}
-
-/** Where the archive is, for commands that only read it. Throws {@link ConfigError}. */
-export function loadArchivePlace(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
-  const place = findArchivePlace(env);
-  if (place !== null) return place;
-  throw new ConfigError([`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`]);
 }
 
 /** A namespace's page in Temporal's Web UI; null when its address is not configured. */

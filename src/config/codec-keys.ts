@@ -1,7 +1,9 @@
-import * as z from 'zod';
-import { fields, readJsonFile, type ReadTextFile } from './json-file';
+import * as v from 'valibot';
+import { Environment, ignoredVariableWarnings, type Loaded, type ReadTextFile } from './environment';
+import { byName, fields, parsed } from './json-file';
 import { Secret } from './secret';
-import { variables } from './variables';
+import { isLoopback, type LogLevel } from './values';
+import { variables, variablesReadBy } from './variables';
 
 /** The keys that payloads are encrypted with, before Temporal gets them. */
 export interface CodecKeys {
@@ -14,34 +16,80 @@ export interface CodecKeys {
 const keyBytes = 32;
 const maxKeys = 100;
 const keyWords = `${keyBytes} bytes in base64: openssl rand -base64 ${keyBytes}`;
+const key = parsed((text) => (decodedLength(text) === keyBytes ? new Secret(text) : undefined), keyWords);
 
-const schema = fields({
-  current: z.string('the id of a key'),
-  keys: z
-    .record(
-      z.string().regex(/^[A-Za-z0-9._-]{1,80}$/, 'a key id of 1 to 80 letters, digits, dots, _ and -'),
-      z.string(keyWords).refine((key) => isBase64(key) && Buffer.from(key, 'base64').length === keyBytes, keyWords),
-      'an object with keys by their ids',
-    )
-    .refine((keys) => Object.keys(keys).length <= maxKeys, `at most ${maxKeys} keys`),
-}).refine(({ current, keys }) => current in keys, { path: ['current'], message: 'the id of one of the keys' });
+const schema = v.pipe(
+  fields({
+    current: v.string('the id of a key'),
+    keys: v.pipe(byName(key, 'an object with keys by their ids'), v.maxEntries(maxKeys, `at most ${maxKeys} keys`)),
+  }),
+  v.forward(
+    v.check(({ current, keys }) => Object.hasOwn(keys, current), 'the id of one of the keys'),
+    ['current'],
+  ),
+);
 
-const keysFile = { schema, remedy: variables.LONGHAUL_CODEC_KEYS_FILE.remedy, isSecret: true };
-
-/** Reads `LONGHAUL_CODEC_KEYS_FILE`; `null` when it is not set. Complaints go to `problems`; none shows a key. */
-export function readCodecKeys(
-  file: string | undefined,
-  readTextFile: ReadTextFile,
-  problems: string[],
-): CodecKeys | null {
-  if (file === undefined) return null;
-  const content = readJsonFile({ what: 'LONGHAUL_CODEC_KEYS_FILE', file }, keysFile, readTextFile, problems);
-  if (content === undefined) return null;
-  const keys = new Map(Object.entries(content.keys).map(([id, key]) => [id, new Secret(key)]));
-  return Object.freeze({ current: content.current, keys });
+/** The keys of `LONGHAUL_CODEC_KEYS_FILE`; `null` when it is not set or cannot be used. No problem shows a key. */
+export function readCodecKeys(environment: Environment<'LONGHAUL_CODEC_KEYS_FILE'>): CodecKeys | null {
+  const content = environment.readJson('LONGHAUL_CODEC_KEYS_FILE', { schema, isSecret: true });
+  return content && Object.freeze({ current: content.current, keys: new Map(Object.entries(content.keys)) });
 }
 
-/** Whether a text is base64 with its padding. */
-export function isBase64(text: string): boolean {
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0;
+/** How many bytes a text in base64, with its padding, stands for; undefined for any other text. */
+export function decodedLength(text: string): number | undefined {
+  const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0;
+  return isBase64 ? Buffer.from(text, 'base64').length : undefined;
+}
+
+/** Everything the codec server needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
+export interface CodecServerConfig {
+  readonly codecKeys: CodecKeys;
+  /** An IP address of this machine. */
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Any of them opens it; `null`: no caller needs one. */
+  readonly tokens: readonly Secret[] | null;
+  /** Of the pages that a browser may call from. */
+  readonly origins: readonly string[];
+  /** Whether it encrypts for its callers, too. */
+  readonly mayEncode: boolean;
+  readonly logLevel: LogLevel;
+}
+
+/** Reads the configuration. Pure but for the file of keys. Throws {@link ConfigError} with every problem at once. */
+export function loadCodecServerConfig(env: NodeJS.ProcessEnv, readTextFile?: ReadTextFile): Loaded<CodecServerConfig> {
+  const environment = new Environment(env, variablesReadBy('codec server'), readTextFile);
+  const { values, problems } = environment;
+  const codecKeys = readCodecKeys(environment);
+  environment.require('LONGHAUL_CODEC_KEYS_FILE');
+  const { host, port } = values.LONGHAUL_CODEC_ADDRESS;
+  if (!environment.isSet('LONGHAUL_CODEC_TOKEN') && !isLoopback(host)) {
+    const address = JSON.stringify(`${host}:${port}`);
+    const { remedy } = variables.LONGHAUL_CODEC_TOKEN;
+    problems.push(
+      `LONGHAUL_CODEC_ADDRESS is ${address}, which other machines reach, and LONGHAUL_CODEC_TOKEN is not set; ${remedy}.`,
+    );
+  }
+  const warnings = ignoredVariableWarnings(env);
+  const config = {
+    codecKeys: environment.usable(codecKeys, warnings),
+    host,
+    port,
+    tokens: toSecrets(values.LONGHAUL_CODEC_TOKEN),
+    origins: Object.freeze(values.LONGHAUL_CODEC_ORIGINS),
+    mayEncode: values.LONGHAUL_CODEC_ENCODE,
+    logLevel: values.LONGHAUL_LOG_LEVEL,
+  };
+  if (config.tokens === null) {
+    warnings.push(
+      'LONGHAUL_CODEC_TOKEN is not set: every program on this machine can decrypt what it has of histories.',
+    );
+  }
+  return { config: Object.freeze(config), warnings };
+}
+
+/** Frozen. */
+export function toSecrets(texts: readonly string[] | null): readonly Secret[] | null {
+  return texts && Object.freeze(texts.map((text) => new Secret(text)));
 }

@@ -1,10 +1,14 @@
-import type * as z from 'zod';
+import { readFileSync } from 'node:fs';
+import type * as v from 'valibot';
 import { nearestName } from '../core/nearest-name';
+import { errorCode } from '../core/text';
 import { redactUrl } from '../core/uri';
-import { baseUrlFaults } from './values';
-import { type VariableName, variableNames, variables } from './variables';
+import { ConfigError } from './config-error';
+import { type JsonFileRules, parseJsonFile } from './json-file';
+import { baseUrl, baseUrlFaults, callbackUrl, type Parse } from './values';
+import { type Variable, type VariableName, variableNames, variables } from './variables';
 
-export { ConfigError } from './config-error';
+export { ConfigError };
 
 /** A configuration, and warnings that do not keep it from being used. */
 export interface Loaded<Config> {
@@ -12,61 +16,137 @@ export interface Loaded<Config> {
   readonly warnings: readonly string[];
 }
 
+type Variables = typeof variables;
+
 /** The variables' values, by name. */
-export type VariableValues = { readonly [Name in VariableName]: z.output<(typeof variables)[Name]['schema']> };
+export type VariableValues = {
+  readonly [Name in VariableName]:
+    | Exclude<ReturnType<Variables[Name]['parse']>, undefined>
+    | (Variables[Name] extends { readonly unset: infer Unset } ? Unset : null);
+};
 
-/** The values of the environment, and a problem for each that cannot be used; its default takes its place. */
-export interface ReadVariables<Name extends VariableName> {
+/** Reads a small text file; throws as `readFileSync` does. Tests give their own. */
+export type ReadTextFile = (path: string) => string;
+
+/** The environment as it is read: the values of some variables, files that they name, and what is wrong with any of it. */
+export class Environment<Name extends VariableName = VariableName> {
+  readonly env: NodeJS.ProcessEnv;
+  /** Where one cannot be used, what it is when it is not set. */
   readonly values: Pick<VariableValues, Name>;
-  readonly problems: string[];
-}
+  /** What cannot be used, each with its name, its value (never a secret's) and the remedy. */
+  readonly problems: string[] = [];
+  readonly #readTextFile: ReadTextFile;
 
-/** Reads the named variables; an empty one counts as not set, as in a compose file. */
-export function readVariables<Name extends VariableName>(
-  env: NodeJS.ProcessEnv,
-  names: readonly Name[],
-): ReadVariables<Name> {
-  const values: Record<string, unknown> = {};
-  const problems: string[] = [];
-  for (const name of names) {
-    const { schema, remedy } = variables[name];
-    const text = readText(env, name);
-    const parsed = schema.safeParse(text);
-    values[name] = parsed.success ? parsed.data : schema.safeParse(undefined).data;
-    if (!parsed.success) problems.push(`${name} is ${shownValue(name, text ?? '')}; ${remedy}.`);
+  constructor(
+    env: NodeJS.ProcessEnv,
+    names: readonly Name[],
+    readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
+  ) {
+    this.env = env;
+    this.#readTextFile = readTextFile;
+    const values: Record<string, unknown> = {};
+    for (const name of names) {
+      const { parse, unset = null, remedy }: Variable = variables[name];
+      const text = readText(env, name);
+      const value = text === undefined ? unset : parse(text);
+      values[name] = value ?? unset;
+      if (value === undefined) this.problems.push(`${name} is ${shownValue(name, text ?? '')}; ${remedy}.`);
+    }
+    // Each name has what its own variable parses.
+    this.values = values as Pick<VariableValues, Name>;
   }
-  // Each name has the output of its own schema.
-  return { values: values as Pick<VariableValues, Name>, problems };
-}
 
-/** Those whose URL has neither credentials nor a query. */
-const baseUrls: readonly VariableName[] = [
-  'LONGHAUL_SERVICE_URL',
-  'LONGHAUL_TRACES_OTLP_URL',
-  'LONGHAUL_CALLBACK_URL',
-  'LONGHAUL_WEB_UI_URL',
-];
+  /** Whether a variable is set, to whatever it is. */
+  isSet(name: VariableName): boolean {
+    return readText(this.env, name) !== undefined;
+  }
+
+  /** Adds a problem for a variable that has to be set, and is not. */
+  require(name: VariableName, unless = ''): void {
+    if (!this.isSet(name)) this.problems.push(`${name} is not set${unless}; ${variables[name].remedy}.`);
+  }
+
+  /** Adds a problem where two variables are set of which one is enough. */
+  refuseBoth(name: VariableName, other: VariableName): void {
+    if (!this.isSet(name) || !this.isSet(other)) return;
+    this.problems.push(`${name} and ${other} are both set; leave one of them out.`);
+  }
+
+  /**
+   * The text of a file; undefined when it cannot be read, which is a problem.
+   *
+   * @param what - the variable or field that names it.
+   */
+  readFile(what: string, file: string, problems = this.problems): string | undefined {
+    try {
+      // Editors of Windows put a mark before UTF-8.
+      return this.#readTextFile(file).replace(/^\uFEFF/, '');
+    } catch (error) {
+      const reason = errorCode(error) || 'it cannot be read';
+      const remedy = isPath(file) ? 'give a readable file' : 'write it to a file, and give the path of that';
+      problems.push(`${what} is ${shownFile(file)}, which cannot be read (${reason}); ${remedy}.`);
+      return undefined;
+    }
+  }
+
+  /** What is alone in a file; null when it cannot be used, which is a problem. It is never shown. */
+  readSecret<Value>(what: string, file: string, parse: Parse<Value>, kind: string): Value | null {
+    const text = this.readFile(what, file)?.trim();
+    const value = text === undefined ? undefined : parse(text);
+    if (text !== undefined && value === undefined) {
+      this.problems.push(`${what} is ${shownFile(file)}, which holds no ${kind}.`);
+    }
+    return value ?? null;
+  }
+
+  /** The content of the JSON file that a variable names; null when it is not set, or cannot be used, which is a problem. */
+  readJson<Schema extends v.GenericSchema>(
+    name: Name & VariableName,
+    rules: JsonFileRules<Schema>,
+  ): v.InferOutput<Schema> | null {
+    const file = readText(this.env, name);
+    const text = file === undefined ? undefined : this.readFile(name, file);
+    if (file === undefined || text === undefined) return null;
+    const { content, faults } = parseJsonFile(text, rules, variables[name].remedy);
+    this.problems.push(...faults.map((fault) => `${name} is ${shownFile(file)}${fault}`));
+    return content ?? null;
+  }
+
+  /** The value, which is null only where there is a problem. Throws {@link ConfigError} with every problem at once. */
+  usable<Value>(value: Value | null, hints: readonly string[] = []): Value {
+    if (value === null || this.problems.length > 0) throw new ConfigError([...this.problems, ...hints]);
+    return value;
+  }
+}
 
 /** A value as a message may show it; of a URL, what it may not have is named and not shown. */
 function shownValue(name: VariableName, text: string): string {
-  if ('isSecret' in variables[name]) return '[redacted]';
+  const { isSecret, parse }: Variable = variables[name];
+  if (isSecret) return '[redacted]';
   if (!URL.canParse(text) || !text.includes('://')) return JSON.stringify(text);
-  const faults = baseUrls.includes(name) ? baseUrlFaults(text) : [];
+  const faults = parse === baseUrl || parse === callbackUrl ? baseUrlFaults(text) : [];
   return `${JSON.stringify(redactUrl(text))}${faults.length === 0 ? '' : `, which has ${faults.join(' and ')}`}`;
 }
 
-/** The text of a variable without surrounding spaces; `undefined` when it is not set or set to nothing. */
+/** A path as a message may show it. What does not look like one may be what belongs into the file: a secret. */
+export function shownFile(file: string): string {
+  return isPath(file) ? JSON.stringify(file) : `a text of ${file.length} characters that is no path`;
+}
+
+/** From some folder, or with the ending of a file. Keys in base64 end with `=`, JSON and PEM have quotes or spaces. */
+function isPath(text: string): boolean {
+  return /^(?:\.{0,2}|~|[A-Za-z]:)[/\\][^"'{}=+\r\n]*$/.test(text) || /^[^"'{}=+\s]{1,200}\.[A-Za-z]{1,5}$/.test(text);
+}
+
+/** The text of a variable without surrounding spaces; undefined when it is not set or set to nothing, as in a compose file. */
 export function readText(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const text = env[name]?.trim();
   return text === '' ? undefined : text;
 }
 
-/** Files are for the own user only. */
-const privateUmask = 0o077;
-
 /** The umask of the process. One that cannot be used is reported when the other variables are read. */
 export function readUmask(env: NodeJS.ProcessEnv): number {
-  return readVariables(env, ['LONGHAUL_UMASK']).values.LONGHAUL_UMASK ?? privateUmask;
+  return new Environment(env, ['LONGHAUL_UMASK']).values.LONGHAUL_UMASK;
 }
 
 const prefix = 'LONGHAUL_';
@@ -86,10 +166,4 @@ export function ignoredVariableWarnings(env: NodeJS.ProcessEnv): string[] {
     const nearest = nearestName(name, known, prefix.length);
     return `Unknown variable ${name} is ignored${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
   });
-}
-
-/** Whether what is sent to this URL crosses a network unencrypted; this machine is none. */
-export function isClearText(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

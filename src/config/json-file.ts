@@ -1,106 +1,95 @@
 import { parse, type ParseError } from 'jsonc-parser';
-import * as z from 'zod';
-import { parseJson } from '../core/json';
+import * as v from 'valibot';
+import { isRecord, parseJson } from '../core/json';
 import { nearestName } from '../core/nearest-name';
-import { boundedText, errorCode, showValue } from '../core/text';
+import { boundedText, showValue } from '../core/text';
+import { namePattern, type Parse } from './values';
 
-/** Reads a small text file; throws as `readFileSync` does. Injected, so that the config itself stays pure. */
-export type ReadTextFile = (path: string) => string;
-
-/** A file that a variable or a field names. */
-export interface NamedFile {
-  /** The variable or field, as messages name it. */
-  readonly what: string;
-  readonly file: string;
-}
-
-/** Its text; undefined when it cannot be read, which `problems` gets. */
-export function readNamedFile(
-  { what, file }: NamedFile,
-  readTextFile: ReadTextFile,
-  problems: string[],
-): string | undefined {
-  try {
-    // Editors of Windows put a mark before UTF-8.
-    return readTextFile(file).replace(/^\uFEFF/, '');
-  } catch (error) {
-    const reason = errorCode(error) || 'it cannot be read';
-    const remedy = isPath(file) ? 'give a readable file' : 'write it to a file, and give the path of that';
-    problems.push(`${what} is ${shownFile(file)}, which cannot be read (${reason}); ${remedy}.`);
-    return undefined;
-  }
-}
-
-/** A path as a message may show it. What does not look like one may be what belongs into the file: a secret. */
-export function shownFile(file: string): string {
-  return isPath(file) ? JSON.stringify(file) : `a text of ${file.length} characters that is no path`;
-}
-
-/** From some folder, or with the ending of a file. Keys in base64 end with `=`, JSON and PEM have quotes or spaces. */
-function isPath(text: string): boolean {
-  return /^(?:\.{0,2}|~|[A-Za-z]:)[/\\][^"'{}=+\r\n]*$/.test(text) || /^[^"'{}=+\s]{1,200}\.[A-Za-z]{1,5}$/.test(text);
-}
-
-/** What a JSON file should be. */
-export interface JsonFileRules<Schema extends z.ZodType> {
-  /** Its messages say what should be there. */
+/** What a JSON file should be. The messages of its schema say what should be there. */
+export interface JsonFileRules<Schema extends v.GenericSchema> {
   readonly schema: Schema;
-  readonly remedy: string;
   /** Nothing that stands in it is shown. */
   readonly isSecret: boolean;
 }
 
-/** The content of a JSON file; undefined when it cannot be used, and `problems` gets each reason with its place. */
-export function readJsonFile<Schema extends z.ZodType>(
-  named: NamedFile,
-  { schema, remedy, isSecret }: JsonFileRules<Schema>,
-  readTextFile: ReadTextFile,
-  problems: string[],
-): z.output<Schema> | undefined {
-  const text = readNamedFile(named, readTextFile, problems);
-  if (text === undefined) return undefined;
-  const where = `${named.what} is ${shownFile(named.file)}`;
-  const errors: ParseError[] = [];
-  parse(text, errors, { disallowComments: true });
-  const [error] = errors;
+/**
+ * The content of a JSON file, or what is wrong with it, as it follows the name of the file.
+ *
+ * @param remedy - what to give instead of a file that is no JSON.
+ */
+export function parseJsonFile<Schema extends v.GenericSchema>(
+  text: string,
+  { schema, isSecret }: JsonFileRules<Schema>,
+  remedy: string,
+): { readonly content?: v.InferOutput<Schema>; readonly faults: readonly string[] } {
   const content = parseJson(text);
-  if (error !== undefined || content === undefined) {
-    const line = text.slice(0, error?.offset ?? 0).split('\n').length;
-    problems.push(`${where}, which is no JSON: see line ${line}; ${remedy}.`);
-    return undefined;
+  if (content === undefined) {
+    const errors: ParseError[] = [];
+    parse(text, errors, { disallowComments: true });
+    const line = text.slice(0, errors[0]?.offset ?? 0).split('\n').length;
+    return { faults: [`, which is no JSON: see line ${line}; ${remedy}.`] };
   }
-  const parsed = schema.safeParse(content);
-  if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) {
-    const isNamed = issue.path.length > 0 && !(isSecret && issue.code === 'invalid_key');
-    const place = isNamed ? issue.path.map(String).join('.') : issue.code === 'invalid_key' ? 'a name' : 'the file';
-    problems.push(`${where}: ${place}${fault(issue, content, isSecret)}.`);
-  }
-  return undefined;
+  const result = v.safeParse(schema, content, { abortPipeEarly: true });
+  if (result.success) return { content: result.output, faults: [] };
+  return { faults: result.issues.map((issue) => `: ${faultWords(issue, isSecret)}.`) };
 }
 
 /** So much of a name is shown. */
 const maxNameLength = 60;
 
-function fault(issue: z.core.$ZodIssue, content: unknown, isSecret: boolean): string {
-  if (issue.code === 'unrecognized_keys') {
-    const { message: known, keys } = issue;
+function faultWords({ path, message, input, expected }: v.BaseIssue<unknown>, isSecret: boolean): string {
+  const keys = (path ?? []).map(({ key }) => String(key));
+  const last = path?.at(-1);
+  if (expected === 'never') {
+    const name = keys.pop() ?? '';
     // A name that is like no field may be a key at the wrong place.
-    const shown = keys.filter((key) => !isSecret || nearestName(key, known.split(', ')) !== undefined);
-    const names = shown.map((key) => ` ${showValue(boundedText(key, maxNameLength))}`).join(',');
-    return ` has fields that Longhaul does not know${names === '' ? '' : `:${names}`}; it takes ${known}`;
+    const isShown = !isSecret || nearestName(name, message.split(', ')) !== undefined;
+    const shown = isShown ? `: ${showValue(boundedText(name, maxNameLength))}` : '';
+    return `${keys.join('.') || 'the file'} has a field that Longhaul does not know${shown}; it takes ${message}`;
   }
-  const value = issue.path.reduce<unknown>((place, name) => {
-    return typeof place === 'object' && place !== null ? Reflect.get(place, name) : undefined;
-  }, content);
+  if (last?.origin === 'key') return `a name should be ${message}`;
+  const value: unknown = last === undefined ? input : last.value;
   const given = !isSecret && ['string', 'number'].includes(typeof value) ? ` is ${showValue(value)}, and` : '';
-  return `${given} should be ${issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join() : issue.message}`;
+  return `${keys.join('.') || 'the file'}${given} should be ${message}`;
 }
 
 /** An object of these fields alone. */
-export function fields<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
-  const known = Object.keys(shape).join(', ');
-  return z.strictObject(shape, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? known : `an object with the fields ${known}`),
-  });
+export function fields<Entries extends v.ObjectEntries>(
+  entries: Entries,
+): v.GenericSchema<Record<string, unknown>, v.InferOutput<v.StrictObjectSchema<Entries, string>>> {
+  const known = Object.keys(entries).join(', ');
+  // A field that is missing is refused by its own schema.
+  const missing = Object.fromEntries(Object.keys(entries).map((name) => [name, undefined]));
+  return v.pipe(
+    v.custom<Record<string, unknown>>(isRecord, `an object with the fields ${known}`),
+    v.transform((value) => ({ ...missing, ...value })),
+    v.strictObject(entries, known),
+  );
+}
+
+/** An object of these values by names. */
+export function byName<Schema extends v.GenericSchema>(
+  schema: Schema,
+  remedy: string,
+): v.GenericSchema<Record<string, unknown>, Record<string, v.InferOutput<Schema>>> {
+  const name = v.pipe(v.string(), v.regex(namePattern, '1 to 80 letters, digits, dots, _ and -'));
+  return v.pipe(v.custom<Record<string, unknown>>(isRecord, remedy), v.record(name, schema));
+}
+
+/** A text that can be read. */
+export function parsed<Value>(parseText: Parse<Value>, remedy: string): v.GenericSchema<string, Value> {
+  return v.pipe(
+    v.string(remedy),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const value = parseText(dataset.value);
+      if (value !== undefined) return value;
+      addIssue({ message: remedy });
+      return NEVER;
+    }),
+  );
+}
+
+/** A text that is not empty. */
+export function text(remedy: string): v.GenericSchema<string> {
+  return v.pipe(v.string(remedy), v.minLength(1, remedy));
 }

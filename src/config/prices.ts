@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import * as z from 'zod';
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import { parseDate } from '../core/time';
 import {
   maxAmountDecimals,
   maxTimeDecimals,
@@ -9,9 +10,8 @@ import {
   type Price,
   type Prices,
 } from '../money/money';
-import { ConfigError, readVariables } from './environment';
-import { fields, readJsonFile, type ReadTextFile } from './json-file';
-import { variables } from './variables';
+import { Environment } from './environment';
+import { fields, parsed, text } from './json-file';
 
 /** A price as `LONGHAUL_PRICES_FILE` has it. */
 interface ListedPrice {
@@ -44,94 +44,89 @@ export class PriceList implements Prices {
 }
 
 function decimal(decimals: number) {
-  const message = `a text with a decimal number such as "0.02", of at most ${decimals} decimal digits`;
-  return z.string(message).transform((text, context) => {
-    const parts = parseDecimal(text, decimals);
-    if (parts !== undefined) return parts;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  });
+  const words = `a text with a decimal number such as "0.02", of at most ${decimals} decimal digits`;
+  return v.optional(parsed((digits) => parseDecimal(digits, decimals), words));
 }
 
-const priceSchema = fields({
-  account: z.string().min(1, 'the name of an account').optional(),
-  webAppId: z.number('the number of an app').int('the number of an app'),
-  currency: z
-    .string('three capital letters, such as "EUR"')
-    .regex(/^[A-Z]{3}$/, 'three capital letters, such as "EUR"'),
-  perTask: decimal(maxAmountDecimals).optional(),
-  perMillisecond: decimal(maxTimeDecimals).optional(),
-  costTime: z.string().min(1, 'the name of a cost time, such as "total_cost_time"').optional(),
-  validFrom: z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'a date such as "2026-01-31"').optional(),
-})
-  .superRefine(({ perTask, perMillisecond, costTime }, context) => {
-    if (perTask === undefined && perMillisecond === undefined) {
-      context.addIssue({ code: 'custom', path: ['perTask'], message: 'an amount, or perMillisecond has one' });
-    }
-    if ((perMillisecond === undefined) !== (costTime === undefined)) {
-      const message = 'given together with perMillisecond, or neither';
-      context.addIssue({ code: 'custom', path: ['costTime'], message });
-    }
-  })
-  .transform(({ account, webAppId, currency, perTask = 0, perMillisecond, costTime, validFrom }): ListedPrice => {
-    const time = costTime === undefined ? null : { costTime, msFemtos: perMillisecond ?? 0 };
-    const validFromMs = validFrom === undefined ? 0 : Date.parse(validFrom);
-    return { account, webAppId, validFromMs, price: { currency, taskMicros: perTask, time } };
-  });
+/** A date, or a time with its offset from UTC. */
+const moment = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2}))?$/;
 
-const budgetSchema = fields({
-  account: z.string('the name of an account').min(1, 'the name of an account'),
-  amount: z.string('an amount of a currency such as "50EUR"').transform((text, context) => {
-    const amount = parseMoney(text);
-    if (amount !== undefined && amount.micros > 0) return amount;
-    const message = `an amount of a currency such as "50EUR", of at most ${maxAmountDecimals} decimal digits`;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
+const priceSchema = v.pipe(
+  fields({
+    account: v.optional(text('the name of an account')),
+    webAppId: v.pipe(v.number('the number of an app'), v.safeInteger('the number of an app')),
+    currency: parsed((letters) => /^[A-Z]{3}$/.exec(letters)?.[0], 'three capital letters, such as "EUR"'),
+    perTask: decimal(maxAmountDecimals),
+    perMillisecond: decimal(maxTimeDecimals),
+    costTime: v.optional(text('the name of a cost time, such as "total_cost_time"')),
+    validFrom: v.optional(
+      parsed((date) => (moment.test(date) ? parseDate(date) : undefined), 'a date such as "2026-01-31"'),
+    ),
   }),
+  v.forward(
+    v.check(
+      ({ perTask, perMillisecond }) => perTask !== undefined || perMillisecond !== undefined,
+      'an amount, or perMillisecond has one',
+    ),
+    ['perTask'],
+  ),
+  v.forward(
+    v.check(
+      ({ perMillisecond, costTime }) => (perMillisecond === undefined) === (costTime === undefined),
+      'given together with perMillisecond, or neither',
+    ),
+    ['costTime'],
+  ),
+  v.transform(({ account, webAppId, currency, perTask = 0, perMillisecond = 0, costTime, validFrom = 0 }) => {
+    const time = costTime === undefined ? null : { costTime, msFemtos: perMillisecond };
+    const price: Price = { currency, taskMicros: perTask, time };
+    return { account, webAppId, validFromMs: validFrom, price };
+  }),
+);
+
+const amountWords = `an amount of a currency such as "50EUR", of at most ${maxAmountDecimals} decimal digits`;
+const budgetSchema = fields({
+  account: text('the name of an account'),
+  amount: parsed((words) => {
+    const amount = parseMoney(words);
+    return amount !== undefined && amount.micros > 0 ? amount : undefined;
+  }, amountWords),
 });
 
-/** Of two prices for the same time, nothing says which one holds. */
-const pricesSchema = z.array(priceSchema, 'a list of prices').superRefine((prices, context) => {
-  const known = new Map<string, string>();
-  for (const [index, { account = null, webAppId, validFromMs, price }] of prices.entries()) {
-    const name = JSON.stringify([account, webAppId, validFromMs]);
-    const own = JSON.stringify(price);
-    if ((known.get(name) ?? own) !== own) {
-      const message = 'an app that has no other price from the same time on (validFrom)';
-      context.addIssue({ code: 'custom', path: [index, 'webAppId'], message });
-    }
-    known.set(name, own);
-  }
+function keyOf({ account, webAppId, validFromMs }: ListedPrice): string {
+  return JSON.stringify([account ?? null, webAppId, validFromMs]);
+}
+
+const schema = fields({
+  prices: v.pipe(
+    v.array(priceSchema, 'a list of prices'),
+    // Of two prices for the same time, nothing says which one holds.
+    v.checkItems((price, index, prices) => {
+      const first = prices.find((other) => keyOf(other) === keyOf(price));
+      return first === undefined || prices.indexOf(first) === index || isDeepStrictEqual(first.price, price.price);
+    }, 'the only price of its app and account from that time on (validFrom)'),
+  ),
+  dailyBudgets: v.optional(
+    v.pipe(
+      v.array(budgetSchema, 'a list of budgets'),
+      v.checkItems(({ account }, index, budgets) => {
+        return budgets.findIndex((other) => other.account === account) === index;
+      }, 'the only budget of its account'),
+    ),
+    [],
+  ),
 });
 
-const fileSchema = fields({
-  prices: pricesSchema,
-  dailyBudgets: z
-    .array(budgetSchema, 'a list of budgets')
-    .superRefine((budgets, context) => {
-      const accounts = budgets.map(({ account }) => account);
-      const index = accounts.findIndex((account, place) => accounts.indexOf(account) < place);
-      if (index < 0) return;
-      context.addIssue({ code: 'custom', path: [index, 'account'], message: 'an account that has no other budget' });
-    })
-    .default([]),
-});
-
-const pricesFile = { schema: fileSchema, remedy: variables.LONGHAUL_PRICES_FILE.remedy, isSecret: false };
-
-/** Reads `LONGHAUL_PRICES_FILE`. Complaints, each with its field and what it should be, go to `problems`. */
-export function readPrices(file: string | undefined, readTextFile: ReadTextFile, problems: string[]): PriceList {
-  if (file === undefined) return new PriceList([]);
-  const content = readJsonFile({ what: 'LONGHAUL_PRICES_FILE', file }, pricesFile, readTextFile, problems);
-  if (content === undefined) return new PriceList([]);
-  return new PriceList(content.prices, new Map(content.dailyBudgets.map(({ account, amount }) => [account, amount])));
+/** The prices of `LONGHAUL_PRICES_FILE`; none when it is not set. */
+export function readPrices(environment: Environment<'LONGHAUL_PRICES_FILE'>): PriceList {
+  const content = environment.readJson('LONGHAUL_PRICES_FILE', { schema, isSecret: false });
+  const budgets = content?.dailyBudgets.map(({ account, amount }) => [account, amount] as const);
+  return new PriceList(content?.prices ?? [], new Map(budgets));
 }
 
 /** The prices that the command line knows; null when it has none. Throws {@link ConfigError} with every problem. */
 export function loadPrices(env: NodeJS.ProcessEnv): PriceList | null {
-  const { values, problems } = readVariables(env, ['LONGHAUL_PRICES_FILE']);
-  const { LONGHAUL_PRICES_FILE: file } = values;
-  const prices = readPrices(file, (path) => readFileSync(path, 'utf8'), problems);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return file === undefined ? null : prices;
+  const environment = new Environment(env, ['LONGHAUL_PRICES_FILE']);
+  const prices = environment.usable(readPrices(environment));
+  return environment.isSet('LONGHAUL_PRICES_FILE') ? prices : null;
 }

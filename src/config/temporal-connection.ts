@@ -3,8 +3,7 @@ import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/e
 import { knownSecrets } from '../core/redact';
 import { errorCode, errorMessage } from '../core/text';
 import { redactUrl } from '../core/uri';
-import { ConfigError } from './environment';
-import { shownFile } from './json-file';
+import { ConfigError, shownFile } from './environment';
 
 /** How to reach Temporal: for `Connection.connect` and `NativeConnection.connect` alike. */
 export interface TemporalConnection {
@@ -57,10 +56,7 @@ function completeAddress(address: string): string {
   const complete = temporalAddress(address);
   if (complete !== undefined) return complete;
   const shown = JSON.stringify(redactUrl(address));
-  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address) ?? [];
-  const fault =
-    scheme === undefined ? '; give host:port' : `, which has the scheme ${scheme}; give host:port without one`;
-  throw new ConfigError([`TEMPORAL_ADDRESS is ${shown}${fault}, such as "localhost:7233".`]);
+  throw new ConfigError([`TEMPORAL_ADDRESS is ${shown}; give host:port without a scheme, such as "localhost:7233".`]);
 }
 
 function load(variables: Record<string, string>, disableFile = false): ClientConnectConfig {

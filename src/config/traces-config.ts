@@ -2,7 +2,7 @@ import { knownSecrets } from '../core/redact';
 import { showValue } from '../core/text';
 import { parseTraceparent, type TraceContext } from '../core/trace-context';
 import { safeDecode } from '../core/uri';
-import { readText, type VariableValues } from './environment';
+import { type Environment, readText } from './environment';
 
 /** Where the traces of a process go, and as what. */
 export interface TracesConfig {
@@ -20,15 +20,12 @@ const samplers = ['always_on', 'always_off', 'traceidratio'] as const;
 const headerVariables = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'];
 
 /**
- * `null`: there are none. A variable of Longhaul's turns traces on, since `OTEL_EXPORTER_OTLP_ENDPOINT` is often set for every
- * program of a machine. Complaints go to `problems`.
+ * `null`: there are none. A variable of Longhaul's turns traces on, since `OTEL_EXPORTER_OTLP_ENDPOINT` is often set for
+ * every program of a machine.
  */
-export function readTraces(
-  env: NodeJS.ProcessEnv,
-  { LONGHAUL_TRACES_OTLP_URL: url }: Pick<VariableValues, 'LONGHAUL_TRACES_OTLP_URL'>,
-  problems: string[],
-): TracesConfig | null {
-  if (url === undefined || readText(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null;
+export function readTraces({ env, values, problems }: Environment<'LONGHAUL_TRACES_OTLP_URL'>): TracesConfig | null {
+  const url = values.LONGHAUL_TRACES_OTLP_URL;
+  if (url === null || readText(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null;
   // The exporter reads the headers by itself: keys of the collector.
   const headers = headerVariables.flatMap((name) => (readText(env, name) ?? '').split(','));
   for (const header of headers.filter((one) => one.includes('='))) {

@@ -1,51 +1,122 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
-import * as z from 'zod';
-import { parseServiceDialect } from '../core/service-dialect';
-import { parseDuration } from '../core/time';
 import { isUri, parseS3Uri } from '../core/uri';
 import { maxWorkflowTasks } from '../core/workflow-tasks';
 
-// How the texts of variables are read. What they should be stands beside each variable.
+/*
+ * How the texts of variables are read: each function returns undefined for a text that cannot be used. What to give
+ * instead stands beside each variable.
+ */
 
-export const port = z
-  .string()
-  .regex(/^\d{1,5}$/)
-  .transform(Number)
-  .refine((value) => value <= 65_535);
+/** Reads a text; undefined: it cannot be used. */
+export type Parse<Value> = (text: string) => Value | undefined;
 
-/** A text that `parse` reads; it returns undefined for one that cannot be used. */
-function parsed<Value>(parse: (text: string) => Value | undefined) {
-  return z.string().transform((text, context): Value => {
-    const value = parse(text);
-    if (value !== undefined) return value;
-    context.addIssue({ code: 'custom' });
-    return z.NEVER;
-  });
+function numberLike(pattern: RegExp, least: number, most = Infinity): Parse<number> {
+  return (text) => {
+    const value = pattern.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  };
 }
 
-/** A base URL without its trailing slash: it may have a path, but nothing that belongs to a single request. */
-export const baseUrl = z
-  .string()
-  .refine(isBaseUrl, 'the base URL of a service, without a query')
-  .transform((url) => url.replace(/(?<!\/)\/+$/, ''));
+function textLike(pattern: RegExp): Parse<string> {
+  return (text) => (pattern.test(text) ? text : undefined);
+}
+
+export function oneOf<const Word extends string>(words: readonly Word[]): Parse<Word> {
+  return (text) => words.find((word) => word === text);
+}
+
+/** Its parts without surrounding spaces; empty ones are left out. */
+function listOf<Value>(parse: Parse<Value>, separator = ','): Parse<readonly Value[]> {
+  return (text) => {
+    const parts = text.split(separator).map((part) => part.trim());
+    const values = parts.filter((part) => part !== '').map(parse);
+    return values.includes(undefined) ? undefined : (values as Value[]);
+  };
+}
+
+export const port = numberLike(/^\d{1,5}$/, 0, 65_535);
 
 /** Requests a second. */
-export const rate = z
-  .string()
-  .regex(/^\d{1,5}(\.\d{1,3})?$/)
-  .transform(Number)
-  .refine((perSecond) => perSecond >= 0.01 && perSecond <= 10_000);
+export const rate = numberLike(/^\d{1,5}(\.\d{1,3})?$/, 0.01, 10_000);
 
-export const wholeNumber = z
-  .string()
-  .regex(/^\d{1,15}$/)
-  .transform(Number);
-
-/** Not with quotes, `~` and `$HOME`, which a file of variables keeps as they stand: a folder of that name would be made. */
-function isFolder(text: string): boolean {
-  return !/^(?:(["']).*\1$|~(?:\/|$)|\$\{|\$[A-Za-z_])|\p{Cc}/su.test(text);
+export function byteCount(least: number): Parse<number> {
+  return numberLike(/^\d{1,15}$/, least);
 }
+
+export const isTrue: Parse<boolean> = (text) => {
+  const word = oneOf(['true', 'false'])(text);
+  return word && word === 'true';
+};
+
+export const archiveDigits = textLike(/^[0-9a-f]{8}$/);
+
+/** A key goes into a header, so it is one word of visible characters. */
+export const apiKey = textLike(/^[\x21-\x7e]+$/);
+
+/** Three octal digits that leave the own user every right. */
+export const umask: Parse<number> = (text) => (/^0?0[0-7]{2}$/.test(text) ? Number.parseInt(text, 8) : undefined);
+
+/** The name of an account, a webhook or a key. */
+export const namePattern = /^[A-Za-z0-9._-]{1,80}$/;
+
+export const accountNames: Parse<readonly string[]> = (text) => {
+  const names = listOf(textLike(namePattern))(text);
+  return names?.length === 0 ? undefined : names;
+};
+
+/** What inputs of tasks may not choose. */
+export const refusedChoices = listOf(oneOf(['tuning', 'recreate']));
+
+/** A base URL without its trailing slash: it may have a path, but nothing that belongs to a single request. */
+export const baseUrl: Parse<string> = (text) => {
+  return URL.canParse(text) && baseUrlFaults(text).length === 0 ? text.replace(/(?<!\/)\/+$/, '') : undefined;
+};
+
+/** What keeps a URL from being a base URL, without its secrets. */
+export function baseUrlFaults(text: string): string[] {
+  const { protocol, username, password, search, hash } = new URL(text);
+  const faults: string[] = [];
+  if (!/^https?:$/.test(protocol)) faults.push(`the scheme ${protocol.slice(0, -1)} instead of http or https`);
+  if (username + password !== '') faults.push('credentials before its host');
+  if (search !== '') faults.push('a query');
+  if (hash !== '') faults.push('a fragment');
+  return faults;
+}
+
+/** Where callbacks come to: as it stands, for the receiver compares its path. Those of its health are taken. */
+export const callbackUrl: Parse<string> = (text) => {
+  const url = baseUrl(text) === undefined ? undefined : new URL(text);
+  return url === undefined || ['/health', '/live', '/ready'].includes(url.pathname) ? undefined : url.href;
+};
+
+/** One word in a header each, too long to be guessed. */
+export const callbackTokens: Parse<readonly string[]> = (text) => {
+  const tokens = text.split(',').map((token) => token.trim());
+  return tokens.length <= 2 && tokens.every((token) => /^[\x21-\x7e]{16,200}$/.test(token)) ? tokens : undefined;
+};
+
+/** Scheme, host and port as a browser sends them in `Origin`; never `*` or `null`. */
+export const origins = listOf((text) => {
+  const origin = baseUrl(text) === undefined ? undefined : new URL(text).origin;
+  return origin === text.replace(/\/$/, '') ? origin : undefined;
+});
+
+export const hosts = listOf((text) => {
+  const host = text.toLowerCase();
+  // A scheme of no meaning: `https` would remove a `:443`. It takes `*`, which is no pattern here, and a lone dot.
+  if (!/^[a-z0-9[]/.test(host) || host.includes('*') || !URL.canParse(`host://${host}`)) return undefined;
+  return new URL(`host://${host}`).host === host ? host : undefined;
+});
+
+/** An absolute path. Not of quotes, `~` and `$HOME`, which a file of variables keeps: a folder of that name would be made. */
+const folder: Parse<string> = (text) => {
+  return /^(?:(["']).*\1$|~(?:\/|$)|\$\{|\$[A-Za-z_])|\p{Cc}/su.test(text) ? undefined : path.resolve(text);
+};
+
+export const folders: Parse<readonly string[]> = (text) => {
+  return folder(text) === undefined ? undefined : listOf(folder, path.delimiter)(text);
+};
 
 /** Outputs are kept in a folder. */
 export interface FolderArchiveConfig {
@@ -54,12 +125,16 @@ export interface FolderArchiveConfig {
   readonly path: string;
 }
 
-/** Outputs are kept in a bucket. Endpoint, region and credentials are in `AWS_*`, which the AWS SDK reads itself. */
-export interface BucketArchiveConfig {
-  readonly kind: 's3';
+/** A place in a bucket. Endpoint, region and credentials are in `AWS_*`, which the AWS SDK reads itself. */
+export interface BucketPlace {
   readonly bucket: string;
   /** What all keys begin with, without slashes at its ends; may be empty. */
   readonly prefix: string;
+}
+
+/** Outputs are kept in a bucket. */
+export interface BucketArchiveConfig extends BucketPlace {
+  readonly kind: 's3';
   /** Whether the bucket stands in the path of a URL instead of its host. */
   readonly isPathStyle: boolean;
 }
@@ -67,49 +142,23 @@ export interface BucketArchiveConfig {
 /** Where outputs, manifests and create records are kept. */
 export type ArchiveConfig = FolderArchiveConfig | BucketArchiveConfig;
 
-/** Bucket and prefix in `s3://bucket/prefix`; undefined when it is none. */
-function readS3Uri(uri: string): Pick<BucketArchiveConfig, 'bucket' | 'prefix'> | undefined {
+/** Bucket and prefix in `s3://bucket/prefix`. */
+export const bucketPlace: Parse<BucketPlace> = (uri) => {
   const place = parseS3Uri(uri.replace(/\/$/, ''));
   return place === undefined || /[?#]/.test(place.key) ? undefined : { bucket: place.bucket, prefix: place.key };
-}
+};
+
+export const bucketPlaces = listOf(bucketPlace);
 
 /** A folder, or a bucket with a prefix. */
-export const archive = parsed((text) => {
-  if (!isUri(text)) return isFolder(text) ? ({ kind: 'folder', path: path.resolve(text) } as const) : undefined;
-  const place = readS3Uri(text);
-  return place && ({ kind: 's3', ...place } as const);
-});
-
-/** A bucket with a prefix. */
-export const bucketPlace = parsed(readS3Uri);
-
-export const bucketPlaces = z
-  .string()
-  .transform((text) => splitList(text, ','))
-  .pipe(z.array(bucketPlace));
-
-export const duration = parsed(parseDuration);
-
-export const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
-
-export const folders = z
-  .string()
-  .refine(isFolder)
-  .transform((text) => splitList(text, path.delimiter))
-  .refine((list) => list.every(isFolder))
-  .transform((list) => list.map((one) => path.resolve(one)));
-
-export const hosts = z
-  .string()
-  .transform((text) => splitList(text, ',').map((host) => host.toLowerCase()))
-  .refine((list) => list.every(isHost));
-
-export const accountNames = z
-  .string()
-  .transform((text) => splitList(text, ','))
-  .refine((names) => names.length > 0 && names.every((name) => /^[A-Za-z0-9._-]{1,80}$/.test(name)));
-
-export const serviceDialect = parsed(parseServiceDialect);
+export const archive: Parse<FolderArchiveConfig | Omit<BucketArchiveConfig, 'isPathStyle'>> = (text) => {
+  if (isUri(text)) {
+    const place = bucketPlace(text);
+    return place && { kind: 's3', ...place };
+  }
+  const absolute = folder(text);
+  return absolute === undefined ? undefined : { kind: 'folder', path: absolute };
+};
 
 /** How much a worker does at the same time. */
 export interface WorkerSlots {
@@ -146,64 +195,25 @@ const atLeastTwo = ['workflowTasks', 'activities', 'pollers'];
 const maxSlots = 100_000;
 
 /** Reads `uploads=4,archives=4`, the rest by default. */
-export const slots = parsed((text): WorkerSlots | undefined => {
-  const given: Record<string, number> = {};
-  for (const entry of splitList(text, ',')) {
+export const slots: Parse<WorkerSlots> = (text) => {
+  const pairs = listOf((entry) => {
     const [, name = '', digits = ''] = /^(\w+)\s*=\s*(\d{1,6})$/.exec(entry) ?? [];
     const count = Number(digits);
+    const least = atLeastTwo.includes(name) ? 2 : 1;
     const most = name === 'workflowTasks' ? maxWorkflowTasks : maxSlots;
-    if (!(name in defaultSlots) || name in given || count < (atLeastTwo.includes(name) ? 2 : 1) || count > most) {
-      return undefined;
-    }
-    given[name] = count;
-  }
-  return Object.freeze({ ...defaultSlots, ...given });
-});
-
-const choices = ['tuning', 'recreate'] as const;
-
-/** What inputs of tasks may not choose. */
-export const refusedChoices = z
-  .string()
-  .transform((text) => splitList(text, ','))
-  .pipe(z.array(z.enum(choices)));
+    return Object.hasOwn(defaultSlots, name) && count >= least && count <= most ? ([name, count] as const) : undefined;
+  })(text);
+  const given = new Map(pairs);
+  if (pairs === undefined || given.size < pairs.length) return undefined;
+  return Object.freeze({ ...defaultSlots, ...Object.fromEntries(given) });
+};
 
 /** `build` or `deployment/build`. */
-export const buildVersion = parsed((text) => {
+export const buildVersion: Parse<{ readonly deploymentName: string; readonly buildId: string }> = (text) => {
   const [, deploymentName = 'longhaul', buildId] =
     /^(?:([A-Za-z0-9][A-Za-z0-9_-]{0,79})\/)?([A-Za-z0-9][A-Za-z0-9._-]{0,79})$/.exec(text) ?? [];
   return buildId === undefined ? undefined : { deploymentName, buildId };
-});
-
-/** A key goes into a header, so it is one word of visible characters. */
-export const apiKey = z.string().regex(/^[\x21-\x7e]+$/, 'one word of visible characters');
-
-/** Where callbacks come to: as it stands, for the receiver compares its path. `/health` is taken. */
-export const callbackUrl = z
-  .string()
-  .refine(isBaseUrl)
-  .transform((url) => new URL(url).href)
-  .refine((url) => !['/health', '/live', '/ready'].includes(new URL(url).pathname));
-
-/** One word in a header each; so short that it can be guessed is none. */
-export const callbackTokens = z
-  .string()
-  .transform((text) => text.split(',').map((token) => token.trim()))
-  .refine((tokens) => tokens.length <= 2 && tokens.every((token) => /^[\x21-\x7e]{16,200}$/.test(token)));
-
-/** Scheme, host and port as a browser sends them in `Origin`; never `*` or `null`. */
-export const origins = z
-  .string()
-  .transform((text) => splitList(text, ','))
-  .refine((list) => list.every((one) => isBaseUrl(one) && new URL(one).origin === one.replace(/\/$/, '')))
-  .transform((list) => list.map((one) => new URL(one).origin));
-
-function splitList(text: string, separator: string): string[] {
-  return text
-    .split(separator)
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
-}
+};
 
 /** An IP address and a port, not a name: it is bound. */
 export interface SocketAddress {
@@ -211,49 +221,32 @@ export interface SocketAddress {
   readonly port: number;
 }
 
-function parseSocketAddress(text: string): SocketAddress | undefined {
+export const socketAddress: Parse<SocketAddress> = (text) => {
   const [, bracketed, plain = '', digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
   const isAddress = isIP(host) === (bracketed === undefined ? 4 : 6) && Number(digits) <= 65_535;
   return isAddress ? { host, port: Number(digits) } : undefined;
-}
-
-export const socketAddress = parsed(parseSocketAddress);
+};
 
 /** Where the metrics of a process go: Prometheus asks for them at an address, or a collector gets them. */
 export type MetricsConfig =
   { readonly kind: 'prometheus'; readonly address: string } | { readonly kind: 'otlp'; readonly url: string };
 
-export const metricsPlace = parsed((text): MetricsConfig | undefined => {
-  if (parseSocketAddress(text) !== undefined) return { kind: 'prometheus', address: text };
+export const metricsPlace: Parse<MetricsConfig> = (text) => {
+  if (socketAddress(text) !== undefined) return { kind: 'prometheus', address: text };
   const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
   return isUrl ? { kind: 'otlp', url: text } : undefined;
-});
+};
 
-function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
-  return isHttp && [url.username, url.password, url.search, url.hash].every((part) => part === '');
+/** Whether only this machine reaches what listens at the address. */
+export function isLoopback(host: string): boolean {
+  return host === '::1' || host.startsWith('127.');
 }
 
-/** What keeps a URL from being a base URL, without its secrets; empty when that is not known. */
-export function baseUrlFaults(text: string): string[] {
-  if (!URL.canParse(text)) return [];
-  const { protocol, username, password, search, hash } = new URL(text);
-  const isHttp = protocol === 'http:' || protocol === 'https:';
-  return [
-    ...(isHttp ? [] : [`the scheme ${protocol.slice(0, -1)} instead of http or https`]),
-    ...(username + password === '' ? [] : ['credentials before its host']),
-    ...(search === '' ? [] : ['a query']),
-    ...(hash === '' ? [] : ['a fragment']),
-  ];
-}
-
-function isHost(text: string): boolean {
-  // A scheme of no meaning: `https` would remove a `:443`. It takes `*`, which is no pattern here, and a lone dot.
-  if (!/^[a-z0-9[]/.test(text) || text.includes('*')) return false;
-  return URL.canParse(`host://${text}`) && new URL(`host://${text}`).host === text;
+/** Whether what is sent to this URL crosses a network unencrypted; this machine is none. */
+export function isClearText(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
 /** Levels of the worker's log, from most to least. */

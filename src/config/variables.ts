@@ -1,32 +1,36 @@
 import path from 'node:path';
-import * as z from 'zod';
-import { defaultHeaderPrefix, refusalMeanings } from '../core/service-dialect';
+import { defaultHeaderPrefix, parseServiceDialect, refusalMeanings, specifiedDialect } from '../core/service-dialect';
 import { serviceStatuses } from '../core/task-state';
+import { parseDuration } from '../core/time';
 import { maxWorkflowTasks } from '../core/workflow-tasks';
 import {
   accountNames,
   apiKey,
   archive,
+  archiveDigits,
   baseUrl,
   bucketPlace,
   bucketPlaces,
+  type BucketPlace,
   buildVersion,
+  byteCount,
   callbackTokens,
   callbackUrl,
-  duration,
+  defaultSlots,
   folders,
   hosts,
   isTrue,
   logLevels,
   metricsPlace,
+  oneOf,
   origins,
+  type Parse,
   port,
   rate,
   refusedChoices,
-  serviceDialect,
   slots,
   socketAddress,
-  wholeNumber,
+  umask,
 } from './values';
 
 /** The programs that read a variable. */
@@ -35,48 +39,42 @@ export type VariableReader = 'worker' | 'receiver' | 'command line' | 'codec ser
 /** One environment variable: what `docs/reference/configuration.md` says of it, and how its text is read. */
 export interface Variable {
   readonly readBy: readonly VariableReader[];
-  /** As the documentation shows it; `required`, or what holds when it is not set. */
+  /** What holds when it is not set, as the documentation has it. */
   readonly default: string;
   /** Its value is not shown in any message. */
   readonly isSecret?: true;
   /** What to set it to: the remedy in every complaint about it. */
   readonly remedy: string;
-  readonly schema: z.ZodType;
+  readonly parse: Parse<unknown>;
+  /** Its value when it is not set. @default null */
+  readonly unset?: unknown;
 }
+
+const none: readonly string[] = [];
+const noPlaces: readonly BucketPlace[] = [];
 
 /** Hosts that a worker may connect to although they are not public. */
 function hostsVariable(unset: string) {
-  return {
-    readBy: ['worker'],
-    default: unset,
-    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme, a path or a wildcard',
-    schema: hosts.optional().default([]),
-  } as const satisfies Variable;
+  const remedy =
+    'give host names separated by commas, each with ":port" if need be, without a scheme, a path or a wildcard';
+  return { readBy: ['worker'], default: unset, remedy, parse: hosts, unset: none } as const satisfies Variable;
 }
 
-function bytesVariable(bytes: number, remedy: string, atLeast = 0) {
-  const schema = wholeNumber.refine((value) => value >= atLeast);
-  return {
-    readBy: ['worker'],
-    default: `\`${bytes}\``,
-    remedy,
-    schema: schema.optional().default(bytes),
-  } as const satisfies Variable;
+function bytesVariable(unset: number, remedy: string, least = 0) {
+  const parse = byteCount(least);
+  return { readBy: ['worker'], default: `\`${unset}\``, remedy, parse, unset } as const satisfies Variable;
 }
 
 function choiceVariable(...readBy: VariableReader[]) {
-  return {
-    readBy,
-    default: '`false`',
-    remedy: 'give "true" or "false"',
-    schema: isTrue.optional().default(false),
-  } as const satisfies Variable;
+  const remedy = 'give "true" or "false"';
+  return { readBy, default: '`false`', remedy, parse: isTrue, unset: false } as const satisfies Variable;
 }
 
 /** The path of a file that the start reads. */
 function fileVariable(unset: string, remedy: string, readBy: readonly VariableReader[] = ['worker']) {
-  return { readBy, default: unset, remedy, schema: z.string().min(1).optional() } as const satisfies Variable;
+  return { readBy, default: unset, remedy, parse: (path: string) => path } as const satisfies Variable;
 }
+
 /**
  * Every variable of Longhaul, in the order of the documentation. Temporal's own `TEMPORAL_*` are read by Temporal's
  * `envconfig`.
@@ -86,7 +84,7 @@ export const variables = {
     readBy: ['worker'],
     default: 'required',
     remedy: 'give the service’s base URL, such as "https://service.example", without a query',
-    schema: baseUrl.optional(),
+    parse: baseUrl,
   },
   LONGHAUL_SERVICE_DIALECT: {
     readBy: ['worker', 'receiver'],
@@ -96,14 +94,15 @@ export const variables = {
       '"finished=Success", separated by commas, each once; a header prefix has 60 letters, digits and hyphens at ' +
       `most and ends with a hyphen; a code means SUCCESS, ${refusalMeanings.join(', ')}; a state is ` +
       serviceStatuses.join(', '),
-    schema: serviceDialect.optional(),
+    parse: parseServiceDialect,
+    unset: specifiedDialect,
   },
   LONGHAUL_API_KEY: {
     readBy: ['worker'],
     default: 'required, unless one of the next two is set',
     isSecret: true,
     remedy: 'give the API key of the account "default" as one word without spaces',
-    schema: apiKey.optional(),
+    parse: apiKey,
   },
   LONGHAUL_API_KEY_FILE: fileVariable('not set', 'give the path of a file that holds nothing but the API key'),
   LONGHAUL_ACCOUNTS_FILE: fileVariable(
@@ -115,13 +114,15 @@ export const variables = {
     readBy: ['worker'],
     default: '`50`',
     remedy: 'give how many creates a second an account may send, from 0.01 to 10000',
-    schema: rate.optional().default(50),
+    parse: rate,
+    unset: 50,
   },
   LONGHAUL_POLLS_PER_SECOND: {
     readBy: ['worker'],
     default: '`1000`',
     remedy: 'give how many queries a second an account may send, from 0.01 to 10000',
-    schema: rate.optional().default(1_000),
+    parse: rate,
+    unset: 1_000,
   },
   LONGHAUL_SLOTS: {
     readBy: ['worker'],
@@ -129,28 +130,27 @@ export const variables = {
     remedy:
       'give pairs such as "uploads=4,archives=4" of activities, archives, cachedWorkflows, pollers, uploads, watches ' +
       `and workflowTasks, each a whole number from 1 to 100000 (activities, pollers and workflowTasks from 2, workflowTasks to ${maxWorkflowTasks})`,
-    schema: slots.optional(),
+    parse: slots,
+    unset: defaultSlots,
   },
   LONGHAUL_ACCOUNT_PATIENCE: {
     readBy: ['worker'],
     default: '`10 minutes`',
     remedy: 'give a duration such as "90 seconds" or "1h", or "0 s" to try nothing again',
-    schema: duration.optional().default(600_000),
+    parse: parseDuration,
+    unset: 600_000,
   },
   LONGHAUL_ARCHIVE: {
     readBy: ['worker'],
     default: 'required',
     remedy: 'give the path of a folder, or "s3://bucket/prefix", without quotes, "~" or "$"',
-    schema: archive.optional(),
+    parse: archive,
   },
   LONGHAUL_REPLACES_ARCHIVE: {
     readBy: ['worker'],
     default: 'not set: no other archive',
     remedy: 'give the eight digits by which a worker that refused to start named the archive of the tasks',
-    schema: z
-      .string()
-      .regex(/^[0-9a-f]{8}$/)
-      .optional(),
+    parse: archiveDigits,
   },
   LONGHAUL_MAX_OUTPUT_BYTES: bytesVariable(100_000_000_000, 'give a whole number of bytes, from 1', 1),
   LONGHAUL_MAX_TASK_BYTES: bytesVariable(500_000_000_000, 'give a whole number of bytes, from 1', 1),
@@ -163,7 +163,8 @@ export const variables = {
     readBy: ['worker'],
     default: 'none: no local file can be an input',
     remedy: `give folders separated by "${path.delimiter}", without quotes, "~" or "$"`,
-    schema: folders.optional().default([]),
+    parse: folders,
+    unset: none,
   },
   LONGHAUL_INPUT_HOSTS: hostsVariable('none: only public hosts'),
   LONGHAUL_STORAGE_HOSTS: hostsVariable('none: public hosts, and the service’s own machine'),
@@ -171,25 +172,27 @@ export const variables = {
     readBy: ['worker'],
     default: 'none but `LONGHAUL_STAGING`',
     remedy: 'give "s3://bucket/prefix", several separated by commas',
-    schema: bucketPlaces.optional().default([]),
+    parse: bucketPlaces,
+    unset: noPlaces,
   },
   LONGHAUL_STAGING: {
     readBy: ['worker', 'command line'],
     default: 'not set: the worker must see local files itself',
     remedy: 'give "s3://bucket/prefix"',
-    schema: bucketPlace.optional(),
+    parse: bucketPlace,
   },
   LONGHAUL_ALLOW_ACCOUNTS: {
     readBy: ['worker'],
     default: 'not set: every account that it has',
     remedy: 'give names of accounts, separated by commas',
-    schema: accountNames.optional(),
+    parse: accountNames,
   },
   LONGHAUL_REFUSE: {
     readBy: ['worker'],
     default: 'nothing',
     remedy: 'give "tuning", "recreate" or "tuning,recreate"',
-    schema: refusedChoices.optional().default([]),
+    parse: refusedChoices,
+    unset: none,
   },
   LONGHAUL_PRICES_FILE: fileVariable(
     'not set: no price is known',
@@ -202,7 +205,7 @@ export const variables = {
     remedy:
       'give the version of this build, such as "2026-11-22" or a commit, or "deployment/version": letters, digits, ' +
       'dots (not in the deployment), hyphens and underscores, 80 at most each',
-    schema: buildVersion.optional(),
+    parse: buildVersion,
   },
   LONGHAUL_METRICS: {
     readBy: ['worker', 'receiver'],
@@ -210,34 +213,34 @@ export const variables = {
     remedy:
       'give an address of this machine and a port for Prometheus, such as "127.0.0.1:9464" or "[::]:9464", or the URL ' +
       'of an OpenTelemetry collector: "http://collector:4317" for gRPC, "…:4318/v1/metrics" for HTTP',
-    schema: metricsPlace.optional(),
+    parse: metricsPlace,
   },
   LONGHAUL_TRACES_OTLP_URL: {
     readBy: ['worker', 'receiver', 'command line'],
     default: 'not set: no traces',
     remedy: 'give the URL of an OpenTelemetry collector for OTLP over HTTP, such as "http://collector:4318/v1/traces"',
-    schema: baseUrl.optional(),
+    parse: baseUrl,
   },
   LONGHAUL_HEALTH_ADDRESS: {
     readBy: ['worker'],
     default: 'not set: no health endpoint',
     remedy:
       'give an IP address of this machine and a port (0 takes a free one), such as "127.0.0.1:8090" or "[::]:8090"',
-    schema: socketAddress.optional(),
+    parse: socketAddress,
   },
   LONGHAUL_CALLBACK_URL: {
     readBy: ['worker', 'receiver'],
     default: 'not set: no callbacks; required by the receiver',
     remedy:
       'give the URL under which the service reaches the receiver, without a query, its path not "/health", "/live" or "/ready"',
-    schema: callbackUrl.optional(),
+    parse: callbackUrl,
   },
   LONGHAUL_CALLBACK_TOKEN: {
     readBy: ['worker', 'receiver'],
     default: 'not set; required with `LONGHAUL_CALLBACK_URL`',
     isSecret: true,
     remedy: 'give a token of 16 to 200 characters without spaces, or two separated by a comma',
-    schema: callbackTokens.optional(),
+    parse: callbackTokens,
   },
   LONGHAUL_CALLBACK_TOKEN_FILE: fileVariable('not set', 'give the path of a file that holds nothing but the token', [
     'worker',
@@ -248,7 +251,8 @@ export const variables = {
     default: '`8080`',
     remedy:
       'give a port from 0 to 65535 (0 takes a free one and logs it); in Kubernetes, where a Service may set it, enableServiceLinks: false',
-    schema: port.optional().default(8080),
+    parse: port,
+    unset: 8080,
   },
   LONGHAUL_WEBHOOKS_FILE: fileVariable(
     'not set: no webhooks',
@@ -263,44 +267,45 @@ export const variables = {
     readBy: ['codec server'],
     default: '`127.0.0.1:8081`: this machine only',
     remedy: 'give an IP address of this machine and a port, such as "127.0.0.1:8081" or "[::]:8081"',
-    schema: socketAddress.optional().default({ host: '127.0.0.1', port: 8081 }),
+    parse: socketAddress,
+    unset: { host: '127.0.0.1', port: 8081 },
   },
   LONGHAUL_CODEC_TOKEN: {
     readBy: ['codec server'],
     default: 'not set; required unless `LONGHAUL_CODEC_ADDRESS` is of loopback',
     isSecret: true,
     remedy: 'give a token of 16 to 200 characters without spaces, or two separated by a comma',
-    schema: callbackTokens.optional(),
+    parse: callbackTokens,
   },
   LONGHAUL_CODEC_ORIGINS: {
     readBy: ['codec server'],
     default: 'none: no page of a browser',
     remedy:
       'give origins of Web UIs separated by commas, such as "https://temporal.example" or "http://localhost:8233"',
-    schema: origins.optional().default([]),
+    parse: origins,
+    unset: none,
   },
   LONGHAUL_CODEC_ENCODE: choiceVariable('codec server'),
   LONGHAUL_UMASK: {
     readBy: ['worker', 'receiver', 'command line'],
     default: '`077`: files for the own user only',
     remedy: 'give three octal digits that leave the own user every right, such as "077", "027" or "022"',
-    schema: z
-      .string()
-      .regex(/^0?0[0-7]{2}$/)
-      .transform((text) => Number.parseInt(text, 8))
-      .optional(),
+    parse: umask,
+    // Files are for the own user only.
+    unset: 0o077,
   },
   LONGHAUL_LOG_LEVEL: {
     readBy: ['worker', 'receiver', 'codec server'],
     default: '`info`',
     remedy: `give one of ${logLevels.join(', ')}`,
-    schema: z.enum(logLevels).optional().default('info'),
+    parse: oneOf(logLevels),
+    unset: 'info',
   },
   LONGHAUL_WEB_UI_URL: {
     readBy: ['command line'],
     default: 'not set: no links',
     remedy: 'give the base URL of Temporal’s Web UI, such as "http://localhost:8233"',
-    schema: baseUrl.optional(),
+    parse: baseUrl,
   },
 } as const satisfies Record<string, Variable>;
 
@@ -310,7 +315,7 @@ export type VariableName = keyof typeof variables;
 /** The names, in the order of the documentation. */
 export const variableNames = Object.keys(variables) as readonly VariableName[];
 
-/** The names of what this reader reads. */
+/** The names of what this program reads. */
 export function variablesReadBy(reader: VariableReader): VariableName[] {
   return variableNames.filter((name) => variables[name].readBy.some((one) => one === reader));
 }

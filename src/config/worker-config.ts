@@ -1,37 +1,34 @@
-import { readFileSync } from 'node:fs';
 import type { S3Place } from '../core/uri';
 import { type Account, readAccounts } from './accounts';
-import { readNamedFile, type ReadTextFile, shownFile } from './json-file';
-import { type PriceList, readPrices } from './prices';
-import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
+import { readArchivePlace } from './client-config';
+import { type CodecKeys, readCodecKeys } from './codec-keys';
 import {
-  ConfigError,
-  isClearText,
-  type Loaded,
-  readVariables,
-  readText,
+  Environment,
   ignoredVariableWarnings,
-  type VariableValues,
+  type Loaded,
+  type ReadTextFile,
+  readText,
+  shownFile,
 } from './environment';
+import { type PriceList, readPrices } from './prices';
 import { readTraces, type TracesConfig } from './traces-config';
-import { readWebhooks, type Webhook } from './webhooks';
-import { type VariableName, variables, variablesReadBy } from './variables';
 import {
   type ArchiveConfig,
-  defaultSlots,
+  isClearText,
+  isLoopback,
   type LogLevel,
   type MetricsConfig,
   type SocketAddress,
   type WorkerSlots,
 } from './values';
-import { isLoopback } from './codec-server-config';
+import { variablesReadBy } from './variables';
+import { readWebhooks, type Webhook } from './webhooks';
 
 /** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
 export interface WorkerConfig {
   /** By name; never empty. */
   readonly accounts: ReadonlyMap<string, Account>;
-  /** What it does at the same time, and how it asks for more. */
   readonly slots: WorkerSlots;
   /** How long an unknown account or a refused API key is tried again before it ends a task. */
   readonly accountPatienceMs: number;
@@ -56,7 +53,6 @@ export interface WorkerConfig {
   readonly inputBuckets: readonly S3Place[];
   /** Whether buckets stand in the path of a URL instead of its host. */
   readonly isS3PathStyle: boolean;
-  /** What inputs of tasks may choose. */
   readonly allowed: {
     /** Null: every account. */
     readonly accounts: readonly string[] | null;
@@ -77,7 +73,6 @@ export interface WorkerConfig {
   readonly traces: TracesConfig | null;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
-  /** The receivers of webhooks, by name. */
   readonly webhooks: ReadonlyMap<string, Webhook>;
   /** What payloads are encrypted with; `null`: they are not. */
   readonly codecKeys: CodecKeys | null;
@@ -87,36 +82,38 @@ export interface WorkerConfig {
 }
 
 /**
- * Reads a worker's configuration. Pure but for the files that the variables name.
- *
- * Throws {@link ConfigError} with every problem at once.
+ * Reads a worker's configuration. Pure but for the files that the variables name. Throws {@link ConfigError} with every
+ * problem at once.
  */
-export function loadWorkerConfig(
-  env: NodeJS.ProcessEnv,
-  readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
-): Loaded<WorkerConfig> {
-  const { values, problems } = readVariables(env, variablesReadBy('worker'));
-  const accounts = readAccounts(values, readTextFile, problems);
-  problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
-  const callback = readCallback(env, values, readTextFile, problems);
-  const prices = readPrices(values.LONGHAUL_PRICES_FILE, readTextFile, problems);
-  problems.push(...unknownBudgets(prices, accounts));
-  const traces = readTraces(env, values, problems);
-  const webhooks = readWebhooks(values.LONGHAUL_WEBHOOKS_FILE, readTextFile, problems);
-  const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
-  const unknown = [...ignoredVariableWarnings(env), ...proxyWarnings(env)];
+export function loadWorkerConfig(env: NodeJS.ProcessEnv, readTextFile?: ReadTextFile): Loaded<WorkerConfig> {
+  const environment = new Environment(env, variablesReadBy('worker'), readTextFile);
+  const { values } = environment;
+  const accounts = readAccounts(environment);
+  requireAccounts(environment, accounts);
+  environment.require('LONGHAUL_ARCHIVE');
+  const callback = readCallback(environment);
+  const prices = readPrices(environment);
+  refuseUnknownAccounts(environment, accounts, prices);
+  const traces = readTraces(environment);
+  const webhooks = readWebhooks(environment);
+  const codecKeys = readCodecKeys(environment);
   // A misspelt name is the likeliest reason for a missing variable.
-  const { LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE: isPathStyle, LONGHAUL_STAGING: staging } = values;
-  if (problems.length > 0 || place === undefined) throw new ConfigError([...problems, ...unknown]);
+  const warnings = [...ignoredVariableWarnings(env), ...proxyWarnings(env)];
+  const archive = environment.usable(readArchivePlace(environment), warnings);
 
-  const buckets = [...(staging === undefined ? [] : [staging]), ...values.LONGHAUL_INPUT_BUCKETS];
-  const certificates = readCertificates(readText(env, 'NODE_EXTRA_CA_CERTS'), readTextFile);
+  const buckets = [values.LONGHAUL_STAGING ?? [], values.LONGHAUL_INPUT_BUCKETS].flat();
+  const refused = values.LONGHAUL_REFUSE;
+  for (const { name, serviceUrl } of accounts.values()) {
+    if (!isClearText(serviceUrl)) continue;
+    warnings.push(`The API key of account "${name}" goes to ${serviceUrl} unencrypted; use https.`);
+  }
+  warnings.push(...callbackWarnings(callback));
   const config: WorkerConfig = {
     accounts,
-    slots: values.LONGHAUL_SLOTS ?? defaultSlots,
+    slots: values.LONGHAUL_SLOTS,
     accountPatienceMs: values.LONGHAUL_ACCOUNT_PATIENCE,
-    archive: Object.freeze(place.kind === 's3' ? { ...place, isPathStyle } : place),
-    replacesArchive: values.LONGHAUL_REPLACES_ARCHIVE ?? null,
+    archive,
+    replacesArchive: values.LONGHAUL_REPLACES_ARCHIVE,
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS),
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS),
     storageHosts: Object.freeze(values.LONGHAUL_STORAGE_HOSTS),
@@ -126,78 +123,64 @@ export function loadWorkerConfig(
       reserveBytes: values.LONGHAUL_ARCHIVE_RESERVE_BYTES,
     }),
     inputBuckets: Object.freeze(buckets.map(({ bucket, prefix }): S3Place => ({ bucket, key: prefix }))),
-    isS3PathStyle: isPathStyle,
+    isS3PathStyle: values.LONGHAUL_S3_PATH_STYLE,
     allowed: Object.freeze({
-      accounts: values.LONGHAUL_ALLOW_ACCOUNTS ?? null,
-      tuning: !values.LONGHAUL_REFUSE.includes('tuning'),
-      recreate: !values.LONGHAUL_REFUSE.includes('recreate'),
+      accounts: values.LONGHAUL_ALLOW_ACCOUNTS,
+      tuning: !refused.includes('tuning'),
+      recreate: !refused.includes('recreate'),
     }),
     prices,
-    version: Object.freeze(values.LONGHAUL_BUILD_ID) ?? null,
-    health: values.LONGHAUL_HEALTH_ADDRESS ?? null,
+    version: Object.freeze(values.LONGHAUL_BUILD_ID),
+    health: values.LONGHAUL_HEALTH_ADDRESS,
     healthTellsAccounts: isLoopback(values.LONGHAUL_HEALTH_ADDRESS?.host ?? ''),
-    metrics: values.LONGHAUL_METRICS ?? null,
+    metrics: values.LONGHAUL_METRICS,
     traces,
     callback,
     webhooks,
     codecKeys,
-    extraCaCerts: certificates.file,
+    extraCaCerts: readCertificates(environment, warnings),
     logLevel: values.LONGHAUL_LOG_LEVEL,
   };
-  const clearText = [...accounts.values()]
-    .filter(({ serviceUrl }) => isClearText(serviceUrl))
-    .map(({ name, serviceUrl }) => `The API key of account "${name}" goes to ${serviceUrl} unencrypted; use https.`);
-  const warnings = [...unknown, ...clearText, ...callbackWarnings(callback), ...certificates.warnings];
   return { config: Object.freeze(config), warnings };
 }
 
-function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>): string[] {
-  const isSet = (name: VariableName): boolean => readText(env, name) !== undefined;
-  const hasKey = isSet('LONGHAUL_API_KEY') || isSet('LONGHAUL_API_KEY_FILE') || isSet('LONGHAUL_ACCOUNTS_FILE');
-  const needsServiceUrl = accounts.size === 0 || [...accounts.values()].some(({ serviceUrl }) => serviceUrl === '');
-  const problems: string[] = [];
-  if (!isSet('LONGHAUL_SERVICE_URL') && needsServiceUrl) {
-    problems.push(`LONGHAUL_SERVICE_URL is not set; ${variables.LONGHAUL_SERVICE_URL.remedy}.`);
-  }
-  if (!hasKey)
-    problems.push('No account is set; give LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE.');
-  if (!isSet('LONGHAUL_ARCHIVE')) problems.push(`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`);
-  return problems;
+function requireAccounts(environment: Environment, accounts: ReadonlyMap<string, Account>): void {
+  const services = [...accounts.values()].map(({ serviceUrl }) => serviceUrl);
+  if (services.length === 0 || services.includes('')) environment.require('LONGHAUL_SERVICE_URL');
+  const sources = ['LONGHAUL_API_KEY', 'LONGHAUL_API_KEY_FILE', 'LONGHAUL_ACCOUNTS_FILE'] as const;
+  if (sources.some((name) => environment.isSet(name))) return;
+  environment.problems.push(
+    'No account is set; give LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE.',
+  );
 }
 
-/** A misspelt account would have all of its tasks refused. */
-function unknownAllowed(
-  { LONGHAUL_ALLOW_ACCOUNTS: names = [] }: VariableValues,
+/** A misspelt account would have all of its tasks refused, or spend without a limit. */
+function refuseUnknownAccounts(
+  { values, problems }: Environment,
   accounts: ReadonlyMap<string, Account>,
-): string[] {
-  const known = [...accounts.keys()].join(', ');
-  return names
-    .filter((name) => accounts.size > 0 && !accounts.has(name))
-    .map((name) => `LONGHAUL_ALLOW_ACCOUNTS names "${name}", which is no account of this worker; it has: ${known}.`);
-}
-
-/** A misspelt account would spend without a limit. */
-function unknownBudgets({ dailyBudgets }: PriceList, accounts: ReadonlyMap<string, Account>): string[] {
-  const names = [...accounts.keys()].join(', ');
-  const unknown = [...dailyBudgets.keys()].filter((account) => accounts.size > 0 && !accounts.has(account));
-  return unknown.map((account) => {
-    const words = `LONGHAUL_PRICES_FILE: dailyBudgets has the account ${JSON.stringify(account)}, which this worker does not know`;
-    return `${words}; give one of ${names}.`;
-  });
+  { dailyBudgets }: PriceList,
+): void {
+  if (accounts.size === 0) return;
+  const refuse = (place: string, names: Iterable<string>): void => {
+    for (const name of names) {
+      if (accounts.has(name)) continue;
+      const known = [...accounts.keys()].join(', ');
+      problems.push(`${place} names ${JSON.stringify(name)}, which is no account of this worker; it has: ${known}.`);
+    }
+  };
+  refuse('LONGHAUL_ALLOW_ACCOUNTS', values.LONGHAUL_ALLOW_ACCOUNTS ?? []);
+  refuse('LONGHAUL_PRICES_FILE: dailyBudgets', dailyBudgets.keys());
 }
 
 /** The file, if Node can have read it: Node itself says on its error stream only that it has not, and goes on. */
-function readCertificates(
-  file: string | undefined,
-  readTextFile: ReadTextFile,
-): { readonly file: string | null; readonly warnings: readonly string[] } {
-  if (file === undefined) return { file: null, warnings: [] };
-  const warnings: string[] = [];
-  const text = readNamedFile({ what: 'NODE_EXTRA_CA_CERTS', file }, readTextFile, warnings);
-  if (text === undefined) return { file: null, warnings };
-  if (/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return { file, warnings };
-  const empty = `NODE_EXTRA_CA_CERTS is ${shownFile(file)}, which holds no certificate; give a file of certificates in PEM.`;
-  return { file: null, warnings: [empty] };
+function readCertificates(environment: Environment, warnings: string[]): string | null {
+  const file = readText(environment.env, 'NODE_EXTRA_CA_CERTS');
+  const text = file === undefined ? undefined : environment.readFile('NODE_EXTRA_CA_CERTS', file, warnings);
+  if (file === undefined || text === undefined) return null;
+  if (/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return file;
+  const remedy = 'give a file of certificates in PEM';
+  warnings.push(`NODE_EXTRA_CA_CERTS is ${shownFile(file)}, which holds no certificate; ${remedy}.`);
+  return null;
 }
 
 /** Data names hosts, and what a proxy connects to is not seen here: so none is followed (docs/decisions/0021). */

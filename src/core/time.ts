@@ -98,3 +98,12 @@ export function formatServiceMoment(atMs: number): string {
 function formatServiceTimestamp(instant: Date): string {
   return wallClock(instant.getTime() + serviceOffsetMs);
 }
+
+/** Milliseconds since 1970 of an ISO date or date with time; undefined for a day that there is none of, which `Date` moves on. */
+export function parseDate(text: string): number | undefined {
+  const [day] = /^\d{4}-\d{2}-\d{2}(?![^T ])/.exec(text) ?? [];
+  const startMs = Date.parse(day ?? '');
+  const isDay = !Number.isNaN(startMs) && new Date(startMs).toISOString().slice(0, 10) === day;
+  const atMs = isDay ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : atMs;
+}

@@ -1,6 +1,8 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import type { Secret } from '../config/secret';
 
 /** The answer to one request. */
 export interface Answer {
@@ -15,16 +17,12 @@ export interface ListenOptions<Handled extends Answer> {
   readonly port: number;
   /** An IP address of this machine. @default all of them */
   readonly host?: string;
-  /** How long a request may take to arrive. */
   readonly requestTimeoutMs: number;
   readonly logger: Logger;
-  /** What the log calls a request. */
   readonly logAs: string;
   /** Rejects when the sender gives up before its request is there. */
   readonly handle: (request: IncomingMessage) => Promise<Handled>;
-  /** A request was answered. */
   readonly onAnswered: (handled: Handled, durationMs: number) => void;
-  /** A request was not. */
   readonly onFailed?: (outcome: 'the sender gave up' | 'error') => void;
 }
 
@@ -92,5 +90,68 @@ export async function listen<Handled extends Answer>(options: ListenOptions<Hand
         clearTimeout(cutOff);
       });
     },
+  };
+}
+
+/**
+ * Whether an `Authorization` header brings one of these tokens. Digests are compared, so neither the time nor the length
+ * reveals how much of a guess was right; all are compared, so not which one either.
+ */
+export function createTokenCheck(tokens: readonly Secret[]): (authorization: string | undefined) => boolean {
+  const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const accepted = tokens.map((token) => sha256(`Bearer ${token.reveal()}`));
+  return (authorization = '') => {
+    const given = sha256(authorization);
+    return accepted.map((digest) => timingSafeEqual(digest, given)).includes(true);
+  };
+}
+
+/**
+ * A request's body; `undefined` when it is larger than that. The rest is discarded, so that the sender reads the
+ * answer. Rejects when the sender gives up.
+ */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  return await new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= maxBytes) {
+          chunks.push(chunk);
+          return;
+        }
+        chunks.length = 0;
+        resolve(undefined);
+      })
+      .once('end', () => {
+        resolve(Buffer.concat(chunks));
+      })
+      .once('error', reject);
+  });
+}
+
+/** The path of a request, without its query. */
+export function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
+/** The answer of a health endpoint: no word but the status, for it needs no token. It is not logged. */
+export function healthAnswer({ method }: IncomingMessage, isGood: boolean): Answer {
+  if (method === 'GET' || method === 'HEAD') return { httpStatus: isGood ? 200 : 503 };
+  return { httpStatus: 405, headers: { allow: 'GET, HEAD' } };
+}
+
+/** Runs a function for so many requests at the same time; others get an answer at once. */
+export function limitInFlight<Handled>(most: number, turnedAway: Handled) {
+  let inFlight = 0;
+  return async (take: () => Promise<Handled>): Promise<Handled> => {
+    if (inFlight >= most) return turnedAway;
+    inFlight += 1;
+    try {
+      return await take();
+    } finally {
+      inFlight -= 1;
+    }
   };
 }

@@ -35,7 +35,7 @@ import { createArchiveClient } from '../storage/s3/s3-client';
 import { spoolFolder } from '../storage/spool';
 import type { WorkerTraces } from './worker-traces';
 import { openAccountLimits } from './limits';
-import { keyGauge, requestLog } from './service-request-log';
+import { keyGauge, requestLog } from './telemetry';
 
 /** Whatever a worker runs for workflows. */
 export type AllActivities = Activities & BatchActivities & SweepActivities & WebhookActivities;

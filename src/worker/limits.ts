@@ -49,7 +49,7 @@ const seenWithinMs = 120_000;
 /** So many workers with another archive are named. */
 const maxNamed = 10;
 /** How long Temporal may take to answer. */
-const countTimeoutMs = 5_000;
+const askTimeoutMs = 5_000;
 
 /** A worker whose accounts' limits are shared. */
 interface SharingWorker {
@@ -116,22 +116,31 @@ export async function shareLimits(
   };
 }
 
-/** The workers seen lately. An answer has those of a queue's first partition: several queues and earlier answers count, too. */
+/** A task queue, and which of its two kinds. */
+export interface QueueOfKind {
+  readonly name: string;
+  readonly taskQueueType: temporal.api.enums.v1.TaskQueueType;
+}
+
+/** The workers whose requests for work a queue has, as its first partition knows them. Rejects when Temporal does not answer. */
+export async function askPollers(
+  { connection, namespace }: { readonly connection: NativeConnection; readonly namespace: string },
+  { name, taskQueueType }: QueueOfKind,
+): Promise<readonly temporal.api.taskqueue.v1.PollerInfo.$Properties[]> {
+  const ask = () => connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType });
+  return (await connection.withDeadline(Date.now() + askTimeoutMs, ask)).pollers;
+}
+
+/** The workers seen lately: an answer has those of one partition, so several queues and earlier answers count, too. */
 async function seeWorkers(worker: SharingWorker, seenAtMs: Map<string, number>): Promise<readonly string[]> {
-  const { connection, namespace, taskQueue } = worker;
+  const { taskQueue } = worker;
   const queues = [
     { name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
     { name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
     { name: watchTaskQueue(taskQueue), taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
   ];
-  const answers = await connection.withDeadline(Date.now() + countTimeoutMs, () =>
-    Promise.all(
-      queues.map(({ name, taskQueueType }) =>
-        connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType }),
-      ),
-    ),
-  );
-  for (const { identity, lastAccessTime } of answers.flatMap(({ pollers }) => pollers)) {
+  const answers = await Promise.all(queues.map((queue) => askPollers(worker, queue)));
+  for (const { identity, lastAccessTime } of answers.flat()) {
     const atMs = Number(lastAccessTime?.seconds ?? 0) * 1_000;
     if (identity != null) seenAtMs.set(identity, Math.max(atMs, seenAtMs.get(identity) ?? 0));
   }

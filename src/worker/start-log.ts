@@ -17,7 +17,8 @@ import { ServiceClient, UnauthorizedError } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import { readArchiveIdentity, requireArchiveOfTasks } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';
-import { keyGauge } from './service-request-log';
+import { askPollers } from './limits';
+import { keyGauge } from './telemetry';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 
@@ -63,7 +64,11 @@ export async function identifyArchive(
     requireArchiveOfTasks(archive, async (identity) => {
       const ask = () => findOtherArchive(client, taskQueue, { identity, replaces });
       return await client.connection.withDeadline(Date.now() + askArchiveTimeoutMs, ask).catch((error: unknown) => {
-        if (identity === null) throw unknownArchive(location, error);
+        // An empty folder may be one whose disk is not mounted: it is no archive before Temporal has said that no task has another.
+        if (identity === null) {
+          const words = `${location} has no id yet, and Temporal could not be asked whether the tasks have another archive (${errorMessage(error)}). Mount its disk if it has one, and start the worker again once Temporal answers`;
+          throw new ArchiveError('ARCHIVE_UNUSABLE', words, { cause: error });
+        }
         logger.warn({ err: error, archive: location }, 'which archive the tasks have could not be asked');
         return undefined;
       });
@@ -77,12 +82,6 @@ export async function identifyArchive(
   // A worker of another namespace may have been first.
   await find();
   return id;
-}
-
-/** An empty folder may be one whose disk is not mounted: it is no archive before Temporal has said that no task has another. */
-function unknownArchive(location: string, error: unknown): ArchiveError {
-  const words = `${location} has no id yet, and Temporal could not be asked whether the tasks have another archive (${errorMessage(error)}). Mount its disk if it has one, and start the worker again once Temporal answers`;
-  return new ArchiveError('ARCHIVE_UNUSABLE', words, { cause: error });
 }
 
 /**
@@ -113,23 +112,20 @@ export function logStart(
 }
 
 /** Waits until Temporal has requests for work of this worker at each of its queues; ends early when it is stopped. */
-async function untilQueuesKnow(
-  { connection, namespace, taskQueue, identity }: StartedWorker,
-  signal: AbortSignal,
-): Promise<void> {
+async function untilQueuesKnow(worker: StartedWorker, signal: AbortSignal): Promise<void> {
+  const { taskQueue, identity } = worker;
   const queues = [
     { name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
     ...[taskQueue, transferTaskQueue(taskQueue), archiveTaskQueue(taskQueue), watchTaskQueue(taskQueue)].map(
       (name) => ({ name, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY }),
     ),
   ];
-  for (const { name, taskQueueType } of queues) {
-    const ask = () => connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType });
+  for (const queue of queues) {
     let answers = 0;
     while (!signal.aborted && answers < enoughAnswers) {
-      const answer = await connection.withDeadline(Date.now() + askTimeoutMs, ask).catch(() => undefined);
-      if (answer?.pollers.some((poller) => poller.identity === identity)) break;
-      if (answer !== undefined) answers += 1;
+      const pollers = await askPollers(worker, queue).catch(() => undefined);
+      if (pollers?.some((poller) => poller.identity === identity)) break;
+      if (pollers !== undefined) answers += 1;
       await delay(askQueueEveryMs, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -150,22 +146,18 @@ function choicesOf({ accounts, version, codecKeys, inputRoots, webhooks, extraCa
 }
 
 async function warnOfRoots({ inputRoots }: WorkerConfig, logger: Logger): Promise<void> {
-  const problems = await Promise.all(
-    inputRoots.map(async (folder) => {
-      const reason = await Promise.race([readingProblem(folder), delay(rootTimeoutMs, 'no answer', { ref: false })]);
-      return reason === undefined ? [] : [`${folder} (${reason})`];
-    }),
-  );
-  const folders = problems.flat();
+  const problems = inputRoots.map(async (folder) => {
+    const read = access(folder, constants.R_OK | constants.X_OK).then(
+      () => undefined,
+      (error: unknown) => errorCode(error) || errorMessage(error),
+    );
+    const reason = await Promise.race([read, delay(rootTimeoutMs, 'no answer', { ref: false })]);
+    return reason === undefined ? [] : [`${folder} (${reason})`];
+  });
+  const folders = (await Promise.all(problems)).flat();
   if (folders.length === 0) return;
   const words = `LONGHAUL_INPUT_ROOTS has folders that cannot be read, and tasks whose files are there wait: mount them, correct their paths (folders are separated by "${path.delimiter}"), or leave them out`;
   logger.warn({ folders }, words);
-}
-
-/** Undefined where a folder can be read. */
-async function readingProblem(folder: string): Promise<string | undefined> {
-  const error: unknown = await access(folder, constants.R_OK | constants.X_OK).catch((caught: unknown) => caught);
-  return error === undefined ? undefined : errorCode(error) || errorMessage(error);
 }
 
 async function warnOfVersion({ config: { version }, connection, namespace, logger }: StartedWorker): Promise<void> {

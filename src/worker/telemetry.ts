@@ -4,24 +4,20 @@ import type { Logger } from 'pino';
 import type { ActivityDependencies } from '../activities';
 import { viewLimits } from '../activities/accounts';
 import { countBatches } from '../client/batch/list-batches';
-import { countTasks } from '../client/task/list-tasks';
 import { Sweeps } from '../client/sweeps';
+import { countTasks } from '../client/task/list-tasks';
 import type { TemporalAccess } from '../client/temporal-access';
-import { count, metrics } from '../contract/metrics';
-import type { ReplaySinks } from '../contract/metrics';
+import { type Account, serviceRemedy } from '../config/accounts';
+import { count, metrics, type ReplaySinks, setGauge } from '../contract/metrics';
+import { findingKinds } from '../core/reconcile';
 import { statesThatWait } from '../core/task-state';
+import { Readiness, temporalProbe } from '../servers/health';
+import type { RequestObserver } from '../service';
 import { type Archive, requireReserve } from '../storage/archive/archive';
 import type { ArchiveIdentity } from '../storage/archive/archive-identity';
-import { sampleGauges } from './gauges';
-import { Readiness } from '../servers/readiness';
 
-/** How often a worker that is ready asks Temporal, and writes and removes a small file in the archive. */
-const probeTemporalEveryMs = 10_000;
+/** How often a worker that is ready writes and removes a small file in the archive. */
 const probeArchiveEveryMs = 60_000;
-/** How long Temporal may take to answer. */
-const probeTimeoutMs = 5_000;
-/** How many tasks Temporal is asked about when results expire soon; more make no difference to the one who is woken. */
-const maxExpiringAsked = 50;
 
 /** Whose readiness is watched. */
 interface WatchedWorker {
@@ -38,59 +34,119 @@ interface WatchedWorker {
 
 /** Checks, until it is stopped, whether Temporal answers a worker, and whether its archive takes a write, and outputs. */
 export function watchReadiness(worker: WatchedWorker): Readiness {
-  const { connection, namespace, archive, archiveIdentity, reserveBytes, logger, metricMeter, probeEveryMs } = worker;
-  const probes = {
-    temporal: {
-      everyMs: probeEveryMs ?? probeTemporalEveryMs,
-      check: async () => {
-        const ask = () => connection.workflowService.describeNamespace({ namespace });
-        await connection.withDeadline(Date.now() + probeTimeoutMs, ask);
-      },
-    },
-    archive: {
-      everyMs: probeEveryMs ?? probeArchiveEveryMs,
-      check: async () => {
-        await archiveIdentity.requireSame();
-        await archive.check();
-        await requireReserve(archive, reserveBytes);
-      },
-    },
+  const { connection, namespace, archive, archiveIdentity, reserveBytes, probeEveryMs } = worker;
+  const checkArchive = async (): Promise<void> => {
+    await archiveIdentity.requireSame();
+    await archive.check();
+    await requireReserve(archive, reserveBytes);
   };
-  return new Readiness(probes, { logger, metricMeter });
+  const probes = {
+    temporal: temporalProbe(connection, namespace, probeEveryMs),
+    archive: { everyMs: probeEveryMs ?? probeArchiveEveryMs, check: checkArchive },
+  };
+  return new Readiness(probes, worker);
 }
 
-/** Keeps the gauges of a worker as they are; the function that it returns ends that. */
-export function startGauges(
-  { limits, services, unarchived }: ActivityDependencies,
-  { access, meter, logger }: { readonly access: TemporalAccess; readonly meter: MetricMeter; readonly logger: Logger },
-): () => void {
-  const creates = () => {
-    return Object.entries(viewLimits(limits)).map(([account, state]) => [account, state.creates] as const);
+/** How often limits are read, and how often Temporal is asked: a few requests of every worker. */
+const limitsEveryMs = 5_000;
+const namespaceEveryMs = 60_000;
+/** How many tasks Temporal is asked about when results expire soon; more make no difference to the one who is woken. */
+const maxExpiringAsked = 50;
+
+/** What the gauges of a worker are read from. */
+export interface GaugeSources {
+  readonly limits: ActivityDependencies['limits'];
+  /** Of each account. */
+  readonly services: ReadonlyMap<string, unknown>;
+  readonly unarchived?: ActivityDependencies['unarchived'];
+  readonly access: TemporalAccess;
+  readonly meter: MetricMeter;
+  readonly logger: Logger;
+}
+
+/**
+ * Keeps the gauges of a worker as they are: of its own limits, and of the namespace. What cannot be read keeps its last
+ * value. The function that it returns ends that.
+ */
+export function startGauges(sources: GaugeSources): () => void {
+  const { limits, meter, logger } = sources;
+  const readLimits = (): void => {
+    for (const [account, { creates }] of Object.entries(viewLimits(limits))) {
+      for (const cause of ['account', 'service'] as const) {
+        const isClosed = creates.isHoldingBack && creates.cause === cause;
+        setGauge(meter, metrics.limiterClosed, { account, cause }, isClosed ? 1 : 0);
+      }
+      setGauge(meter, metrics.createsHeldBack, { account }, creates.waiting);
+    }
   };
-  const waitingForPerson = async () => {
-    const counts = statesThatWait.map(async (status) => {
-      return [status, await countTasks(access, { status, running: true })] as const;
-    });
-    return Object.fromEntries(await Promise.all(counts));
+  const sweeps = new Sweeps(sources.access);
+  let isAsking = false;
+  const readNamespace = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    try {
+      await countNamespace(sources, sweeps);
+    } catch (error) {
+      logger.warn(
+        { err: error },
+        'tasks and batches that wait for a person, expire or are not safe could not be counted',
+      );
+    } finally {
+      isAsking = false;
+    }
   };
-  const batchesAtBudget = () => countBatches(access, ['BudgetReached', 'DailyBudgetReached']);
-  const expiring = async () => {
-    const counts = [...services.keys()].map(async (account) => {
-      const requestIds = (unarchived?.expiring(account) ?? []).slice(0, maxExpiringAsked);
-      // Another worker may have archived them since.
-      const tasks = requestIds.length > 0 ? await countTasks(access, { account, requestIds, running: true }) : 0;
-      return [account, tasks] as const;
-    });
-    return Object.fromEntries(await Promise.all(counts));
+  readLimits();
+  void readNamespace();
+  const timers = [setInterval(readLimits, limitsEveryMs), setInterval(() => void readNamespace(), namespaceEveryMs)];
+  for (const timer of timers) timer.unref();
+  return () => {
+    for (const timer of timers) clearInterval(timer);
   };
-  const sweeps = new Sweeps(access);
-  const sweep = () => sweeps.alarm();
-  return sampleGauges(meter, { creates, waitingForPerson, batchesAtBudget, expiring, sweep }, (error) => {
-    logger.warn(
-      { err: error },
-      'tasks and batches that wait for a person, expire or are not safe could not be counted',
-    );
+}
+
+async function countNamespace({ services, unarchived, access, meter }: GaugeSources, sweeps: Sweeps): Promise<void> {
+  const waiting = statesThatWait.map(async (status) => {
+    setGauge(meter, metrics.waitForPerson, { status }, await countTasks(access, { status, running: true }));
   });
+  await Promise.all(waiting);
+  setGauge(meter, metrics.batchesAtBudget, {}, await countBatches(access, ['BudgetReached', 'DailyBudgetReached']));
+  const expiring = [...services.keys()].map(async (account) => {
+    const requestIds = (unarchived?.expiring(account) ?? []).slice(0, maxExpiringAsked);
+    // Another worker may have archived them since.
+    const tasks = requestIds.length > 0 ? await countTasks(access, { account, requestIds, running: true }) : 0;
+    setGauge(meter, metrics.expiring, { account }, tasks);
+  });
+  await Promise.all(expiring);
+  const sweep = await sweeps.alarm();
+  for (const kind of findingKinds) setGauge(meter, metrics.notSafe, { kind }, sweep?.unsafe[kind] ?? 0);
+  const dueMs = Date.parse(sweep?.dueAt ?? '') || 0;
+  setGauge(meter, metrics.sweepDue, {}, Math.floor(dueMs / 1_000));
+}
+
+/** How often the log says again that a key is refused. */
+const refusedKeyEveryMs = 60_000;
+
+/** Logs each request at the level `debug`, and once a minute that the service refuses the key of an account. */
+export function requestLog(logger: Logger, of: Pick<Account, 'name' | 'settings'>): RequestObserver {
+  const account = of.name;
+  let nextMs = 0;
+  return (end) => {
+    logger.debug({ account, ...end }, 'request to the service');
+    if (end.keyRefused !== true || performance.now() < nextMs) return;
+    nextMs = performance.now() + refusedKeyEveryMs;
+    logger.warn({ account, ...end, remedy: serviceRemedy(of) }, 'the service refuses the API key of the account');
+  };
+}
+
+/** Keeps whether the service refuses the key of an account, by its last answer. */
+export function keyGauge(meter: MetricMeter, account: string): RequestObserver {
+  let known: boolean | undefined;
+  return (end) => {
+    const isRefused = end.keyRefused === true;
+    if (end.status === null || isRefused === known) return;
+    known = isRefused;
+    setGauge(meter, metrics.keyRefused, { account }, known ? 1 : 0);
+  };
 }
 
 /** One line for all replays of this time: after a restart there may be hundreds. */

@@ -92,10 +92,6 @@ export function temporalLogger(logger: Logger): TemporalLogger {
     }
     logger[expected.has(message) ? 'debug' : levels[level]](fields, message);
   };
-  const at =
-    (level: TemporalLevel) =>
-    (message: string, meta?: LogMetadata): void => {
-      log(level, message, meta);
-    };
+  const at = (level: TemporalLevel) => log.bind(undefined, level);
   return { log, trace: at('TRACE'), debug: at('DEBUG'), info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
 }

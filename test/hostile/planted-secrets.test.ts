@@ -8,7 +8,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { FolderArchive } from '../../src/storage/archive/folder-archive';
 import { spoolFolder } from '../../src/storage/spool';
-import { startHealthServer } from '../../src/servers/health-server';
+import { startHealthServer } from '../../src/servers/health';
 import { createLogger } from '../../src/worker/logger';
 import { startBucketServer } from '../support/bucket-server';
 import { eventually } from '../support/eventually';
@@ -126,7 +126,7 @@ const places: Readonly<Record<string, () => Promise<Evidence[]> | Evidence[]>> =
   'what the health endpoint tells': async () => {
     const health = await startHealthServer(
       { port: 0, host: '127.0.0.1' },
-      { states: () => ['RUNNING'], further: () => ({ note: secret }) },
+      { states: () => ['RUNNING'], parts: () => ({}), further: () => ({ note: secret }) },
     );
     try {
       return textsOf(await (await fetch(health?.url ?? '')).text(), 'health');

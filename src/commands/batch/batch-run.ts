@@ -13,7 +13,7 @@ import {
   withLonghaul,
 } from '../command-context';
 import { exitCodes } from '../exit-code';
-import { warnOfMissingWorkers } from '../worker-warning';
+import { warnOfMissingWorkers } from '../command-context';
 import { taskQueueOption, wholeNumber } from '../shared-options';
 import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
 import {

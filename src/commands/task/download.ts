@@ -82,18 +82,11 @@ async function download(context: CommandContext, id: string, options: DownloadOp
   });
 }
 
-/** A task that is over, and what the archive has of it. */
-interface FoundTask {
-  readonly task: ArchivedTask;
-  /** Why the task failed although it left something. */
-  readonly failure: TaskFailedError | null;
-}
-
 async function findTask(
   context: CommandContext,
   archive: Archive,
   { id, manifest, partial }: { readonly id: string; readonly manifest: string | undefined; readonly partial: boolean },
-): Promise<FoundTask> {
+): Promise<{ readonly task: ArchivedTask; readonly failure: TaskFailedError | null }> {
   const { findArchivedTask, namesOfPath, usualManifestNames } = await import('../../archive/archived-task.js');
   if (manifest !== undefined) {
     const task = await findArchivedTask(archive, namesOfPath(archive, manifest), null, null);
@@ -164,17 +157,15 @@ async function readEnd(task: TaskHandle, archive: Archive, partial: boolean): Pr
   }
 }
 
-interface FileDisplay {
-  readonly onProgress?: (file: FileProgress) => void;
-  readonly onFile?: (file: KeptFile) => void;
-  readonly stop: () => void;
-}
-
 const barWidth = 20;
 const longestLine = 500;
 
 /** On a terminal a line for each file that is on its way, elsewhere one for each that has come. */
-function openFileProgress(stream: Output & NodeJS.WritableStream): FileDisplay {
+function openFileProgress(stream: Output & NodeJS.WritableStream): {
+  readonly onProgress?: (file: FileProgress) => void;
+  readonly onFile?: (file: KeptFile) => void;
+  readonly stop: () => void;
+} {
   if (stream.isTTY !== true) {
     const onFile = ({ path: file, bytes, isNew }: KeptFile): void => {
       stream.write(`${fit(`${isNew ? 'fetched' : 'here   '}  ${file}  (${formatBytes(bytes)})`, longestLine)}\n`);
@@ -183,14 +174,11 @@ function openFileProgress(stream: Output & NodeJS.WritableStream): FileDisplay {
   }
   const lines = new TerminalLines(stream, Date.now);
   const shown = new Map<string, FileProgress>();
-  const show = (): void => {
-    lines.show([...shown.values()].map((file) => () => fileLine(file)));
-  };
   return {
     onProgress: (file) => {
       if (file.bytes === file.totalBytes) shown.delete(file.name);
       else shown.set(file.name, file);
-      show();
+      lines.show([...shown.values()].map((one) => () => fileLine(one)));
     },
     stop: () => {
       lines.stop();

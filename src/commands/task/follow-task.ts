@@ -5,11 +5,17 @@ import type { TaskView } from '../../client/task/task-view';
 import type { TaskResult } from '../../contract/task-result';
 import { taskCommands } from '../../contract/task-advice';
 import { statesThatWait } from '../../core/task-state';
-import { type CommandContext, type ConnectionOptions, type Output, printJson, untilStarted } from '../command-context';
+import {
+  type CommandContext,
+  type ConnectionOptions,
+  type Output,
+  printJson,
+  untilStarted,
+  warnOfMissingWorkers,
+} from '../command-context';
 import { exitCodes } from '../exit-code';
 import { choiceLines, formatDetails, formatState, resultText, statusLine, statusText, transferLine } from './task-text';
 import { fit, TerminalLines } from '../terminal';
-import { warnOfMissingWorkers } from '../worker-warning';
 
 /** Options of commands that start a task. */
 export interface FinishStartOptions extends ConnectionOptions {
@@ -83,7 +89,7 @@ function parkedText({ workflowId, status, stuck }: TaskView): string {
 }
 
 /** How following a task ended. */
-export type Followed =
+type Followed =
   | { readonly kind: 'ended'; readonly result: TaskResult }
   /** Ctrl-C: the task goes on. */
   | { readonly kind: 'detached' }
@@ -143,73 +149,45 @@ export interface Progress {
   stop(): void;
 }
 
+const longestLine = 500;
+
 /**
- * A display for the stream: redrawn lines on a terminal, plain lines elsewhere.
+ * A display for the stream: a redrawn line for the task and one for each transfer on a terminal, elsewhere a plain line for
+ * every change.
  *
  * @internal exported for tests
  */
 export function openProgress(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): Progress {
-  return stream.isTTY === true ? new TerminalProgress(stream, now) : new LineProgress(stream, now);
-}
-
-/** How long the task has taken so far, or took. */
-function elapsedMs({ startedAt, endedAt }: TaskView, nowMs: number): number {
-  return (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
-}
-
-/** A line for the task and one for each transfer. */
-class TerminalProgress implements Progress {
-  readonly #lines: TerminalLines;
-
-  constructor(stream: Output & NodeJS.WritableStream, now: () => number) {
-    this.#lines = new TerminalLines(stream, now);
+  const lineOf = (view: TaskView, nowMs: number): string => {
+    const endMs = view.endedAt === null ? nowMs : Date.parse(view.endedAt);
+    return statusLine(view, endMs - Date.parse(view.startedAt));
+  };
+  if (stream.isTTY === true) {
+    const lines = new TerminalLines(stream, now);
+    return {
+      show: (view) => {
+        const transfers = view.transfers.map((transfer) => () => transferLine(transfer));
+        lines.show([(nowMs) => lineOf(view, nowMs), ...transfers]);
+      },
+      stop: () => {
+        lines.stop();
+      },
+    };
   }
-
-  show(view: TaskView): void {
-    this.#lines.show([
-      (nowMs) => statusLine(view, elapsedMs(view, nowMs)),
-      ...view.transfers.map((transfer) => () => transferLine(transfer)),
-    ]);
-  }
-
-  stop(): void {
-    this.#lines.stop();
-  }
-}
-
-const longestLine = 500;
-
-/** A plain line for every change, for logs and files. */
-class LineProgress implements Progress {
-  readonly #stream: Output;
-  readonly #now: () => number;
-  #last = '';
-  readonly #transfers = new Set<string>();
-
-  constructor(stream: Output, now: () => number) {
-    this.#stream = stream;
-    this.#now = now;
-  }
-
-  show(view: TaskView): void {
-    const state = [formatState(view), ...formatDetails(view)].join(' · ');
-    if (state !== this.#last) {
-      this.#last = state;
-      this.#write(statusLine(view, elapsedMs(view, this.#now())));
-    }
-    for (const transfer of view.transfers) {
-      const key = `${transfer.transfer} ${transfer.name}`;
-      if (this.#transfers.has(key)) continue;
-      this.#transfers.add(key);
-      this.#write(transferLine(transfer));
-    }
-  }
-
-  stop(): void {
-    this.#transfers.clear();
-  }
-
-  #write(line: string): void {
-    this.#stream.write(`${fit(line, longestLine)}\n`);
-  }
+  const write = (line: string): unknown => stream.write(`${fit(line, longestLine)}\n`);
+  const shown = new Set<string>();
+  let last = '';
+  return {
+    show: (view) => {
+      const state = [formatState(view), ...formatDetails(view)].join(' · ');
+      if (state !== last) write(lineOf(view, now()));
+      last = state;
+      for (const transfer of view.transfers) {
+        const key = `${transfer.transfer} ${transfer.name}`;
+        if (!shown.has(key)) write(transferLine(transfer));
+        shown.add(key);
+      }
+    },
+    stop: () => undefined,
+  };
 }

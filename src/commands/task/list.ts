@@ -89,17 +89,10 @@ export function addListCommand(program: Command, context: CommandContext): void 
     });
 }
 
+/** A task of the list, with what keeps it from going on where that was asked. */
 type ShownTask = ListedTask & { readonly heldUp?: HeldUp };
 
-interface FoundTasks extends Omit<HeldUpTasks, 'tasks'> {
-  readonly tasks: readonly ShownTask[];
-}
-
-async function listFirst(
-  longhaul: Longhaul,
-  filter: Omit<ListTasksOptions, 'limit'>,
-  count: number,
-): Promise<FoundTasks> {
+async function listFirst(longhaul: Longhaul, filter: ListTasksOptions, count: number): Promise<FoundTasks> {
   const tasks: ListedTask[] = [];
   // One more than is shown tells whether there are more.
   for await (const task of longhaul.list({ ...filter, limit: count + 1 })) tasks.push(task);
@@ -168,13 +161,13 @@ function shownState({ status, execution, stuck, paused, heldUp }: ShownTask): st
 /** A task that cannot go on now. */
 export type HeldUpTask = ListedTask & { readonly heldUp: HeldUp };
 
-/** What was found of held-up tasks. */
-export interface HeldUpTasks {
+/** What was found. */
+export interface FoundTasks<Task extends ShownTask = ShownTask> {
   /** In Temporal's order, at most as many as asked for. */
-  readonly tasks: readonly HeldUpTask[];
+  readonly tasks: readonly Task[];
   /** Whether there are more than these among those that were looked at. */
   readonly isCut: boolean;
-  /** How many tasks were looked at, if more run: there may be others. Null: all that run. */
+  /** How many tasks were asked about, if more run: there may be others. Null: all. */
   readonly lookedAt: number | null;
 }
 
@@ -186,24 +179,16 @@ const atOnce = 20;
 /** The tasks that run and are held up; the rest of the filter holds as for any list. Throws what a list throws. */
 export async function findHeldUpTasks(
   longhaul: Longhaul,
-  filter: Omit<ListTasksOptions, 'limit'>,
+  filter: ListTasksOptions,
   count: number,
   most = maxLookedAt,
-): Promise<HeldUpTasks> {
+): Promise<FoundTasks<HeldUpTask>> {
   const running: ListedTask[] = [];
   for await (const task of longhaul.list({ ...filter, running: true, limit: most + 1 })) running.push(task);
-  const looked = running.slice(0, most);
-  const found = Readable.from(looked).map(
-    async (task: ListedTask) => {
-      const heldUp = await heldUpOf(longhaul, task.workflowId);
-      return [heldUp === null ? null : { ...task, heldUp }];
-    },
-    { concurrency: atOnce },
-  );
-  const tasks: HeldUpTask[] = [];
-  for await (const [task] of found as AsyncIterable<[HeldUpTask | null]>) if (task !== null) tasks.push(task);
+  const asked = await askHeldUp(longhaul, running.slice(0, most), () => true);
+  const tasks = asked.filter((task): task is HeldUpTask => task.heldUp !== undefined);
   const isCut = tasks.length > count;
-  return { tasks: tasks.slice(0, count), isCut, lookedAt: running.length > most ? looked.length : null };
+  return { tasks: tasks.slice(0, count), isCut, lookedAt: running.length > most ? most : null };
 }
 
 /** So many of the tasks of a list are asked why they are not created. */
@@ -213,27 +198,27 @@ const maxAsked = 100;
 export async function withHeldUpCreates(
   longhaul: Longhaul,
   tasks: readonly ListedTask[],
-): Promise<readonly (ListedTask & Partial<HeldUpTask>)[]> {
+): Promise<readonly ShownTask[]> {
   let asked = 0;
-  const told = Readable.from(tasks).map(
-    async (task: ListedTask) => {
-      if (task.status !== 'Creating' || task.isOver || (asked += 1) > maxAsked) return task;
-      const heldUp = await heldUpOf(longhaul, task.workflowId);
-      return heldUp === null ? task : { ...task, heldUp };
-    },
-    { concurrency: atOnce },
-  );
-  return (await told.toArray()) as (ListedTask & Partial<HeldUpTask>)[];
+  return await askHeldUp(longhaul, tasks, (task) => task.status === 'Creating' && !task.isOver && ++asked <= maxAsked);
 }
 
-async function heldUpOf(longhaul: Longhaul, workflowId: string): Promise<HeldUp | null> {
-  try {
-    return await longhaul.task(workflowId).heldUp();
-  } catch (error) {
-    // It ended since it was listed, and Temporal has forgotten it.
-    if (error instanceof UnknownTaskError) return null;
-    throw error;
-  }
+async function askHeldUp(
+  longhaul: Longhaul,
+  tasks: readonly ListedTask[],
+  isAsked: (task: ListedTask) => boolean,
+): Promise<readonly ShownTask[]> {
+  const ask = async (task: ListedTask): Promise<ShownTask> => {
+    if (!isAsked(task)) return task;
+    try {
+      return { ...task, heldUp: (await longhaul.task(task.workflowId).heldUp()) ?? undefined };
+    } catch (error) {
+      // It ended since it was listed, and Temporal has forgotten it.
+      if (error instanceof UnknownTaskError) return task;
+      throw error;
+    }
+  };
+  return (await Readable.from(tasks).map(ask, { concurrency: atOnce }).toArray()) as ShownTask[];
 }
 
 /** Why a task is held up, as a line. */

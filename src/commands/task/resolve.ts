@@ -126,6 +126,7 @@ interface ResolveManyOptions {
   readonly json?: true;
 }
 
+/** What a task answered to a decision. */
 interface Answer {
   readonly workflowId: string;
   readonly words: string;

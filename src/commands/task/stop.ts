@@ -11,18 +11,13 @@ import { followToTheEnd } from './follow-task';
 import { choiceLines, cutOffText } from './task-text';
 import { detachedAnyway, idArgument } from '../shared-options';
 
-/** One way to end a task. */
-export interface StopVerbCommand {
-  readonly verb: 'cancel' | 'interrupt' | 'stop';
-  readonly description: string;
-  ask(task: TaskHandle): Promise<void>;
-}
+type StopVerb = 'cancel' | 'interrupt' | 'stop';
 
 /** A worker that answers does so at once; without one, the request is on record all the same. */
 const statusWithinMs = 2_000;
 
 /** What keeps the request from being sent now: no worker answers, its workflow is stuck, or a person has to decide first. */
-async function obstacle(task: TaskHandle, verb: StopVerbCommand['verb']): Promise<string> {
+async function obstacle(task: TaskHandle, verb: StopVerb): Promise<string> {
   const view = await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
   if (view === undefined) {
     return 'No worker has answered yet. The request is on record, and applies as soon as a worker takes it; "longhaul doctor" says whether one is there.\n';
@@ -37,7 +32,7 @@ async function obstacle(task: TaskHandle, verb: StopVerbCommand['verb']): Promis
  * The task as it stands, if a person has to decide about it first, which to end it here would throw away, or if its
  * workflow was cut off, so that another one has to follow it first.
  */
-async function undecided(task: TaskHandle, { verb }: StopVerbCommand): Promise<TaskView | undefined> {
+async function undecided(task: TaskHandle, verb: StopVerb): Promise<TaskView | undefined> {
   // What keeps the status from being read keeps the request from being sent, and says so better.
   const view = await task.status().catch(() => undefined);
   if (view === undefined || isUnfollowed(view)) return view;
@@ -52,10 +47,7 @@ function isUnfollowed({ execution, requestId, serviceStatus }: TaskView): boolea
   return isCutOff(execution) && requestId !== null && !hasEnded;
 }
 
-function unfollowedText(
-  { workflowId, execution, adoptedBy, account, requestId }: TaskView,
-  verb: StopVerbCommand['verb'],
-): string {
+function unfollowedText({ workflowId, execution, adoptedBy, account, requestId }: TaskView, verb: StopVerb): string {
   const over = `Not asked to ${verb}: the workflow ${workflowId} is over${cutOffText(execution)}, and its task may run on at the service, and be paid.`;
   if (adoptedBy !== null)
     return `${over} It is followed by another workflow:\n  ${taskCommands.end(adoptedBy, verb)}\n`;
@@ -64,7 +56,7 @@ function unfollowedText(
   return `${over} Follow it, then ${verb} that:\n  ${taskCommands.adopt(requestId)}${option} --detach\n  ${taskCommands.end(follower, verb)} --wait\n`;
 }
 
-function undecidedText(view: TaskView, { verb }: StopVerbCommand): string {
+function undecidedText(view: TaskView, verb: StopVerb): string {
   if (view.isOver) return unfollowedText(view, verb);
   const why =
     view.status === 'ArchiveIncomplete'
@@ -84,8 +76,7 @@ interface StopOptions {
 }
 
 /** Adds a command that asks a task to end, and prints how to see the outcome. */
-function addStopVerb(program: Command, context: CommandContext, command: StopVerbCommand): Command {
-  const { verb, description } = command;
+function addStopVerb(program: Command, context: CommandContext, verb: StopVerb, description: string): Command {
   return program
     .command(verb)
     .description(description)
@@ -97,14 +88,14 @@ function addStopVerb(program: Command, context: CommandContext, command: StopVer
     .action(async (id: string, { wait, force, json = false }: StopOptions) => {
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
-        const waits = force === true ? undefined : await undecided(task, command);
+        const waits = force === true ? undefined : await undecided(task, verb);
         if (waits !== undefined) {
-          context.stderr.write(undecidedText(waits, command));
+          context.stderr.write(undecidedText(waits, verb));
           if (json) printJson(context, waits);
           context.exitWith(exitCodes.needsPerson);
           return;
         }
-        await command.ask(task);
+        await task[verb]();
         const { workflowId } = task;
         context.stderr.write(
           `Asked ${workflowId} to ${verb}. What becomes of it: ${taskCommands.status(workflowId)}\n`,
@@ -118,32 +109,23 @@ function addStopVerb(program: Command, context: CommandContext, command: StopVer
 
 /** `longhaul cancel ID`: the service's own cancel. */
 export function addCancelCommand(program: Command, context: CommandContext): void {
-  addStopVerb(program, context, {
-    verb: 'cancel',
-    description:
-      'Asks for the service’s own cancel. It applies before the task is created and while it queues, and never becomes an interrupt; to end a task in any state, use "stop".',
-    ask: (task) => task.cancel(),
-  });
+  const description =
+    'Asks for the service’s own cancel. It applies before the task is created and while it queues, and never becomes an interrupt; to end a task in any state, use "stop".';
+  addStopVerb(program, context, 'cancel', description);
 }
 
 /** `longhaul interrupt ID`: the service's own interrupt. */
 export function addInterruptCommand(program: Command, context: CommandContext): void {
-  addStopVerb(program, context, {
-    verb: 'interrupt',
-    description:
-      'Asks for the service’s own interrupt. It applies while the task runs, and is kept for then when it comes earlier; to end a task in any state, use "stop".',
-    ask: (task) => task.interrupt(),
-  });
+  const description =
+    'Asks for the service’s own interrupt. It applies while the task runs, and is kept for then when it comes earlier; to end a task in any state, use "stop".';
+  addStopVerb(program, context, 'interrupt', description);
 }
 
 /** `longhaul stop ID`: ends a task, whichever of the service's verbs applies. */
 export function addStopCommand(program: Command, context: CommandContext): void {
-  addStopVerb(program, context, {
-    verb: 'stop',
-    description:
-      'Ends a task with whichever of the service’s verbs applies, and confirms the end with the service. A task that succeeded meanwhile is archived, for it is paid. One that waits for a decision is not ended (exit code 5): decide first.',
-    ask: (task) => task.stop(),
-  }).option(
+  const description =
+    'Ends a task with whichever of the service’s verbs applies, and confirms the end with the service. A task that succeeded meanwhile is archived, for it is paid. One that waits for a decision is not ended (exit code 5): decide first.';
+  addStopVerb(program, context, 'stop', description).option(
     '--force',
     'also while it is not known whether the service created it (CreateUncertain): it fails as StopUnconfirmed, and a task that exists runs on and is paid',
   );

@@ -41,16 +41,13 @@ describe('longhaul receiver', () => {
     expect(receiver.output()).not.toContain(token);
   });
 
-  it('does not start where Temporal does not answer, and says where it looked', async () => {
-    const { exitCode, stderr } = await runLonghaul(['receiver'], environment({ TEMPORAL_ADDRESS: '127.0.0.1:1' }));
+  it.each([
+    ['where Temporal does not answer', { TEMPORAL_ADDRESS: '127.0.0.1:1' }, '127.0.0.1:1'],
+    ['in a namespace that does not exist', { TEMPORAL_NAMESPACE: 'nowhere' }, 'no namespace "nowhere"'],
+  ])('does not start %s, and says so', async (_where, env, words) => {
+    const { exitCode, stderr } = await runLonghaul(['receiver'], environment(env));
     expect(exitCode).toBe(6);
-    expect(stderr).toContain('127.0.0.1:1');
-  });
-
-  it('does not start in a namespace that does not exist', async () => {
-    const { exitCode, stderr } = await runLonghaul(['receiver'], environment({ TEMPORAL_NAMESPACE: 'nowhere' }));
-    expect(exitCode).toBe(6);
-    expect(stderr).toContain('no namespace "nowhere"');
+    expect(stderr).toContain(words);
   });
 
   it('does not start on a port that is taken, and says so', async () => {

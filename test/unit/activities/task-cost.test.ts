@@ -1,4 +1,5 @@
 import { recordEnd, toPollResult, toPricedResult } from '../../../src/activities/poll-task';
+import { Environment } from '../../../src/config/environment';
 import { readPrices } from '../../../src/config/prices';
 import type { PollResult } from '../../../src/contract/activities';
 import { type TaskEnding, toRowEnd } from '../../../src/contract/batch/batch-rows';
@@ -15,7 +16,8 @@ const listed = [
   { webAppId: 5, currency: 'EUR', perTask: '0.02', perMillisecond: '0.000003', costTime: 'total_cost_time' },
   { webAppId: 5, currency: 'EUR', perTask: '0.03', validFrom: '2026-03-01T00:00:00+08:00' },
 ];
-const prices = readPrices('prices.json', () => JSON.stringify({ prices: listed }), []);
+const env = { LONGHAUL_PRICES_FILE: 'prices.json' };
+const prices = readPrices(new Environment(env, ['LONGHAUL_PRICES_FILE'], () => JSON.stringify({ prices: listed })));
 
 const detail = { status: 'Success', costTimes: { total_cost_time: 8_123 } };
 const task = { account: 'default', webAppId: 5 };

@@ -15,8 +15,7 @@ function refusalOf(name: keyof typeof open, place: unknown): string {
 
 describe('a place of files that a program gives', () => {
   it.each<[keyof typeof open, unknown, string]>([
-    ['openArchive', '/srv/archive', 'The options are "/srv/archive"; give { place: "/srv/archive" }.'],
-    ['openStaging', 's3://x', 'The options are "s3://x"; give { place: "s3://x" }.'],
+    ['openStaging', 's3://x', 'The options are "s3://x"; give an object with one or more of place, isPathStyle, env.'],
     ['openStaging', null, 'The options are null; give an object with one or more of place, isPathStyle, env.'],
     ['openStaging', { place: '/x' }, 'place is "/x"; give "s3://bucket/prefix".'],
     ['openStaging', { place: '' }, 'place is ""; give a text.'],

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ConfigError } from '../../../src/config/environment';
 import { loadTemporalConnection } from '../../../src/config/temporal-connection';
 
 /** No configuration file. */
@@ -8,8 +9,8 @@ const noFile = { XDG_CONFIG_HOME: '/nowhere' };
 
 describe('the address of Temporal', () => {
   it.each([
-    ['http://localhost:7233', /TEMPORAL_ADDRESS is "http:.* has the scheme http; give host:port without one/],
-    ['localhost:72330', /TEMPORAL_ADDRESS is "localhost:72330"; give host:port, such as "localhost:7233"/],
+    ['http://localhost:7233', /TEMPORAL_ADDRESS is "http:.*; give host:port without a scheme/],
+    ['localhost:72330', /TEMPORAL_ADDRESS is "localhost:72330"; give host:port/],
     ['localhost:', /TEMPORAL_ADDRESS is "localhost:"; give host:port/],
     ['temporal/api:7233', /TEMPORAL_ADDRESS is "temporal.*; give host:port/],
   ])('is refused with what is no host and port: %s', (address, message) => {
@@ -28,6 +29,16 @@ describe('the address of Temporal', () => {
 });
 
 describe('Temporal’s own variables', () => {
+  it('say where it is; without any it is on this machine', () => {
+    expect(loadTemporalConnection(noFile)).toMatchObject({ address: 'localhost:7233', namespace: 'default' });
+    const env = { ...noFile, TEMPORAL_ADDRESS: 'temporal.example:7233', TEMPORAL_NAMESPACE: 'studio' };
+    expect(loadTemporalConnection(env)).toMatchObject({
+      ...{ address: 'temporal.example:7233', namespace: 'studio' },
+      connectionOptions: { address: 'temporal.example:7233' },
+    });
+    expect(() => loadTemporalConnection({ ...noFile, TEMPORAL_PROFILE: 'none' })).toThrow(ConfigError);
+  });
+
   it.each([
     [{ TEMPORAL_TLS: 'ja' }, 'TEMPORAL_TLS is "ja"; give true or false.'],
     [

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Ajv, { type ValidateFunction } from 'ajv';
 import { parse } from 'yaml';
-import { loadCodecServerConfig } from '../../../src/config/codec-server-config';
+import { loadCodecServerConfig } from '../../../src/config/codec-keys';
 import { loadReceiverConfig } from '../../../src/config/callback-config';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
 import { variables, variablesReadBy } from '../../../src/config/variables';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { loadReceiverConfig } from '../../../src/config/callback-config';
-import { loadCodecServerConfig } from '../../../src/config/codec-server-config';
+import { loadCodecServerConfig } from '../../../src/config/codec-keys';
 import { variablesReadBy } from '../../../src/config/variables';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
 import {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadReceiverConfig } from '../../../src/config/callback-config';
-import { loadCodecServerConfig } from '../../../src/config/codec-server-config';
+import { loadCodecServerConfig } from '../../../src/config/codec-keys';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
 import { codeBlocks, markdownPages } from '../../support/markdown';
 import { temporaryFolder } from '../../support/temporary-folder';

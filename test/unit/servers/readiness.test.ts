@@ -1,5 +1,5 @@
 import { createLogger } from '../../../src/worker/logger';
-import { Readiness } from '../../../src/servers/readiness';
+import { Readiness } from '../../../src/servers/health';
 import { eventually } from '../../support/eventually';
 
 const log: string[] = [];

@@ -3,52 +3,12 @@ import { openProgress } from '../../../../src/commands/task/follow-task';
 import { statusLine, transferLine } from '../../../../src/commands/task/task-text';
 import { eventually } from '../../../support/eventually';
 import { drawn, FakeStream } from '../../../support/fake-context';
+import { startedAt, taskView } from './task-view';
 
-const startedAt = '2026-03-01T12:00:00.000Z';
 const afterMs = (elapsedMs: number): (() => number) => {
   return () => Date.parse(startedAt) + elapsedMs;
 };
-
-function view(more: Partial<TaskView> = {}): TaskView {
-  const unknown = {
-    url: null,
-    since: null,
-    endedAt: null,
-    app: null,
-    account: null,
-    taskQueue: 'longhaul',
-    serviceStatus: null,
-    serviceStatusAt: null,
-  };
-  const none = {
-    polls: null,
-    failedPolls: null,
-    createRequests: null,
-    waitingFor: null,
-    nextStep: null,
-    note: null,
-    stuck: null,
-  };
-  return {
-    ...unknown,
-    ...none,
-    workflowId: 'task:a',
-    status: 'Running',
-    isOver: false,
-    execution: 'RUNNING',
-    startedAt,
-    requestId: '3f0c2a4e-51c5-4a3e',
-    tags: [],
-    queuePosition: null,
-    problem: null,
-    stopRequests: [],
-    transfers: [],
-    retrying: [],
-    otherUncertain: [],
-    adoptedBy: null,
-    ...more,
-  };
-}
+const view = (more: Partial<TaskView> = {}): TaskView => taskView({ requestId: '3f0c2a4e-51c5-4a3e', ...more });
 
 const upload = {
   transfer: 'upload',
@@ -105,17 +65,7 @@ describe('a status line', () => {
       {
         status: 'Creating',
         requestId: null,
-        retrying: [
-          {
-            ...{
-              activity: 'createTask',
-              attempt: 3,
-              lastFailure: 'The create waits for its turn',
-              nextAttemptAt: null,
-            },
-            ...{ isPaused: false, waitsForTurn: true },
-          },
-        ],
+        retrying: [{ ...storing, lastFailure: 'The create waits for its turn', waitsForTurn: true }],
       },
       '1:05  Creating · The create waits for its turn',
     ],
@@ -214,13 +164,5 @@ describe('progress on a terminal', () => {
     expect(shown).toBeGreaterThan(hidden ?? 0);
     expect(stream.text.lastIndexOf('\u001b[?7h')).toBeGreaterThan(stream.text.lastIndexOf('\u001b[?7l'));
     expect(stream.text.endsWith('\u001b[0J')).toBe(true);
-  });
-
-  it('writes nothing when nothing was shown', () => {
-    const stream = new FakeStream(80);
-
-    openProgress(stream).stop();
-
-    expect(drawn(stream.text)).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { taskView } from './task-view';
 import { cutOffText, formatRetry, resultText, statusText } from '../../../../src/commands/task/task-text';
 import { formatClock } from '../../../../src/commands/terminal';
 import type { TaskResult } from '../../../../src/contract/task-result';
@@ -50,40 +51,7 @@ describe('an activity that is tried again', () => {
 
 describe('the status of a task as text', () => {
   it('has each decision as a command to paste, with its meaning as a comment', () => {
-    const nothing = {
-      stuck: null,
-      otherUncertain: [],
-      retrying: [],
-      stopRequests: [],
-      transfers: [],
-      tags: [],
-    };
-    const unknown = {
-      serviceStatus: null,
-      serviceStatusAt: null,
-      queuePosition: null,
-      url: null,
-      requestId: null,
-      adoptedBy: null,
-    };
-    const untold = {
-      waitingFor: null,
-      nextStep: null,
-      problem: null,
-      note: null,
-      app: null,
-      account: null,
-      taskQueue: 'longhaul',
-    };
-    const counts = { polls: null, failedPolls: null, createRequests: null };
-    const times = { startedAt: '1970-01-01T00:00:00Z', endedAt: null, since: null };
-    const text = statusText(
-      {
-        ...{ ...nothing, ...unknown, ...untold, ...counts, ...times },
-        ...{ workflowId: 'task:a', status: 'CreateUncertain', isOver: false, execution: 'RUNNING' },
-      },
-      0,
-    );
+    const text = statusText(taskView({ status: 'CreateUncertain' }), 0);
     expect(text).toContain('longhaul resolve a --recreate  # the service does not show it');
     expect(text).not.toMatch(/--(?:recreate|abandon) \(/);
   });
