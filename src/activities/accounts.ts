@@ -3,7 +3,7 @@ import { failureTypes } from '../contract/failure-types';
 import type { TaskChoices } from '../contract/task-input';
 import { showValue } from '../core/text';
 import type { ServiceClient } from '../service';
-import type { AccountGate, AccountGateView } from '../service/account-gate';
+import type { AccountGate } from '../service/account-gate';
 
 /** What a worker has of each account, by the account's name. */
 export interface AccountDependencies {
@@ -38,7 +38,7 @@ export function getLimits({ limits, allowed }: AccountDependencies, account: str
   return getEntry(limits, account);
 }
 
-export function viewLimits(limits: ReadonlyMap<string, AccountGate>): Record<string, AccountGateView> {
+export function viewLimits(limits: ReadonlyMap<string, AccountGate>): Record<string, ReturnType<AccountGate['view']>> {
   return Object.fromEntries([...limits].map(([name, gate]) => [name, gate.view()]));
 }
 

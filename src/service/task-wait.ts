@@ -26,8 +26,8 @@ import {
   UnauthorizedError,
 } from './errors';
 import type { CallOptions } from './client-options';
-import type { TaskDetail } from './task-detail';
-import type { TaskOutputs } from './task-outputs';
+import type { TaskDetail } from './tasks';
+import type { TaskOutputs } from './tasks';
 
 /** How a task is waited for. */
 export interface WaitForTaskOptions {

@@ -11,17 +11,26 @@ import {
   type S3Timeouts,
 } from './s3/s3-client';
 
-/** Temporary credentials and the bucket that they are for (specification, section 2.6). */
-export interface UploadAccess {
-  readonly bucket: string;
+/**
+ * Where one file may be uploaded, and the temporary credentials for it (specification, section 2.6). Their lifetime
+ * is not specified: take a fresh token for every attempt. Printing or serializing it shows no credential.
+ */
+export interface UploadToken {
+  /** Key of the object; needed again at commit. */
+  readonly objectKey: string;
   readonly accessKeyId: string;
   readonly accessKeySecret: string;
   readonly securityToken: string;
+  /** Storage access host, with or without a scheme, with or without the bucket's label in front. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  /** As given, with its `oss-` prefix. */
+  readonly region: string;
 }
 
 /** A client with the credentials of an upload token; destroy it afterwards. Its settings are what Alibaba OSS needs, and no environment’s. */
 export function createUploadClient(
-  access: UploadAccess,
+  token: UploadToken,
   endpoint: UploadEndpoint,
   { timeouts, rule }: { readonly timeouts: S3Timeouts; readonly rule: ConnectionRule },
 ): S3Client {
@@ -33,12 +42,12 @@ export function createUploadClient(
     useFipsEndpoint: false,
     useDualstackEndpoint: false,
     credentials: {
-      accessKeyId: access.accessKeyId,
-      secretAccessKey: access.accessKeySecret,
-      sessionToken: access.securityToken,
+      accessKeyId: token.accessKeyId,
+      secretAccessKey: token.accessKeySecret,
+      sessionToken: token.securityToken,
     },
   });
-  onlyTo(client, access.bucket, endpoint.bucketHost);
+  onlyTo(client, token.bucket, endpoint.bucketHost);
   repeatAfterClockCorrection(client);
   requireETags(client);
   boundAnswers(client);
@@ -75,15 +84,6 @@ function onlyTo(client: S3Client, bucket: string, bucketHost: string): void {
   );
 }
 
-/** The access host and bucket of an upload token, as the service gave them (specification, section 2.6). */
-export interface UploadLocation {
-  /** With or without a scheme, with or without the bucket's label in front. */
-  readonly endpoint: string;
-  readonly bucket: string;
-  /** May carry an `oss-` prefix. */
-  readonly region: string;
-}
-
 /** Where to send the PUT, and which region to sign for. */
 export interface UploadEndpoint {
   /** Without the bucket. */
@@ -97,6 +97,10 @@ export interface UploadEndpoint {
   readonly signingRegion: string;
 }
 
+/** What to do about a host that is refused. */
+export const allowHost =
+  'add the host to LONGHAUL_STORAGE_HOSTS of the worker, or to storageHosts of a ServiceClient, if that is right';
+
 const loopbackHost = /^(127(\.\d{1,3}){3}|\[::1\]|([a-z0-9-]+\.)*localhost)$/i;
 
 /**
@@ -107,7 +111,7 @@ const loopbackHost = /^(127(\.\d{1,3}){3}|\[::1\]|([a-z0-9-]+\.)*localhost)$/i;
  * configured: the body is not signed, so TLS is its only protection.
  */
 export function readUploadEndpoint(
-  { endpoint, bucket, region }: UploadLocation,
+  { endpoint, bucket, region }: Pick<UploadToken, 'endpoint' | 'bucket' | 'region'>,
   rule: Pick<ConnectionRule, 'isConfigured'>,
 ): UploadEndpoint {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`;
@@ -123,9 +127,7 @@ export function readUploadEndpoint(
     rule.isConfigured({ host: authority, hostname: host }) ||
     rule.isConfigured({ host: port === '' ? bucketHost : `${bucketHost}:${port}`, hostname: bucketHost });
   if (protocol === 'http:' && !loopbackHost.test(host) && !isConfigured) {
-    const remedy =
-      'add the host to LONGHAUL_STORAGE_HOSTS of the worker, or to storageHosts of a ServiceClient, if that is right';
-    throw unusable(`${host} is plain http, which is refused for everything but this machine; ${remedy}`);
+    throw unusable(`${host} is plain http, which is refused for everything but this machine; ${allowHost}`);
   }
   return {
     url: `${protocol}//${authority}`,

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultPartPlan } from '../../../src/storage/s3/put-object';
-import type { UploadedInput } from '../../../src/storage/upload';
+import type { Measure } from '../../../src/storage/hash';
 import { answerUpload } from '../../support/answer-upload';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -52,7 +52,7 @@ function asked(): string[] {
   });
 }
 
-function upload(change: Partial<PathUpload> = {}): Promise<UploadedInput> {
+function upload(change: Partial<PathUpload> = {}): Promise<Measure> {
   const { port } = new URL(server.url);
   const endpoint = `http://oss-cn-x.localhost:${port}`;
   const token = { objectKey: 'inputs/film.mp4', ...secrets, endpoint, bucket: 'my-bucket', region: 'oss-cn-x' };
