@@ -50,9 +50,8 @@ abstract class HeldBackError extends Error {
   }
 }
 
-/** A query was not sent. */
+/** A query was not sent; `isUnanswered`: because the service answers none, rather than because others have their turn first. */
 export class PollHeldBackError extends HeldBackError {
-  /** Whether that is because the service answers no query, rather than because others have their turn first. */
   readonly isUnanswered: boolean;
 
   constructor(words: string, retryInMs: number, isUnanswered = false) {

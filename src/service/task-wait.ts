@@ -75,20 +75,22 @@ export async function stateByOutputs(
 export async function waitForTask(
   service: TaskReader,
   requestId: string,
-  { signal, timeoutMs, ...options }: WaitForTaskOptions = {},
+  options: WaitForTaskOptions = {},
 ): Promise<TaskDetail> {
+  const { signal, timeoutMs, poll = recommendedPollBounds } = options;
   signal?.throwIfAborted();
   const timeout = new AbortController();
+  const either = signal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, signal]);
+  const timer = timeoutMs && setTimeout(timeout.abort.bind(timeout), timeoutMs);
   const seen: Seen = { known: unseenTask(Date.now()), answeredMs: Date.now() };
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          timeout.abort();
-        }, timeoutMs);
   try {
-    const either = AbortSignal.any([timeout.signal, ...(signal === undefined ? [] : [signal])]);
-    return await pollUntilEnd(service, requestId, { ...options, signal: either }, seen);
+    for (;;) {
+      const { ended, askedToWaitMs } = await pollOnce(service, requestId, { ...options, signal: either }, seen);
+      if (ended !== undefined) return ended;
+      const pauseMs = nextPollDelayMs(toPollSituation(seen.known, Date.now(), Math.random()), poll);
+      // After failures a pause is longer than its bound.
+      await delay(Math.min(Math.max(pauseMs, askedToWaitMs), longestTimerMs), undefined, { signal: either });
+    }
   } catch (error) {
     signal?.throwIfAborted();
     if (timeoutMs === undefined || !timeout.signal.aborted) throw error;
@@ -110,45 +112,32 @@ interface Seen {
   answeredMs: number;
 }
 
-async function pollUntilEnd(
+/** Asks once. Throws the error of a query when it is final, or queries have failed for too long. */
+async function pollOnce(
   service: TaskReader,
   requestId: string,
-  options: Omit<WaitForTaskOptions, 'timeoutMs'> & { readonly signal: AbortSignal },
+  options: WaitForTaskOptions & { readonly signal: AbortSignal },
   seen: Seen,
-): Promise<TaskDetail> {
-  const { signal, poll = recommendedPollBounds, onPoll } = options;
-  for (;;) {
-    let askedToWaitMs = 0;
-    try {
-      let detail = await service.getTask(requestId, { signal });
-      if (asksOutputs(seen.known)) detail = await stateByOutputs(service, requestId, detail, { signal });
-      onPoll?.(detail);
-      if (isTerminal(detail.status)) return detail;
-      seen.known = afterPoll(seen.known, { seen: 'task', ...detail }, Date.now());
-      seen.answeredMs = Date.now();
-    } catch (error) {
-      signal.throwIfAborted();
-      observeFailure(error, options, seen);
-      askedToWaitMs = error instanceof ServiceApiError ? (error.retryAfterMs ?? 0) : 0;
-    }
-    const pauseMs = nextPollDelayMs(toPollSituation(seen.known, Date.now(), Math.random()), poll);
-    // After failures a pause is longer than its bound.
-    await delay(Math.min(Math.max(pauseMs, askedToWaitMs), longestTimerMs), undefined, { signal });
+): Promise<{ readonly ended?: TaskDetail; readonly askedToWaitMs: number }> {
+  const { signal, onPoll, patienceMs = 300_000, notVisibleGraceMs = 60_000 } = options;
+  try {
+    let detail = await service.getTask(requestId, { signal });
+    if (asksOutputs(seen.known)) detail = await stateByOutputs(service, requestId, detail, { signal });
+    onPoll?.(detail);
+    if (isTerminal(detail.status)) return { ended: detail, askedToWaitMs: 0 };
+    seen.known = afterPoll(seen.known, { seen: 'task', ...detail }, Date.now());
+    seen.answeredMs = Date.now();
+    return { askedToWaitMs: 0 };
+  } catch (error) {
+    signal.throwIfAborted();
+    const nowMs = Date.now();
+    const observation = toFailedObservation(error);
+    seen.known = afterPoll(seen.known, observation, nowMs);
+    if (isFinal(error) || isLost(seen.known, observation, notVisibleGraceMs, nowMs)) throw error;
+    if (observation.seen === 'notFound') seen.answeredMs = nowMs;
+    else if (nowMs - seen.answeredMs >= patienceMs) throw error;
+    return { askedToWaitMs: error instanceof ServiceApiError ? (error.retryAfterMs ?? 0) : 0 };
   }
-}
-
-/** Throws the error when it is final, or has lasted for too long. */
-function observeFailure(
-  error: unknown,
-  { patienceMs = 300_000, notVisibleGraceMs = 60_000 }: WaitForTaskOptions,
-  seen: Seen,
-): void {
-  const nowMs = Date.now();
-  const observation = toFailedObservation(error);
-  seen.known = afterPoll(seen.known, observation, nowMs);
-  if (isFinal(error) || isLost(seen.known, observation, notVisibleGraceMs, nowMs)) throw error;
-  if (observation.seen === 'notFound') seen.answeredMs = nowMs;
-  else if (nowMs - seen.answeredMs >= patienceMs) throw error;
 }
 
 /** The same query would be answered the same. */

@@ -1,15 +1,9 @@
 import { isIP } from 'node:net';
+import { isRecord } from '../core/json';
 import { S3Client } from './s3/aws-sdk';
 import { anyAddress, type ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
-import {
-  boundAnswers,
-  hasHostname,
-  repeatAfterClockCorrection,
-  requireETags,
-  s3Settings,
-  type S3Timeouts,
-} from './s3/s3-client';
+import { guard, s3Settings, type S3Timeouts } from './s3/s3-client';
 
 /**
  * Where one file may be uploaded, and the temporary credentials for it (specification, section 2.6). Their lifetime
@@ -48,9 +42,7 @@ export function createUploadClient(
     },
   });
   onlyTo(client, token.bucket, endpoint.bucketHost);
-  repeatAfterClockCorrection(client);
-  requireETags(client);
-  boundAnswers(client);
+  guard(client);
   client.config.systemClockOffset = clockOffsetsMs.get(endpoint.bucketHost) ?? 0;
   return client;
 }
@@ -76,7 +68,7 @@ export function rememberClock(client: S3Client, { bucketHost }: UploadEndpoint):
 function onlyTo(client: S3Client, bucket: string, bucketHost: string): void {
   client.middlewareStack.add(
     (next) => (args) => {
-      if (hasHostname(args.request) && args.request.hostname === bucketHost) return next(args);
+      if (isRecord(args.request) && args.request['hostname'] === bucketHost) return next(args);
       const words = `bucket "${bucket}" has no host of its own at the storage endpoint of the upload token`;
       throw new UploadError('ENDPOINT_UNUSABLE', words);
     },

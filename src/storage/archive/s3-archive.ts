@@ -178,7 +178,7 @@ export class S3Archive implements Archive {
   async #putOnlyNew(name: string, content: string): Promise<boolean> {
     const key = this.#key(name);
     return await this.#attempt(name, async () => {
-      const object = { content, contentType: lookUpContentType(name), metadata: {}, isOnlyNew: true };
+      const object = { content, contentType: lookUpContentType(name), isOnlyNew: true };
       const failure = await this.#bucket.put(key, object).then(
         () => undefined,
         (error: unknown) => error as Error,

@@ -21,7 +21,7 @@ export interface S3Error {
  * access key, the string to sign and the request.
  */
 export function readS3Error(error: unknown, secrets: readonly string[] = []): S3Error {
-  const { name, message, EC, $metadata }: SdkError = typeof error === 'object' && error !== null ? error : {};
+  const { name, message, EC, $metadata }: Partial<Record<string, unknown>> = isRecord(error) ? error : {};
   const status = isRecord($metadata) ? $metadata['httpStatusCode'] : undefined;
   const httpStatus = typeof status === 'number' ? status : undefined;
   const text = (value: unknown): string => safeText(typeof value === 'string' ? value : '', secrets);
@@ -32,13 +32,6 @@ export function readS3Error(error: unknown, secrets: readonly string[] = []): S3
     fineCode: text(EC),
     message: text(message).replace(/^AWS SDK error wrapper for Error: /, ''),
   };
-}
-
-interface SdkError {
-  readonly name?: unknown;
-  readonly message?: unknown;
-  readonly EC?: unknown;
-  readonly $metadata?: unknown;
 }
 
 /** What kept a request from being done. */
