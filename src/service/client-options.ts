@@ -155,10 +155,7 @@ const clientRules: OptionRules<ServiceClientOptions> = {
   traceRequest: method,
 };
 
-/**
- * The base URL of a client. Throws {@link ServiceArgumentError} with every problem of the client's options; no key is
- * quoted.
- */
+/** The base URL of a client. Throws {@link ServiceArgumentError} with every problem of its options; no key is quoted. */
 export function checkedBaseUrl(options: unknown): URL {
   if (!isRecord(options)) throw new ServiceArgumentError('The options are missing; give { baseUrl, apiKey }.');
   const { apiKey, baseUrl, timeouts, secrets } = options;

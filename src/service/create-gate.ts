@@ -86,9 +86,7 @@ export class CreateGate {
 
   /**
    * What that changed; undefined: it was sent before the gate closed, where only a longer `Retry-After` still counts.
-   *
-   * @param isRepeated - only the app that was refused last was refused again: the pause does not grow, since another one
-   * may be taken
+   * `isRepeated`: of the app that was refused last; the pause does not grow, since another one may be taken.
    */
   close(refusal: Refusal, workers: number, isRepeated = false): 'closed' | 'still closed' | undefined {
     const nowMs = this.#now();

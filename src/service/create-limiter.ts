@@ -95,8 +95,7 @@ const takenForMs = 60_000;
 const yieldMs = 1_000;
 
 /**
- * Limits the creates of one account in one worker: by rate, by concurrency, and to none while the service refuses or
- * fails them.
+ * Limits the creates of one account in one worker: by rate, by concurrency, and to none while the service refuses them.
  *
  * What is refused closes the account and its app. Then one create is sent, of another app if one waits; before it, where
  * creates were not just refused for now, a request that costs nothing. A create that is taken opens the account and its
@@ -135,8 +134,7 @@ export class CreateLimiter {
 
   /**
    * Waits shortly for the turn of a create. `undefined`: it is its turn; {@link report} or {@link withdraw} must follow.
-   *
-   * @param check - sends the service a request that costs nothing; what it comes to keeps the create from being sent
+   * The check is a request that costs nothing; what it comes to keeps the create from being sent.
    */
   async acquire(webAppId: number, check: () => Promise<Refusal | undefined>): Promise<HeldBack | undefined> {
     const app = this.#app(webAppId);

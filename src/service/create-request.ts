@@ -26,12 +26,7 @@ export interface CallbackTarget {
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const headerValue = /^[\t\x20-\x7e]*$/;
 
-/**
- * A create as a call.
- *
- * @param mode - a callback takes priority over asynchronous query (section 1)
- * @param headers - the caller's own, which the service echoes in callbacks
- */
+/** A create as a call, with the caller's own headers, which the service echoes in callbacks. */
 export function createCall(
   request: CreateTaskRequest,
   mode: 'sync' | 'async' | CallbackTarget,

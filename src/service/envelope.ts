@@ -101,12 +101,7 @@ function readEnvelope(json: unknown): Envelope {
   };
 }
 
-/**
- * Opens the envelope of section 2.1 and returns its `data`.
- *
- * @throws ServiceApiError when the service refused, by its HTTP status or by the envelope.
- * @throws ServiceResponseInvalidError when the reply is no envelope.
- */
+/** The `data` of the envelope of section 2.1. Throws ServiceApiError for a refusal, ServiceResponseInvalidError for no envelope. */
 export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
   const { json, envelope } = readAccepted(answer, rules);
   if (json === undefined) throw invalidResponse(answer, 'is no JSON');
@@ -116,9 +111,7 @@ export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
 
 /**
  * Reads a reply whose body the specification does not show (sections 4.4, 4.5 and 4.9): any 2xx is success unless it
- * is an envelope that says otherwise.
- *
- * @returns the parsed JSON; undefined when the body is no JSON.
+ * is an envelope that says otherwise. Undefined when the body is no JSON.
  */
 export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
   const { json } = readAccepted(answer, rules);
@@ -162,11 +155,7 @@ export function toRefusal(answer: Answer, json: unknown, rules: EnvelopeRules): 
   return toApiError(answer, readEnvelope(json), rules.codes);
 }
 
-/**
- * Reads `data` by the function for it.
- *
- * @throws ServiceResponseInvalidError naming every field that is wrong, never its value.
- */
+/** Reads `data`. Throws ServiceResponseInvalidError naming every field that is wrong, never its value. */
 export function parseData<T>(read: (data: unknown) => T, data: unknown, answer: Answer): T {
   try {
     return read(data);

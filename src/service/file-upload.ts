@@ -124,7 +124,7 @@ export async function uploadFile(
   const { signal } = options;
   if (signal?.aborted === true && source instanceof Readable) source.destroy();
   signal?.throwIfAborted();
-  const opened = typeof source === 'string' ? await openPath(source) : await spool(source, name ?? '', signal);
+  const opened = await openUpload(source, name, signal);
   try {
     // A link may lead to a file of another name.
     const problems = uploadNameProblems(source, name ?? opened.name);
@@ -148,25 +148,15 @@ export function uploadNameProblems(source: unknown, name: unknown): readonly str
   return [`name is ${shown}; give a file name without folders and with its extension, such as "photo.png".`];
 }
 
-async function openPath(path: string): Promise<OpenedSource> {
-  const real = await realpath(path).catch((error: unknown) => {
-    throw createFail(path)('NOT_FOUND', 'cannot be found', 'give the path of a file', error);
+async function openUpload(source: UploadSource, name = '', signal?: AbortSignal): Promise<OpenedSource> {
+  if (typeof source !== 'string') {
+    // Into a temporary file: the storage wants to know the size first, and a part may have to be sent again.
+    const content = source instanceof Readable ? source : Readable.from([source]);
+    const rules = { maxBytes: maxFileBytes, spoolFolder: spoolFolder() };
+    return await spoolSource(content, { name, signal, fail: createFail(name), rules });
+  }
+  const real = await realpath(source).catch((error: unknown) => {
+    throw createFail(source)('NOT_FOUND', 'cannot be found', 'give the path of a file', error);
   });
   return await openFolderSource(real, { inputRoots: [dirname(real)], maxBytes: maxFileBytes });
-}
-
-/** Into a temporary file: the storage wants to know the size first, and a part may have to be sent again. */
-async function spool(
-  content: Uint8Array | Readable,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<OpenedSource> {
-  return await spoolSource(content instanceof Readable ? content : Readable.from([content]), {
-    name,
-    announcedBytes: 0,
-    signal,
-    onProgress: () => undefined,
-    fail: createFail(name),
-    rules: { maxBytes: maxFileBytes, spoolFolder: spoolFolder() },
-  });
 }

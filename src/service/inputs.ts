@@ -135,11 +135,8 @@ function comparable(name: string): string {
 }
 
 /**
- * The resource of an uploaded object, in the answer to a list of its key. A service that ignores the filter lists other
- * files as well, and none of them may take this one's place: without the id, only one that is listed alone and may be
- * this object's is taken.
- *
- * @param id - as the commit returned it, where that is known
+ * The resource of an uploaded object, in the answer to a list of its key. A service may ignore the filter, and no other file
+ * may take this one's place: without the id that the commit returned, only one that is listed alone is taken.
  */
 export function resourceOfUpload(
   { list, total = list.length }: InputResourcePage,

@@ -103,12 +103,7 @@ export class ServiceTransport {
     return this.#options.baseUrl;
   }
 
-  /**
-   * Sends a call over the shared connections and waits for its complete reply, whatever the status.
-   *
-   * @throws ServiceUnreachableError, ServiceTimeoutError, ServiceResponseInvalidError, ApiKeyUnavailableError,
-   * ServiceClosedError, or the caller's abort reason.
-   */
+  /** Sends a call over the shared connections and waits for its complete reply, whatever the status. Throws ServiceError, or the abort reason. */
   async ask(name: EndpointName, call: Call, limits: ExchangeLimits): Promise<Answer> {
     limits.signal?.throwIfAborted();
     const exchanged = await this.#send(name, call, (request) => exchange(this.#dispatcher, request, limits));

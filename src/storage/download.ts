@@ -19,11 +19,7 @@ export interface Followed {
   readonly response: Dispatcher.ResponseData;
 }
 
-/**
- * Asks for a URL as it is, and for where it redirects to, up to three times; a redirect that cannot be followed is the answer.
- *
- * @param allow - throws for a URL that may not be asked for
- */
+/** Asks for a URL, and for where it redirects to, up to three times, unless `allow` throws. What cannot be followed is the answer. */
 export async function follow(
   start: URL,
   allow: (url: URL) => void,

@@ -38,10 +38,7 @@ export type SourceErrorCode =
 
 const passingCodes: readonly SourceErrorCode[] = ['FETCH_FAILED', 'UNREADABLE_NOW', 'TOO_SLOW'];
 
-/**
- * The source of an input file cannot be used. Only `FETCH_FAILED`, `UNREADABLE_NOW` and, some time later, `TOO_SLOW` are worth
- * another try.
- */
+/** The source of an input file cannot be used. */
 export class SourceError extends StorageError {
   readonly code: SourceErrorCode;
   /** What the task named, without the query of a URL. */

@@ -22,10 +22,8 @@ const samplesPerWindow = 12;
 const answerWindows = 5;
 
 /**
- * Runs a transfer and aborts it when it becomes too slow. An idle timeout does not end a transfer that sends a byte now
- * and then, and a total timeout depends on the size.
- *
- * @param transfer - gets the signal that ends it, and calls back with the bytes moved so far, also from 0 again.
+ * Runs a transfer and aborts it when it becomes too slow, which neither an idle timeout nor a total one tells. The transfer
+ * gets the signal that ends it, and calls back with the bytes moved so far, also from 0 again.
  */
 export async function atMinimumRate<Result>(
   { rate, totalBytes, signal, tooSlow }: WatchedTransfer,

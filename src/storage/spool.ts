@@ -27,10 +27,8 @@ export interface WriteOptions {
 }
 
 /**
- * Writes a content to a temporary file that only this user can read, and hashes it. Close the handle afterwards.
- *
- * @param folder - by default one that is gone again before anything is written, so that a process that is killed leaves none.
- * @throws what `writeContent` throws, or the system's error.
+ * Writes a content to a temporary file that only this user can read, and hashes it. Close the handle afterwards. Without a
+ * folder it is in one that is gone before anything is written. Throws as `writeContent`, or the system's error.
  */
 export async function spoolFile(content: Readable, folder?: string, options?: WriteOptions): Promise<SpooledFile> {
   ignoreLateErrors(content);
@@ -74,10 +72,8 @@ export function ignoreLateErrors(content: Readable): void {
 }
 
 /**
- * Writes a content to an open file and hashes it.
- *
- * @throws the signal's reason, ContentError, or the system's error about the file. Which of the two failed is known
- * only here: destroying the content after a failure of the file makes it fail, too.
+ * Writes a content to an open file and hashes it. Throws the signal's reason, ContentError, or the system's error about the
+ * file: which of the two failed is known only here, since destroying the content makes it fail, too.
  */
 export async function writeContent(
   content: Readable,

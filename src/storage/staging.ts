@@ -45,11 +45,7 @@ const newCount = (): Count => ({ sent: 0, sentBytes: 0, found: 0 });
 /** Files whose URIs are cached. */
 const maxRemembered = 10_000;
 
-/**
- * The key of a file: by its content first, so that it never changes, and with its name, which its resource gets.
- *
- * @internal exported for tests
- */
+/** The key of a file: by its content first, so that it never changes, and with its name. @internal exported for tests */
 export function stagedKey(prefix: string, sha256: string, path: string): string {
   const name = plainFileName(basename(path)).replace(/[?#]/g, '_');
   return [prefix, sha256, name].filter(Boolean).join('/');

@@ -96,10 +96,8 @@ export const allowHost =
 const loopbackHost = /^(127(\.\d{1,3}){3}|\[::1\]|([a-z0-9-]+\.)*localhost)$/i;
 
 /**
- * Reads the access host of a token. The returned host is authoritative and never rewritten, except that a bucket label
- * in front of it is taken off, because the client puts one there.
- *
- * @throws UploadError `ENDPOINT_UNUSABLE` when it is no host, or asks for plain http to another machine that is not
+ * Reads the access host of a token, which is never rewritten, except that a bucket label in front of it is taken off.
+ * Throws UploadError `ENDPOINT_UNUSABLE` when it is no host, or asks for plain http to another machine that is not
  * configured: the body is not signed, so TLS is its only protection.
  */
 export function readUploadEndpoint(

@@ -17,10 +17,8 @@ interface KnownIdentity {
 }
 
 /**
- * The identity of this archive: made at the first use, and kept in it. Throws ArchiveError, also where its file stays
- * incomplete: without an id, an archive that is unmounted would look like this one.
- *
- * @param namespace - which a new archive gets; that of another may differ
+ * The identity of this archive: made at the first use, for this namespace, and kept in it. Throws ArchiveError, also where
+ * its file stays incomplete: without an id, an archive that is unmounted would look like this one.
  */
 export async function readArchiveIdentity(archive: Archive, namespace = 'default'): Promise<KnownIdentity> {
   if ((await archive.read(identityName)) === undefined) {

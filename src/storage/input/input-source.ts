@@ -55,8 +55,8 @@ export type Fail = (code: SourceErrorCode, problem: string, remedy: string, caus
 export interface IncomingSource {
   /** Its file name. */
   readonly name: string;
-  /** The announced size; 0 when there is none. */
-  readonly announcedBytes: number;
+  /** The announced size, if there is one. */
+  readonly announcedBytes?: number;
   /** Of a link: whoever answers may give something else than the file. */
   readonly link?: { readonly askedName: string; readonly mediaType: string };
   readonly rules: Pick<SourceRules, 'maxBytes' | 'spoolFolder'>;
@@ -94,10 +94,7 @@ export async function requireContentOfName(
   }
 }
 
-/**
- * A file name without separators, invisible characters and halves of characters, cut to a bounded length; its extension
- * is kept.
- */
+/** A file name without separators, invisible characters and halves of characters, cut, with its extension. */
 export function plainFileName(name: string): string {
   const { name: stem, ext } = parse(name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_'));
   return `${cut(stem, 100)}${cut(ext, 20)}` || 'input';
@@ -109,14 +106,11 @@ function cut(text: string, maxLength: number): string {
 }
 
 /**
- * Streams a source into a temporary file that only this user can read, and that has no name: when it is released, or
- * its process dies, it is gone.
- *
- * @throws SourceError `EMPTY`, `TOO_LARGE`, `NOT_THE_FILE`, or `UNREADABLE_NOW` where the temporary file is what fails, the
- * signal's reason, or what the body fails with.
+ * Streams a source into a temporary file that has no name: when it is released, or its process dies, it is gone. Throws
+ * SourceError, the signal's reason, or what the body fails with.
  */
 export async function spoolSource(body: Readable, incoming: IncomingSource): Promise<OpenedSource> {
-  const { name, announcedBytes, link, rules, signal, onProgress, fail } = incoming;
+  const { name, announcedBytes = 0, link, rules, signal, onProgress, fail } = incoming;
   const { maxBytes, spoolFolder } = rules;
   const requireSmall = (bytes: number): void => {
     if (bytes <= maxBytes) return;

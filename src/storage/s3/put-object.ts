@@ -59,10 +59,9 @@ export const defaultPartPlan: PartPlan = {
 
 /**
  * Puts a file: in one streamed request, or in parts when it is large and the storage takes them from these credentials.
+ * Returns the SHA-256 (hex) of what was sent; undefined where it went in parts, which are sent in any order.
  *
- * @returns the SHA-256 (hex) of what was sent; undefined where it went in parts, which are sent in any order.
- * @throws the signal's reason, FileUnreadableError, UnexpectedAnswerError where the storage took something else, or the SDK's
- * error.
+ * @throws the signal's reason, FileUnreadableError, UnexpectedAnswerError, or the SDK's error.
  */
 export async function putFile(put: FileToPut, plan = defaultPartPlan): Promise<string | undefined> {
   const { client, bucket, objectKey, sizeBytes, contentType, metadata } = put;
@@ -96,11 +95,8 @@ interface Place {
 }
 
 /**
- * Puts a large file by a multipart upload; the object appears, complete, once the last request succeeds, and not
- * before. A part that fails with a retryable error is sent again; after any other failure the upload is aborted, so
- * that its parts are not kept and charged.
- *
- * @returns false: the storage takes no multipart upload from these credentials, and nothing was begun.
+ * Puts a large file by a multipart upload; after a failure it is aborted, so that its parts are not kept and charged.
+ * False: the storage takes no multipart upload from these credentials, and nothing was begun.
  */
 async function putInParts(put: FileToPut, plan: PartPlan, object: Place): Promise<boolean> {
   const { client, bucket, objectKey, signal } = put;

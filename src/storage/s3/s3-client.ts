@@ -71,13 +71,7 @@ export interface BucketPlace {
   readonly profile?: string;
 }
 
-/**
- * A client for the operator's own buckets. Endpoint, region and credentials come from where every AWS tool finds them:
- * `AWS_*`, the shared files, or the machine's role.
- *
- * @param isPathStyle - whether the bucket stands in the path of a URL instead of its host.
- * @param place - what else than that.
- */
+/** A client for the operator's own buckets, with what every AWS tool finds in `AWS_*`, the shared files or the machine's role. */
 export function createArchiveClient(
   isPathStyle: boolean,
   { region, endpoint, keys, profile }: BucketPlace = {},
