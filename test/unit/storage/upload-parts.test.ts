@@ -77,29 +77,15 @@ describe('the parts on the wire', () => {
 
     expect(uploaded).toEqual({ bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') });
     expect([asked().at(0), asked().at(-1)]).toEqual(['POST uploads', 'POST complete']);
-    expect(asked().sort()).toEqual([
-      'POST complete',
-      'POST uploads',
-      'PUT 1',
-      'PUT 2',
-      'PUT 3',
-      'PUT 4',
-      'PUT 5',
-      'PUT 6',
-    ]);
-    const bodies = [1, 2, 3, 4, 5, 6].map((number) => requests()[asked().indexOf(`PUT ${number}`)]!.bytes);
+    const numbers = ['1', '2', '3', '4', '5', '6'];
+    const puts = numbers.map((number) => `PUT ${number}`);
+    expect(asked().sort()).toEqual(['POST complete', 'POST uploads', ...puts]);
+    const bodies = puts.map((put) => requests()[asked().indexOf(put)]!.bytes);
     expect(bodies.map(({ length }) => length)).toEqual([...Array.from({ length: 5 }, () => partBytes), 17]);
     expect(Buffer.concat(bodies).equals(content)).toBe(true);
     const list = requests().at(-1)!.body;
-    expect([...list.matchAll(/<PartNumber>(\d)</g)].map(([, number]) => number)).toEqual([
-      '1',
-      '2',
-      '3',
-      '4',
-      '5',
-      '6',
-    ]);
-    expect([...list.matchAll(/part-(\d)/g)].map(([, number]) => number)).toEqual(['1', '2', '3', '4', '5', '6']);
+    expect([...list.matchAll(/<PartNumber>(\d)</g)].map(([, number]) => number)).toEqual(numbers);
+    expect([...list.matchAll(/part-(\d)/g)].map(([, number]) => number)).toEqual(numbers);
     expect(progress.at(-1)).toBe(content.length);
   });
 
