@@ -12,6 +12,7 @@ import {
   type OptionRules,
   plainText,
 } from '../core/option-rules';
+import type { PollBounds } from '../core/poll-cadence';
 import type { EnvelopeCodes } from '../core/service-dialect';
 import type { StateWords } from '../core/task-state';
 import { showValue, textRemedy } from '../core/text';
@@ -21,7 +22,7 @@ import { ServiceArgumentError } from './errors';
 import type { UploadFileOptions } from './file-upload';
 import type { InputResourceFilter } from './inputs';
 import type { RequestObserver, TraceRequest } from './service-transport';
-import type { WaitForTaskOptions } from './task-wait';
+import type { TaskDetail } from './tasks';
 
 /** How long each kind of request may take, in milliseconds, from connecting to the last byte of its reply. */
 export interface ServiceTimeouts {
@@ -88,6 +89,22 @@ export interface CreateTaskOptions extends CallOptions {
 export interface CreateTaskAsyncOptions extends CreateTaskOptions {
   /** Chooses the callback mode, which wins over asynchronous query (section 1). */
   readonly callback?: CallbackTarget;
+}
+
+/** How a task is waited for. */
+export interface WaitForTaskOptions {
+  /** Ends the wait, which then rejects with the signal's reason. The task goes on. */
+  readonly signal?: AbortSignal;
+  /** The longest wait in milliseconds, 24 days at most. @default none: until the task has ended */
+  readonly timeoutMs?: number;
+  /** Bounds of the pause between two queries. @default 1000 to 3000 ms, as section 4.2 recommends */
+  readonly poll?: PollBounds;
+  /** For how long, in milliseconds, queries may fail in a row before the last error is thrown. @default 300000 */
+  readonly patienceMs?: number;
+  /** For how long, in milliseconds, "no such task" counts as "not visible yet". @default 60000 */
+  readonly notVisibleGraceMs?: number;
+  /** Called with each answer, such as to show the place in the queue. What it throws ends the wait. */
+  readonly onPoll?: (task: TaskDetail) => void;
 }
 
 /** Which page of committed input files to list. */

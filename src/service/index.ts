@@ -17,6 +17,7 @@ export type {
   CreateTaskOptions,
   ServiceClientOptions,
   ServiceTimeouts,
+  WaitForTaskOptions,
 } from './client-options';
 export type { EndpointName } from './endpoints';
 export type { RequestEnd, RequestObserver, RequestStart, RequestTrace, TraceRequest } from './service-transport';
@@ -41,7 +42,6 @@ export type {
 } from './tasks';
 export type { ServiceTimestamp } from '../core/time';
 export type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
-export type { WaitForTaskOptions } from './task-wait';
 export type { PollBounds } from '../core/poll-cadence';
 export type { InputResource, InputResourceFilter, InputResourcePage } from './inputs';
 export type { UploadToken } from '../storage/upload-client';

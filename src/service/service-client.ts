@@ -25,6 +25,7 @@ import {
   type ServiceTimeouts,
   sourceProblems,
   textProblems,
+  type WaitForTaskOptions,
 } from './client-options';
 import * as create from './create-request';
 import type { Answer, EndpointName } from './endpoints';
@@ -35,7 +36,7 @@ import type { UploadedFile, UploadFileOptions, UploadSource } from './file-uploa
 import * as inputs from './inputs';
 import { type Call, ServiceTransport } from './service-transport';
 import * as tasks from './tasks';
-import { type WaitForTaskOptions, waitForTask } from './task-wait';
+import { waitForTask } from './task-wait';
 
 /** How long each question may take by which a create learns whether it is the key that is refused. */
 const keyQuestionMs = 3_000;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { longestTimerMs } from '../core/option-rules';
-import { nextPollDelayMs, type PollBounds, recommendedPollBounds, toPollSituation } from '../core/poll-cadence';
+import { nextPollDelayMs, recommendedPollBounds, toPollSituation } from '../core/poll-cadence';
 import {
   afterPoll,
   asksOutputs,
@@ -25,25 +25,8 @@ import {
   ServiceTimeoutError,
   UnauthorizedError,
 } from './errors';
-import type { CallOptions } from './client-options';
-import type { TaskDetail } from './tasks';
-import type { TaskOutputs } from './tasks';
-
-/** How a task is waited for. */
-export interface WaitForTaskOptions {
-  /** Ends the wait, which then rejects with the signal's reason. The task goes on. */
-  readonly signal?: AbortSignal;
-  /** The longest wait in milliseconds, 24 days at most. @default none: until the task has ended */
-  readonly timeoutMs?: number;
-  /** Bounds of the pause between two queries. @default 1000 to 3000 ms, as section 4.2 recommends */
-  readonly poll?: PollBounds;
-  /** For how long, in milliseconds, queries may fail in a row before the last error is thrown. @default 300000 */
-  readonly patienceMs?: number;
-  /** For how long, in milliseconds, "no such task" counts as "not visible yet". @default 60000 */
-  readonly notVisibleGraceMs?: number;
-  /** Called with each answer, such as to show the place in the queue. What it throws ends the wait. */
-  readonly onPoll?: (task: TaskDetail) => void;
-}
+import type { CallOptions, WaitForTaskOptions } from './client-options';
+import type { TaskDetail, TaskOutputs } from './tasks';
 
 /** What is asked about the task. */
 export interface TaskReader {

@@ -41,7 +41,7 @@ export async function follow(
 }
 
 /** Gives up a body that is not read to its end, which may never come. */
-export function discard({ body }: Dispatcher.ResponseData): void {
+function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => undefined).destroy();
 }
 

@@ -84,7 +84,7 @@ const problemByStatus: Readonly<Record<number, S3Problem>> = {
 };
 
 /** The problem of a request: by the storage's code first, then by its HTTP status, and without a reply by the SDK's words. */
-export function s3Problem(error: unknown, { httpStatus, storageCode, message }: S3Error): S3Problem {
+function s3Problem(error: unknown, { httpStatus, storageCode, message }: S3Error): S3Problem {
   if (httpStatus !== undefined) {
     const byStatus = problemByStatus[httpStatus] ?? (httpStatus >= 500 ? 'unavailable' : 'refused');
     return Object.hasOwn(problemByCode, storageCode) ? (problemByCode[storageCode] ?? byStatus) : byStatus;

@@ -264,10 +264,25 @@ describe('a file that changes', () => {
     writeFileSync(path, Buffer.alloc(size));
   });
 
-  it.each([
-    ['shrinks', () => void truncateSync(path, 1024)],
-    ['grows', () => void appendFileSync(path, 'more')],
-    ['is written to', () => void writeFileSync(path, Buffer.alloc(size, 1))],
+  it.each<[string, () => void]>([
+    [
+      'shrinks',
+      () => {
+        truncateSync(path, 1024);
+      },
+    ],
+    [
+      'grows',
+      () => {
+        appendFileSync(path, 'more');
+      },
+    ],
+    [
+      'is written to',
+      () => {
+        writeFileSync(path, Buffer.alloc(size, 1));
+      },
+    ],
   ])('because it %s during the upload is noticed', async (_name, change) => {
     let isChanged = false;
     const error = await failureOf(
