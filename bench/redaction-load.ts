@@ -6,8 +6,7 @@ import { ServiceClient } from '../src/service';
 import { endpoints } from '../src/service/endpoints';
 import { openEnvelope, parseData } from '../src/service/envelope';
 import { defaultEnvelopeCodes, defaultSuccessCodes } from '../src/core/service-dialect';
-import { taskDetailSchema } from '../src/service/task-detail';
-import { taskOutputsSchema } from '../src/service/task-outputs';
+import { readTaskDetail, readTaskOutputs } from '../src/service/tasks';
 import { profileTasks } from './task-profile';
 
 /** Replies that are read for one measurement, and measurements of which the median counts. */
@@ -90,11 +89,13 @@ async function main(): Promise<void> {
   for (const [name, endpoint, data] of cases) {
     const body = JSON.stringify({ code: 20000, message: 'Ok', status: true, data });
     const answer = { endpoint: endpoints[endpoint], reply: { httpStatus: 200, text: body }, refusesKey: false };
-    const schema: z.ZodType = endpoint === 'detail' ? taskDetailSchema : taskOutputsSchema;
+    const read: (data: unknown) => unknown = endpoint === 'detail' ? readTaskDetail : readTaskOutputs;
     const plain: z.ZodType = endpoint === 'detail' ? plainDetail : plainOutputs;
     const times = name.includes('200') ? replies / 20 : replies;
-    const withUs = medianMicroseconds(times, () => parseData(schema, openEnvelope(answer, rules), answer));
-    const withoutUs = medianMicroseconds(times, () => parseData(plain, openEnvelope(answer, rules), answer));
+    const withUs = medianMicroseconds(times, () => parseData(read, openEnvelope(answer, rules), answer));
+    const withoutUs = medianMicroseconds(times, () =>
+      parseData((json) => plain.parse(json), openEnvelope(answer, rules), answer),
+    );
     const exchangeUs = await exchangeMicroseconds(body, endpoint === 'detail' ? 'getTask' : 'getOutputs');
     rows.push({
       reply: name,

@@ -16,8 +16,7 @@ const atOnce = 20;
 const parts: Readonly<Record<string, readonly string[]>> = {
   'redaction of texts': ['core/redact', 'core/text', 'core/uri', 'worker/logger'],
   'reading replies with bounds, JSON and schemas included': [
-    ...['service/envelope', 'service/wire-values', 'service/task-detail', 'service/task-outputs'],
-    ...['service/input-resource', 'service/upload-token'],
+    ...['service/envelope', 'service/tasks', 'service/inputs'],
   ],
   'checks of connections, files and outputs': [
     ...['storage/connection-rule', 'storage/local-file', 'storage/minimum-rate', 'activities/output-limits'],

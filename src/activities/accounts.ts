@@ -3,7 +3,7 @@ import { failureTypes } from '../contract/failure-types';
 import type { TaskChoices } from '../contract/task-input';
 import { showValue } from '../core/text';
 import type { ServiceClient } from '../service';
-import type { AccountGate, AccountGateView } from '../service/account-gate';
+import type { AccountGate } from '../service/account-gate';
 
 export interface AccountDependencies {
   readonly services: ReadonlyMap<string, ServiceClient>;
@@ -29,6 +29,10 @@ export function getService({ services, allowed }: AccountDependencies, account: 
 /** What holds back requests of an account; throws as above. */
 export function getLimits({ limits, allowed }: AccountDependencies, account: string): AccountGate {
   return getEntry(limits, allowed, account);
+}
+
+export function viewLimits(limits: ReadonlyMap<string, AccountGate>): Record<string, ReturnType<AccountGate['view']>> {
+  return Object.fromEntries([...limits].map(([name, gate]) => [name, gate.view()]));
 }
 
 function getEntry<T>(entries: ReadonlyMap<string, T>, { accounts }: AllowedChoices, account: string): T {

@@ -16,7 +16,7 @@ import {
   ServiceError,
 } from '../service';
 import { isOfAccount, type Refusal } from '../service/create-gate';
-import { resourceOfUpload } from '../service/input-resource';
+import { resourceOfUpload } from '../service/inputs';
 import type { AccountKey } from './accounts';
 import { isAccountRefusal, keyProblem, requestProblem } from './to-application-failure';
 

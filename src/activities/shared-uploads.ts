@@ -5,7 +5,7 @@ import { errorMessage } from '../core/text';
 import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../archive/upload-record';
 import type { ServiceClient } from '../service';
 import { commitObject } from '../service/file-upload';
-import { isResourceOf, type UploadedObject } from '../service/input-resource';
+import { isResourceOf, type UploadedObject } from '../service/inputs';
 import type { Archive } from '../storage/archive/archive';
 import { toApplicationFailure } from './to-application-failure';
 

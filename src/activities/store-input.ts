@@ -1,8 +1,8 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import * as v from 'valibot';
 import type { InspectInputsInput, InspectInputsResult, StoredInput, StoreInputInput } from '../contract/activities';
-import type { UploadedObject } from '../service/input-resource';
-import { type UploadOptions, uploadWithFreshToken } from '../service/upload-credentials';
+import type { UploadedObject } from '../service/inputs';
+import { type UploadOptions, uploadWithFreshToken } from '../service/file-upload';
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import { openSource } from '../storage/input/open-source';

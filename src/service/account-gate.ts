@@ -9,13 +9,7 @@ export interface AccountRates {
   readonly createsPerSecond: number;
   readonly pollsPerSecond: number;
   /** Uploads in this worker at the same time. @default as many as come */
-  readonly uploadsAtOnce?: number | undefined;
-}
-
-/** The state of a gate, for people. */
-export interface AccountGateView {
-  readonly creates: CreateLimiterView;
-  readonly polls: PollLimiterView;
+  readonly uploadsAtOnce?: number;
 }
 
 /** What holds back requests of one account in one worker: its creates, its queries and its uploads. */
@@ -38,7 +32,8 @@ export class AccountGate {
     this.polls.setRate(this.#rates.pollsPerSecond / workers);
   }
 
-  view(): AccountGateView {
+  /** The state of its limiters, for people. */
+  view(): { readonly creates: CreateLimiterView; readonly polls: PollLimiterView } {
     return { creates: this.creates.view(), polls: this.polls.view() };
   }
 }
@@ -55,9 +50,8 @@ abstract class HeldBackError extends Error {
   }
 }
 
-/** A query was not sent. */
+/** A query was not sent; `isUnanswered`: because the service answers none, rather than because others have their turn first. */
 export class PollHeldBackError extends HeldBackError {
-  /** Whether that is because the service answers no query, rather than because others have their turn first. */
   readonly isUnanswered: boolean;
 
   constructor(words: string, retryInMs: number, isUnanswered = false) {
@@ -98,7 +92,6 @@ const maxUnanswered = 48;
  */
 export class PollLimiter {
   readonly #rate: TokenBucket;
-  #perSecond: number;
   readonly #now: () => number;
   /** Queries of {@link runInLine} that run, and the callbacks of those that wait. */
   #inTurn = 0;
@@ -112,19 +105,27 @@ export class PollLimiter {
 
   constructor(options: TokenBucketOptions) {
     this.#rate = new TokenBucket(options);
-    this.#perSecond = options.perSecond;
     this.#now = options.now ?? steadyNow;
   }
 
   /** Changes how many queries a second are sent, on average. */
   setRate(perSecond: number): void {
-    this.#perSecond = perSecond;
     this.#rate.setRate(perSecond);
   }
 
   /** Sends a query at the next free place; throws PollHeldBackError when that is further off than `patienceMs`. The signal ends the wait alone. */
   async run<T>(query: (waitedMs: number) => Promise<T>, patienceMs: number, signal?: AbortSignal): Promise<T> {
-    const waitMs = this.#takePlace(patienceMs);
+    this.#requireAnswers();
+    const restMs = Math.max(0, this.#restUntilMs - this.#now());
+    const waitMs = Math.max(restMs, this.#rate.untilMs());
+    if (waitMs > patienceMs) {
+      const why =
+        restMs > 0
+          ? `the service asked for none until ${new Date(this.#restUntilMs).toISOString()}`
+          : `queries are limited to ${formatRate(this.#rate.perSecond)} in this worker`;
+      throw new PollHeldBackError(why, waitMs);
+    }
+    this.#rate.take();
     if (waitMs > 0) await sleep(waitMs, undefined, { signal });
     this.#unanswered += 1;
     try {
@@ -136,8 +137,8 @@ export class PollLimiter {
       // Any other error is a reply, or comes without delay.
       else this.#recover();
       if (error instanceof RateLimitedError || error instanceof ServiceUnavailableError) {
-        const restMs = error.retryAfterMs ?? (error instanceof RateLimitedError ? usualRestMs : 0);
-        this.#restUntilMs = Math.max(this.#restUntilMs, this.#now() + restMs);
+        const askedMs = error.retryAfterMs ?? (error instanceof RateLimitedError ? usualRestMs : 0);
+        this.#restUntilMs = Math.max(this.#restUntilMs, this.#now() + askedMs);
       }
       throw error;
     } finally {
@@ -161,29 +162,12 @@ export class PollLimiter {
 
   /** Its state, for people. */
   view(): PollLimiterView {
-    const isResting = this.#now() < this.#restUntilMs;
-    const stalledSinceMs = this.#stalledSinceMs;
     return {
-      perSecond: this.#perSecond,
-      heldBackUntil: isResting ? new Date(this.#restUntilMs).toISOString() : null,
-      stalledSince: stalledSinceMs === undefined ? null : new Date(stalledSinceMs).toISOString(),
+      perSecond: this.#rate.perSecond,
+      heldBackUntil: this.#now() < this.#restUntilMs ? new Date(this.#restUntilMs).toISOString() : null,
+      stalledSince: this.#stalledSinceMs === undefined ? null : new Date(this.#stalledSinceMs).toISOString(),
       unanswered: this.#unanswered,
     };
-  }
-
-  #takePlace(patienceMs: number): number {
-    this.#requireAnswers();
-    const restMs = Math.max(0, this.#restUntilMs - this.#now());
-    const waitMs = Math.max(restMs, this.#rate.untilMs());
-    if (waitMs > patienceMs) {
-      const why =
-        restMs > 0
-          ? `the service asked for none until ${new Date(this.#restUntilMs).toISOString()}`
-          : `queries are limited to ${formatRate(this.#perSecond)} in this worker`;
-      throw new PollHeldBackError(why, waitMs);
-    }
-    this.#rate.take();
-    return waitMs;
   }
 
   /** Throws while too many queries are unanswered. */

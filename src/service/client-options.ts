@@ -1,9 +1,28 @@
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { isFields, isRecord } from '../core/json';
+import {
+  abortSignal,
+  checkedElsewhere,
+  count,
+  milliseconds,
+  objectWith,
+  optionProblems,
+  type OptionRule,
+  type OptionRules,
+  plainText,
+} from '../core/option-rules';
+import type { PollBounds } from '../core/poll-cadence';
 import type { EnvelopeCodes } from '../core/service-dialect';
 import type { StateWords } from '../core/task-state';
+import { showValue, textRemedy } from '../core/text';
 import type { CallbackTarget } from './create-request';
 import type { EndpointName } from './endpoints';
+import { ServiceArgumentError } from './errors';
+import type { UploadFileOptions } from './file-upload';
+import type { InputResourceFilter } from './inputs';
 import type { RequestObserver, TraceRequest } from './service-transport';
+import type { TaskDetail } from './tasks';
 
 /** How long each kind of request may take, in milliseconds, from connecting to the last byte of its reply. */
 export interface ServiceTimeouts {
@@ -70,4 +89,137 @@ export interface CreateTaskOptions extends CallOptions {
 export interface CreateTaskAsyncOptions extends CreateTaskOptions {
   /** Chooses the callback mode, which wins over asynchronous query (section 1). */
   readonly callback?: CallbackTarget;
+}
+
+/** How a task is waited for. */
+export interface WaitForTaskOptions {
+  /** Ends the wait, which then rejects with the signal's reason. The task goes on. */
+  readonly signal?: AbortSignal;
+  /** The longest wait in milliseconds, 24 days at most. @default none: until the task has ended */
+  readonly timeoutMs?: number;
+  /** Bounds of the pause between two queries. @default 1000 to 3000 ms, as section 4.2 recommends */
+  readonly poll?: PollBounds;
+  /** For how long, in milliseconds, queries may fail in a row before the last error is thrown. @default 300000 */
+  readonly patienceMs?: number;
+  /** For how long, in milliseconds, "no such task" counts as "not visible yet". @default 60000 */
+  readonly notVisibleGraceMs?: number;
+  /** Called with each answer, such as to show the place in the queue. What it throws ends the wait. */
+  readonly onPoll?: (task: TaskDetail) => void;
+}
+
+/** Which page of committed input files to list. */
+export interface ListPage extends InputResourceFilter {
+  /** From 1. */
+  readonly current?: number;
+  readonly pageSize?: number;
+}
+
+// Without these checks an option that is misspelt would be none, and a missing id the text "undefined".
+
+const record: OptionRule = { is: isFields, remedy: 'an object' };
+const method: OptionRule = { is: (value) => typeof value === 'function', remedy: 'a function' };
+const wholeFrom1: OptionRule = { is: (value) => count.is(value) && value !== 0, remedy: 'a whole number from 1' };
+const texts: OptionRule = {
+  is: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+  remedy: 'a list of texts',
+};
+const bounds: OptionRule = {
+  is: (value) =>
+    isRecord(value) &&
+    milliseconds.is(value['minMs']) &&
+    milliseconds.is(value['maxMs']) &&
+    Number(value['minMs']) <= Number(value['maxMs']),
+  remedy: `{ minMs, maxMs }, the smaller first, each ${milliseconds.remedy}`,
+};
+
+const call: OptionRules<CallOptions> = { signal: abortSignal, timeoutMs: milliseconds };
+const create: OptionRules<CreateTaskOptions> = { ...call, headers: record };
+const createAsync: OptionRules<CreateTaskAsyncOptions> = { ...create, callback: record };
+const wait: OptionRules<WaitForTaskOptions> = {
+  ...{ ...call, poll: bounds, patienceMs: count, notVisibleGraceMs: count, onPoll: method },
+};
+const upload: OptionRules<UploadFileOptions> = { name: checkedElsewhere, signal: abortSignal, onProgress: method };
+const list: OptionRules<ListPage> = { current: wholeFrom1, pageSize: wholeFrom1, ext: plainText, objectKey: plainText };
+/** The options of each kind of call. */
+const rulesOf = { call, create, createAsync, wait, upload, list } as const;
+
+/** Every problem of the options of a call. */
+export function callProblems(kind: keyof typeof rulesOf, options: unknown): readonly string[] {
+  return optionProblems<object>(options, rulesOf[kind]);
+}
+
+const timeoutRules: OptionRules<ServiceTimeouts> = {
+  connectMs: milliseconds,
+  readMs: milliseconds,
+  createMs: milliseconds,
+  syncMs: milliseconds,
+};
+const clientRules: OptionRules<ServiceClientOptions> = {
+  // Their values are shown nowhere, or in part.
+  ...{ baseUrl: checkedElsewhere, apiKey: checkedElsewhere, secrets: checkedElsewhere },
+  dispatcher: objectWith('dispatch', 'a Dispatcher of undici'),
+  timeouts: record,
+  headerPrefix: plainText,
+  paths: record,
+  storageHosts: texts,
+  envelopeCodes: record,
+  states: record,
+  successCodes: {
+    is: (value) => Array.isArray(value) && value.every((one) => Number.isSafeInteger(one)),
+    remedy: 'a list of whole numbers, such as [20000]',
+  },
+  onRequest: method,
+  traceRequest: method,
+};
+
+/** The base URL of a client. Throws {@link ServiceArgumentError} with every problem of its options; no key is quoted. */
+export function checkedBaseUrl(options: unknown): URL {
+  if (!isRecord(options)) throw new ServiceArgumentError('The options are missing; give { baseUrl, apiKey }.');
+  const { apiKey, baseUrl, timeouts, secrets } = options;
+  const problems = [...optionProblems(options, clientRules)];
+  if (isRecord(timeouts)) problems.push(...optionProblems(timeouts, timeoutRules).map((one) => `timeouts: ${one}`));
+  if (secrets !== undefined && !texts.is(secrets)) problems.push(`secrets is something else; give ${texts.remedy}.`);
+  const url = parseBaseUrl(baseUrl);
+  if (url === undefined) {
+    // It may hold a password or a token.
+    const isSecret = typeof baseUrl === 'string' && /[@?#]/.test(baseUrl);
+    const shown = isSecret ? 'one with user information, a query or a fragment' : showValue(baseUrl);
+    problems.push(`baseUrl is ${shown}; give an http or https URL without user information and query.`);
+  }
+  if (typeof apiKey !== 'function' && (typeof apiKey !== 'string' || apiKey.trim() === '')) {
+    const shown = typeof apiKey === 'string' ? 'empty' : `of the type ${typeof apiKey}`;
+    problems.push(`apiKey is ${apiKey == null ? 'missing' : shown}; give the key, or a function that returns it.`);
+  }
+  if (url === undefined || problems.length > 0) throw new ServiceArgumentError(...problems);
+  return url;
+}
+
+/** http or https, without user information, query or fragment; ends in a slash. */
+function parseBaseUrl(baseUrl: unknown): URL | undefined {
+  if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) return undefined;
+  const url = new URL(baseUrl);
+  const isPlain = [url.username, url.password, url.search, url.hash].every((part) => part === '');
+  if (!/^https?:$/.test(url.protocol) || !isPlain) return undefined;
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  return url;
+}
+
+/** The problem of what is no content and no path of a file. */
+export function sourceProblems(source: unknown): readonly string[] {
+  if ((typeof source === 'string' && source !== '') || source instanceof Uint8Array || source instanceof Readable)
+    return [];
+  const isLocal = source instanceof URL && source.protocol === 'file:';
+  const sources = 'a path, bytes (a Buffer) or a stream (a Readable)';
+  return [`The file is ${showValue(source)}; give ${isLocal ? textRemedy(source, sources) : sources}.`];
+}
+
+/** The problem of a name or an id that is no text, or an empty one. */
+export function textProblems(name: string, value: unknown): readonly string[] {
+  if (typeof value === 'string' && value.trim() !== '') return [];
+  return [`${name} is ${showValue(value)}; give ${textRemedy(value, 'a text')}.`];
+}
+
+/** Throws {@link ServiceArgumentError} when there is a problem, with all of them. */
+export function refuse(...problems: readonly string[]): void {
+  if (problems.length > 0) throw new ServiceArgumentError(...problems);
 }

@@ -1,11 +1,5 @@
 import type { CreateOutcome } from '../core/create-outcome';
 
-/**
- * `open`: creates are sent. `closed`: none is sent until a moment. `probing`: that moment has passed, and one create at
- * a time is sent until one succeeds.
- */
-export type CreateLimiterState = 'open' | 'closed' | 'probing';
-
 /** What has to change: the account (balance, suspension, key, permission), which a person does, or the service. */
 export type RefusalCause = 'account' | 'service';
 
@@ -21,16 +15,46 @@ export interface Refusal {
   readonly retryAfterMs: number;
 }
 
-/** How a gate is closed. */
-interface Closing {
-  /** So many workers send creates of the account. */
-  readonly workers: number;
-  readonly notBeforeMs?: number;
-  /** Only the app that was refused last was refused again: the pause does not grow, since another one may be taken. */
-  readonly isSameApp?: boolean;
+/** Every create of the account is refused, until a person has settled it with the service or corrected the key. */
+export function isOfAccount(outcome: CreateOutcome): boolean {
+  return (
+    outcome.outcome === 'rejected' && !outcome.retryable && (outcome.scope === 'account' || outcome.scope === 'key')
+  );
 }
 
-/** How long it stays closed after the first refusal; doubles with each further one, up to {@link longestPauseMs}. */
+/** What is on the way refuses it, and would any other: the address is wrong, or a gateway does not lead to the service now. */
+export function isOfWay(outcome: CreateOutcome): boolean {
+  return outcome.outcome === 'rejected' && !outcome.retryable && outcome.scope === 'way';
+}
+
+/** What a create came to; undefined: the service takes creates, whether or not it took this one. */
+export function refusalIn(outcome: CreateOutcome): Refusal | undefined {
+  switch (outcome.outcome) {
+    case 'accepted':
+      return undefined;
+    case 'rejected': {
+      const { httpStatus, message, retryable, retryAfterMs = 0 } = outcome;
+      const reason = `the service refused the last create (HTTP ${httpStatus}: ${message})`;
+      if (isOfAccount(outcome)) {
+        const settled = 'what waits goes on by itself once that is settled with the service';
+        return { cause: 'account', reason: `${reason}; ${settled}`, retryAfterMs };
+      }
+      if (isOfWay(outcome)) return { cause: 'service', reason, retryAfterMs };
+      return retryable ? { cause: 'service', reason, isForNow: true, retryAfterMs } : undefined;
+    }
+    case 'notSent':
+      return { cause: 'service', reason: `the last create could not be sent: ${outcome.reason}`, retryAfterMs: 0 };
+    case 'uncertain': {
+      const reason = `the last create got no usable answer: ${outcome.reason}`;
+      return { cause: 'service', reason, isUncertain: true, retryAfterMs: 0 };
+    }
+  }
+}
+
+/** `probing`: a pause is over, and one create at a time is sent until one succeeds. */
+export type CreateLimiterState = 'open' | 'closed' | 'probing';
+
+/** How long a gate stays closed after the first refusal; doubles with each further one, up to the longest. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
@@ -60,11 +84,11 @@ export class CreateGate {
     return this.#refusals > 0 && this.last.isForNow !== true;
   }
 
-  /** What that changed; undefined: it was sent before the gate closed, where only a longer `Retry-After` still counts. */
-  close(
-    refusal: Refusal,
-    { workers, notBeforeMs = 0, isSameApp = false }: Closing,
-  ): 'closed' | 'still closed' | undefined {
+  /**
+   * What that changed; undefined: it was sent before the gate closed, where only a longer `Retry-After` still counts.
+   * `isRepeated`: of the app that was refused last; the pause does not grow, since another one may be taken.
+   */
+  close(refusal: Refusal, workers: number, isRepeated = false): 'closed' | 'still closed' | undefined {
     const nowMs = this.#now();
     const askedMs = nowMs + refusal.retryAfterMs;
     if (this.state === 'closed') {
@@ -72,7 +96,7 @@ export class CreateGate {
       return undefined;
     }
     const change = this.#refusals === 0 ? 'closed' : 'still closed';
-    if (this.#refusals === 0 || !isSameApp) this.#refusals += 1;
+    if (this.#refusals === 0 || !isRepeated) this.#refusals += 1;
     let pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#refusals - 1, 20));
     if (refusal.isUncertain === true) {
       // Each worker risks its own.
@@ -80,7 +104,7 @@ export class CreateGate {
       this.#uncertain += 1;
     }
     this.last = refusal;
-    this.closedUntilMs = Math.max(askedMs, nowMs + pauseMs, notBeforeMs);
+    this.closedUntilMs = Math.max(askedMs, nowMs + pauseMs);
     return change;
   }
 
@@ -92,40 +116,4 @@ export class CreateGate {
     this.closedUntilMs = 0;
     return wasShut;
   }
-}
-
-/** What a create came to; undefined: the service takes creates, whether or not it took this one. */
-export function refusalIn(outcome: CreateOutcome): Refusal | undefined {
-  switch (outcome.outcome) {
-    case 'accepted':
-      return undefined;
-    case 'rejected': {
-      const { httpStatus, message, retryable, retryAfterMs = 0 } = outcome;
-      const reason = `the service refused the last create (HTTP ${httpStatus}: ${message})`;
-      if (isOfAccount(outcome)) {
-        const settled = 'what waits goes on by itself once that is settled with the service';
-        return { cause: 'account', reason: `${reason}; ${settled}`, retryAfterMs };
-      }
-      if (isOfWay(outcome)) return { cause: 'service', reason, retryAfterMs };
-      return retryable ? { cause: 'service', reason, isForNow: true, retryAfterMs } : undefined;
-    }
-    case 'notSent':
-      return { cause: 'service', reason: `the last create could not be sent: ${outcome.reason}`, retryAfterMs: 0 };
-    case 'uncertain': {
-      const reason = `the last create got no usable answer: ${outcome.reason}`;
-      return { cause: 'service', reason, isUncertain: true, retryAfterMs: 0 };
-    }
-  }
-}
-
-/** Every create of the account is refused, until a person has settled it with the service or corrected the key. */
-export function isOfAccount(outcome: CreateOutcome): boolean {
-  return (
-    outcome.outcome === 'rejected' && !outcome.retryable && (outcome.scope === 'account' || outcome.scope === 'key')
-  );
-}
-
-/** What is on the way refuses it, and would any other: the address is wrong, or a gateway does not lead to the service now. */
-export function isOfWay(outcome: CreateOutcome): boolean {
-  return outcome.outcome === 'rejected' && !outcome.retryable && outcome.scope === 'way';
 }

@@ -2,6 +2,28 @@ import type { CreateOutcome } from '../core/create-outcome';
 import { CreateGate, type CreateLimiterState, type Refusal, type RefusalCause, refusalIn } from './create-gate';
 import { formatRate, steadyNow, TokenBucket } from './token-bucket';
 
+/** The creates of one app. */
+class App extends CreateGate {
+  readonly id: number;
+  /** It was refused while another one was not: its refusals say nothing about the account. */
+  isAlone = false;
+  unanswered = 0;
+  /** When it last had its turn, counted in turns. */
+  lastTurn = 0;
+  /** When one of its creates last came, and when one was last taken. */
+  seenMs = 0;
+  takenMs = 0;
+  /** When its create that was held back last tries again. */
+  lastReturnMs = 0;
+  /** When the last of all that were held back tries again, also of those from before the last refusal. */
+  heldBackUntilMs = 0;
+
+  constructor(id: number, now: () => number, uncertainPausesMs: readonly number[]) {
+    super(now, uncertainPausesMs);
+    this.id = id;
+  }
+}
+
 /** The state of a limiter, for people. */
 export interface CreateLimiterView {
   readonly state: CreateLimiterState;
@@ -15,24 +37,21 @@ export interface CreateLimiterView {
   readonly apps: Readonly<Record<string, string>>;
   /** How many creates wait here for their turn. */
   readonly waiting: number;
-  /** How many creates are on their way. */
+  /** How many creates are on their way, and how many there may be now. */
   readonly unanswered: number;
-  /** How many of these there may be now. */
   readonly atOnce: number;
   /** Whether creates are late because of it: some wait here, are to come again or are on their way. */
   readonly isHoldingBack: boolean;
 }
-
-/** Called when a limiter closes or opens: once each, however many creates wait. */
-export type CreateLimiterListener = (change: 'closed' | 'still closed' | 'opened', limiter: CreateLimiterView) => void;
 
 /** What a limiter is made of. */
 export interface CreateLimiterOptions {
   /** Creates a second, on average. */
   readonly perSecond: number;
   /** How long it is closed after each create that became uncertain, one after the other. @default 1 s, 5 min, 10 min */
-  readonly uncertainPausesMs?: readonly number[] | undefined;
-  readonly onChange?: CreateLimiterListener;
+  readonly uncertainPausesMs?: readonly number[];
+  /** Called when it closes or opens: once each, however many creates wait. */
+  readonly onChange?: (change: 'closed' | 'still closed' | 'opened', limiter: CreateLimiterView) => void;
   /** How long a create may wait here for its turn. @default 2000 */
   readonly patienceMs?: number;
   /** How many creates may wait here: each holds a slot of the worker, which other activities need, too. @default 100 */
@@ -42,9 +61,6 @@ export interface CreateLimiterOptions {
   /** Numbers in [0, 1). @default Math.random */
   readonly random?: () => number;
 }
-
-/** Sends the service a request that costs nothing; what it comes to keeps the next create from being sent. */
-export type ServiceCheck = () => Promise<Refusal | undefined>;
 
 /** It is not this create's turn soon enough. */
 export interface HeldBack {
@@ -58,34 +74,13 @@ export interface HeldBack {
 
 interface Waiting {
   readonly app: App;
-  readonly settle: (heldBack: HeldBack | undefined) => void;
-}
-
-/** The creates of one app. */
-interface App {
-  readonly id: number;
-  readonly gate: CreateGate;
-  /** It was refused while another one was not: its refusals say nothing about the account. */
-  isAlone: boolean;
-  unanswered: number;
-  /** When it last had its turn, counted in turns. */
-  lastTurn: number;
-  /** When one of its creates last came. */
-  seenMs: number;
-  /** When one of its creates was last taken. */
-  takenMs: number;
-  /** When its create that was held back last tries again. */
-  lastReturnMs: number;
-  /** When the last of all that were held back tries again, also of those from before the last refusal. */
-  heldBackUntilMs: number;
+  readonly settle: (heldBack?: HeldBack) => void;
 }
 
 /** Concurrent creates at the start and after a rest; each reply allows one more. */
 const firstAtOnce = 1;
 const mostAtOnce = 64;
 const restMs = 10_000;
-/** At most three uncertain creates in a quarter of an hour. */
-const usualUncertainPausesMs = [1_000, 5 * 60_000, 10 * 60_000];
 /** The least pause before another attempt while the limiter is open. */
 const leastReturnMs = 500;
 /** A create that was held back and has not come again so long after its time is gone: stopped, or sent by another worker. */
@@ -100,26 +95,20 @@ const takenForMs = 60_000;
 const yieldMs = 1_000;
 
 /**
- * Limits the creates of one account in one worker: by rate, by concurrency, and to none while the service refuses or
- * fails them.
+ * Limits the creates of one account in one worker: by rate, by concurrency, and to none while the service refuses them.
  *
  * What is refused closes the account and its app. Then one create is sent, of another app if one waits; before it, where
  * creates were not just refused for now, a request that costs nothing. A create that is taken opens the account and its
  * own app; the other apps that are closed are alone with it from then on.
  */
 export class CreateLimiter {
+  readonly #options: Required<CreateLimiterOptions>;
   readonly #rate: TokenBucket;
-  #perSecond: number;
-  #workers = 1;
-  readonly #onChange: CreateLimiterListener;
-  readonly #patienceMs: number;
-  readonly #mostWaiting: number;
   readonly #now: () => number;
-  readonly #random: () => number;
-  readonly #newGate: () => CreateGate;
   readonly #account: CreateGate;
   readonly #apps = new Map<number, App>();
   readonly #waiting = new Set<Waiting>();
+  #workers = 1;
   #nextPlace: NodeJS.Timeout | undefined;
   #unanswered = 0;
   #atOnce = firstAtOnce;
@@ -127,37 +116,44 @@ export class CreateLimiter {
   #turns = 0;
   #refusedApp: number | undefined;
 
-  constructor({ perSecond, now = steadyNow, ...options }: CreateLimiterOptions) {
-    this.#rate = new TokenBucket({ perSecond, now });
-    this.#newGate = () => new CreateGate(now, options.uncertainPausesMs ?? usualUncertainPausesMs);
-    this.#account = this.#newGate();
-    this.#perSecond = perSecond;
-    this.#onChange = options.onChange ?? (() => undefined);
-    this.#patienceMs = options.patienceMs ?? 2_000;
-    this.#mostWaiting = options.mostWaiting ?? 100;
-    this.#now = now;
-    this.#random = options.random ?? Math.random;
+  constructor(options: CreateLimiterOptions) {
+    this.#options = {
+      perSecond: options.perSecond,
+      // At most three uncertain creates in a quarter of an hour.
+      uncertainPausesMs: options.uncertainPausesMs ?? [1_000, 5 * 60_000, 10 * 60_000],
+      onChange: options.onChange ?? (() => undefined),
+      patienceMs: options.patienceMs ?? 2_000,
+      mostWaiting: options.mostWaiting ?? 100,
+      now: options.now ?? steadyNow,
+      random: options.random ?? Math.random,
+    };
+    this.#now = this.#options.now;
+    this.#rate = new TokenBucket(this.#options);
+    this.#account = new CreateGate(this.#now, this.#options.uncertainPausesMs);
   }
 
-  /** Waits shortly for the turn of a create. `undefined`: it is its turn; {@link report} or {@link withdraw} must follow. */
-  async acquire(webAppId: number, check: ServiceCheck): Promise<HeldBack | undefined> {
+  /**
+   * Waits shortly for the turn of a create. `undefined`: it is its turn; {@link report} or {@link withdraw} must follow.
+   * The check is a request that costs nothing; what it comes to keeps the create from being sent.
+   */
+  async acquire(webAppId: number, check: () => Promise<Refusal | undefined>): Promise<HeldBack | undefined> {
     const app = this.#app(webAppId);
     app.seenMs = this.#now();
     // What was learned before a rest says nothing about now.
     if (this.#unanswered === 0 && this.#now() - this.#answeredMs > restMs) this.#atOnce = firstAtOnce;
     // One of each app always has a place: the crowd of another app would take every one that becomes free.
     const isSoon =
-      this.#rate.untilMs(this.#waiting.size + 1) <= this.#patienceMs ||
-      (this.#apps.size > 1 && ![...this.#waiting].some((waiting) => waiting.app === app));
+      this.#rate.untilMs(this.#waiting.size + 1) <= this.#options.patienceMs ||
+      (this.#apps.size > 1 && !this.#isWaiting(app));
     const mayWait = this.#closing(app) === undefined || this.#hasRoom(app);
-    if (!mayWait || !isSoon || this.#waiting.size >= this.#mostWaiting) return this.heldBack(webAppId);
+    if (!mayWait || !isSoon || this.#waiting.size >= this.#options.mostWaiting) return this.heldBack(webAppId);
     const heldBack = await this.#turn(app);
-    if (heldBack !== undefined || !(this.#account.needsCheck || app.gate.needsCheck)) return heldBack;
+    if (heldBack !== undefined || !(this.#account.needsCheck || app.needsCheck)) return heldBack;
     const refusal = await check();
     if (refusal === undefined) return undefined;
-    this.#end(app);
-    this.#refused(app, refusal);
-    this.#serve();
+    this.#end(app, () => {
+      this.#refused(app, refusal);
+    });
     return this.heldBack(webAppId);
   }
 
@@ -174,7 +170,7 @@ export class CreateLimiter {
       const giveUp = setTimeout(() => {
         waiting.settle(this.heldBack(app.id));
         this.#serve();
-      }, this.#patienceMs);
+      }, this.#options.patienceMs);
       this.#waiting.add(waiting);
       this.#serve();
     });
@@ -182,7 +178,6 @@ export class CreateLimiter {
 
   /** Takes one of so many workers’ parts of the account’s rate: creates a second, on average. */
   setRate(perSecond: number, workers: number): void {
-    this.#perSecond = perSecond;
     this.#workers = workers;
     this.#rate.setRate(perSecond);
     this.#serve();
@@ -191,15 +186,16 @@ export class CreateLimiter {
   /** What became of a create whose turn it was. Its messages must be free of URLs and secrets. */
   report(webAppId: number, outcome: CreateOutcome): void {
     const app = this.#app(webAppId);
-    this.#end(app);
-    if (outcome.outcome === 'accepted') app.takenMs = this.#now();
     const refusal = refusalIn(outcome);
-    if (refusal === undefined) {
-      this.#answeredMs = this.#now();
-      // A reply to a create that was sent before it closed does not open it.
-      if (this.#closing(app)?.state !== 'closed') this.#open(app);
-    } else this.#refused(app, refusal);
-    this.#serve();
+    this.#end(app, () => {
+      if (outcome.outcome === 'accepted') app.takenMs = this.#now();
+      if (refusal !== undefined) this.#refused(app, refusal);
+      else {
+        this.#answeredMs = this.#now();
+        // A reply to a create that was sent before it closed does not open it.
+        if (this.#closing(app)?.state !== 'closed') this.#open(app);
+      }
+    });
   }
 
   /** Whether the service has taken a create of the app in the last minute. */
@@ -209,44 +205,43 @@ export class CreateLimiter {
 
   /** A create whose turn it was is not sent after all. */
   withdraw(webAppId: number): void {
-    this.#end(this.#app(webAppId));
-    this.#serve();
+    this.#end(this.#app(webAppId), () => undefined);
   }
 
   /** When a create that is held back should try again, and why. The times of an app’s creates are spread by the rate. */
   heldBack(webAppId: number): HeldBack {
     const app = this.#app(webAppId);
     const nowMs = this.#now();
-    const closedMs = Math.max(this.#account.closedUntilMs, app.gate.closedUntilMs) - nowMs;
+    const closedMs = Math.max(this.#account.closedUntilMs, app.closedUntilMs) - nowMs;
     const placeMs = this.#rate.untilMs(this.#waiting.size + 1);
     const earliestMs = nowMs + (closedMs > 0 ? closedMs : Math.max(placeMs, leastReturnMs));
-    app.lastReturnMs = Math.max(earliestMs, app.lastReturnMs + 1_000 / this.#perSecond);
+    app.lastReturnMs = Math.max(earliestMs, app.lastReturnMs + 1_000 / this.#rate.perSecond);
     const isFar = app.lastReturnMs > earliestMs + farMs;
-    const returnMs = isFar ? earliestMs + farMs * this.#random() : app.lastReturnMs;
+    const returnMs = isFar ? earliestMs + farMs * this.#options.random() : app.lastReturnMs;
     app.heldBackUntilMs = Math.max(app.heldBackUntilMs, returnMs);
-    const closing = this.#closing(app);
+    const last = this.#closing(app)?.last;
     const inTurn =
       this.#unanswered >= this.#atOnce
         ? `${this.#unanswered} creates wait for the service’s answer`
-        : `creates are limited to ${formatRate(this.#perSecond)} in this worker`;
+        : `creates are limited to ${formatRate(this.#rate.perSecond)} in this worker`;
     const waitMs = Math.max(1, Math.ceil(returnMs - nowMs));
-    return { waitMs, reason: closing?.last.reason ?? inTurn, cause: closing?.last.cause ?? null };
+    return { waitMs, reason: last?.reason ?? inTurn, cause: last?.cause ?? null };
   }
 
   /** Its state, for people. */
   view(): CreateLimiterView {
     const apps = [...this.#apps.values()];
-    const alone = apps.filter(({ isAlone, gate }) => isAlone && gate.state !== 'open');
+    const alone = apps.filter(({ isAlone, state }) => isAlone && state !== 'open');
     // Of the app whose creates are sent first.
-    const [first] = apps.toSorted((one, other) => one.gate.closedUntilMs - other.gate.closedUntilMs);
+    const [first] = apps.toSorted((one, other) => one.closedUntilMs - other.closedUntilMs);
     const closing = first && this.#closing(first);
-    const closedUntilMs = Math.max(this.#account.closedUntilMs, first?.gate.closedUntilMs ?? 0);
+    const closedUntilMs = Math.max(this.#account.closedUntilMs, first?.closedUntilMs ?? 0);
     return {
       state: closing?.state ?? 'open',
       closedUntil: closing?.state === 'closed' ? new Date(closedUntilMs).toISOString() : null,
       reason: closing?.last.reason ?? null,
-      cause: closing?.last.cause ?? alone[0]?.gate.last.cause ?? null,
-      apps: Object.fromEntries(alone.map(({ id, gate }) => [id, gate.last.reason])),
+      cause: closing?.last.cause ?? alone[0]?.last.cause ?? null,
+      apps: Object.fromEntries(alone.map(({ id, last }) => [id, last.reason])),
       waiting: this.#waiting.size,
       unanswered: this.#unanswered,
       atOnce: this.#atOnce,
@@ -259,37 +254,30 @@ export class CreateLimiter {
     if (known !== undefined) return known;
     for (const app of this.#apps.values()) {
       const isSeen = this.#now() < app.seenMs + missingAfterMs;
-      if (!isSeen && app.gate.state !== 'closed' && !this.#isAnyLate(app)) this.#apps.delete(app.id);
+      if (!isSeen && app.state !== 'closed' && !this.#isAnyLate(app)) this.#apps.delete(app.id);
     }
-    const app: App = {
-      id,
-      gate: this.#newGate(),
-      isAlone: false,
-      unanswered: 0,
-      lastTurn: 0,
-      seenMs: 0,
-      takenMs: 0,
-      lastReturnMs: 0,
-      heldBackUntilMs: 0,
-    };
+    const app = new App(id, this.#now, this.#options.uncertainPausesMs);
     this.#apps.set(id, app);
     return app;
   }
 
+  #isWaiting(app: App): boolean {
+    return [...this.#waiting].some((waiting) => waiting.app === app);
+  }
+
   #isAnyLate(app: App): boolean {
-    const isHeldBack = this.#now() < app.heldBackUntilMs + missingAfterMs;
-    return isHeldBack || app.unanswered > 0 || [...this.#waiting].some((waiting) => waiting.app === app);
+    return this.#now() < app.heldBackUntilMs + missingAfterMs || app.unanswered > 0 || this.#isWaiting(app);
   }
 
   /** What keeps creates of the app from being sent, or all but one. */
   #closing(app: App): CreateGate | undefined {
-    const gates = [this.#account, app.gate].filter(({ state }) => state !== 'open');
+    const gates = [this.#account, app].filter(({ state }) => state !== 'open');
     return gates.find(({ state }) => state === 'closed') ?? gates[0];
   }
 
   #hasRoom(app: App): boolean {
     if (this.#closing(app)?.state === 'closed') return false;
-    if (app.gate.state === 'probing' && app.unanswered > 0) return false;
+    if (app.state === 'probing' && app.unanswered > 0) return false;
     return this.#unanswered < (this.#account.state === 'probing' ? 1 : this.#atOnce);
   }
 
@@ -303,7 +291,7 @@ export class CreateLimiter {
       this.#unanswered += 1;
       next.app.unanswered += 1;
       next.app.lastTurn = this.#turns += 1;
-      next.settle(undefined);
+      next.settle();
     }
     clearTimeout(this.#nextPlace);
     if (this.#next() === undefined) return;
@@ -315,41 +303,44 @@ export class CreateLimiter {
   /** The apps take turns; of one app, first come, first served. */
   #next(): Waiting | undefined {
     const mayGo = [...this.#waiting].filter(({ app }) => this.#hasRoom(app));
-    return mayGo.reduce<Waiting | undefined>((first, one) => {
-      return first === undefined || one.app.lastTurn < first.app.lastTurn ? one : first;
-    }, undefined);
+    return mayGo.toSorted((one, other) => one.app.lastTurn - other.app.lastTurn)[0];
   }
 
-  #end(app: App): void {
+  /** A create is no longer on its way; what it teaches counts before the next ones go. */
+  #end(app: App, learn: () => void): void {
     this.#unanswered -= 1;
     app.unanswered -= 1;
+    learn();
+    this.#serve();
   }
 
   #open(app: App): void {
-    const isOpened = [this.#account, app.gate].map((gate) => gate.open());
+    const isOpened = [this.#account, app].map((gate) => gate.open());
     app.isAlone = false;
-    for (const other of this.#apps.values()) if (other.gate.state !== 'open') other.isAlone = true;
+    for (const other of this.#apps.values()) if (other.state !== 'open') other.isAlone = true;
     this.#atOnce = Math.min(mostAtOnce, this.#atOnce + 1);
-    if (isOpened.includes(true)) this.#onChange('opened', this.view());
+    if (isOpened.includes(true)) this.#options.onChange('opened', this.view());
   }
 
   #refused(app: App, refusal: Refusal): void {
-    const workers = this.#workers;
+    const isOfAccountToo = refusal.cause === 'account' || !app.isAlone;
     let change: ReturnType<CreateGate['close']>;
-    if (refusal.cause === 'account' || !app.isAlone) {
+    if (isOfAccountToo) {
       const retryAfterMs = Math.min(refusal.retryAfterMs, longestForOthersMs);
-      const isSameApp = refusal.cause === 'service' && this.#refusedApp === app.id;
-      change = this.#account.close({ ...refusal, retryAfterMs }, { workers, isSameApp });
+      const isRepeated = refusal.cause === 'service' && this.#refusedApp === app.id;
+      change = this.#account.close({ ...refusal, retryAfterMs }, this.#workers, isRepeated);
       this.#refusedApp = app.id;
       if (change !== undefined) this.#atOnce = firstAtOnce;
     }
     if (refusal.cause === 'service') {
-      const notBeforeMs = !app.isAlone && this.#apps.size > 1 ? this.#account.closedUntilMs + yieldMs : 0;
-      const ownChange = app.gate.close(refusal, { workers, notBeforeMs });
-      if (app.isAlone) change = ownChange;
+      const ownChange = app.close(refusal, this.#workers);
+      if (!isOfAccountToo) change = ownChange;
+      else if (ownChange !== undefined && this.#apps.size > 1) {
+        app.closedUntilMs = Math.max(app.closedUntilMs, this.#account.closedUntilMs + yieldMs);
+      }
     }
     if (change === undefined) return;
     for (const one of this.#apps.values()) one.lastReturnMs = 0;
-    this.#onChange(change, this.view());
+    this.#options.onChange(change, this.view());
   }
 }

@@ -3,7 +3,8 @@ import { isFields, isRecord, parseJson } from '../core/json';
 import { unknownNameProblems } from '../core/nearest-name';
 import type { EnvelopeRules } from '../core/service-dialect';
 import { safeText, showValue, textRemedy } from '../core/text';
-import type { SingleExchange } from './exchange';
+import type { Exchanged } from './exchange';
+import type { Call } from './service-transport';
 
 /** A task to create (specification, section 2.2). */
 export interface CreateTaskRequest {
@@ -22,39 +23,42 @@ export interface CallbackTarget {
   readonly token?: string;
 }
 
-/** How a task is created; a callback takes priority over asynchronous query (specification, section 1). */
-export type CreateMode =
-  { readonly mode: 'sync' | 'async' } | { readonly mode: 'callback'; readonly to: CallbackTarget };
-
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const headerValue = /^[\t\x20-\x7e]*$/;
 
-/** The body of a create. */
-export function createBody(request: CreateTaskRequest): Buffer {
-  return Buffer.from(
-    JSON.stringify({
-      web_app_id: request.webAppId,
-      suppress_preview_output: request.suppressPreviewOutput,
-      input_values: request.inputValues,
-    }),
-  );
+/** A create as a call, with the caller's own headers, which the service echoes in callbacks. */
+export function createCall(
+  request: CreateTaskRequest,
+  mode: 'sync' | 'async' | CallbackTarget,
+  prefix: string,
+  headers: Readonly<Record<string, string>> = {},
+): Call & { readonly body: Buffer } {
+  const modeHeaders: Record<string, string> = {};
+  if (mode === 'async') modeHeaders[`${prefix}Async`] = 'enable';
+  else if (mode !== 'sync') {
+    modeHeaders[`${prefix}WebHook-Url`] = mode.url;
+    if (mode.token !== undefined) modeHeaders[`${prefix}Authorization`] = `Bearer ${mode.token}`;
+  }
+  const body = {
+    web_app_id: request.webAppId,
+    suppress_preview_output: request.suppressPreviewOutput,
+    input_values: request.inputValues,
+  };
+  return { body: Buffer.from(JSON.stringify(body)), headers: { ...modeHeaders, ...headers } };
 }
-
-const requestFields: readonly (keyof CreateTaskRequest)[] = ['webAppId', 'inputValues', 'suppressPreviewOutput'];
 
 /** Every problem of a request that cannot be sent as JSON without loss. */
 export function requestProblems(request: unknown): readonly string[] {
   if (!isRecord(request)) return ['The request is missing; give { webAppId, inputValues }.'];
   const { webAppId, inputValues, suppressPreviewOutput } = request;
-  const problems = unknownNameProblems('field', Object.keys(request), requestFields);
+  const names: readonly (keyof CreateTaskRequest)[] = ['webAppId', 'inputValues', 'suppressPreviewOutput'];
+  const problems = unknownNameProblems('field', Object.keys(request), names);
   if (!Number.isSafeInteger(webAppId)) problems.push(`webAppId is ${showValue(webAppId)}; give a whole number.`);
   if (!isFields(inputValues)) {
     problems.push(`inputValues is ${showValue(inputValues)}; give an object such as { "2:ImageScale.width": 512 }.`);
   } else {
-    const wrong = Object.entries(inputValues).filter(
-      ([, value]) => typeof value !== 'string' && !Number.isFinite(value),
-    );
-    for (const [key, value] of wrong) {
+    for (const [key, value] of Object.entries(inputValues)) {
+      if (typeof value === 'string' || Number.isFinite(value)) continue;
       const remedy = textRemedy(value, 'a text or a finite number');
       problems.push(`inputValues[${showValue(key)}] is ${showValue(value)}; give ${remedy}.`);
     }
@@ -65,14 +69,12 @@ export function requestProblems(request: unknown): readonly string[] {
   return problems;
 }
 
-const callbackFields: readonly (keyof CallbackTarget)[] = ['url', 'token'];
-
 /** Every problem of the target of a callback; none where there is none. No token is quoted. */
 export function callbackProblems(callback: unknown): readonly string[] {
   // What is no object is a problem of the options.
   if (!isRecord(callback)) return [];
   const { url, token } = callback;
-  const problems = unknownNameProblems('field', Object.keys(callback), callbackFields, 'callback.');
+  const problems = unknownNameProblems('field', Object.keys(callback), ['url', 'token'], 'callback.');
   if (typeof url !== 'string' || !URL.canParse(url) || !headerValue.test(url)) {
     const shown = typeof url === 'string' ? 'no absolute URL' : showValue(url);
     problems.push(`callback.url is ${shown}; give one in printable ASCII.`);
@@ -105,30 +107,13 @@ export function headerProblems(prefix: string, headers: unknown): readonly strin
   return problems;
 }
 
-/** The headers that choose the mode, and the caller's own, which the service echoes in callbacks. */
-export function createHeaders(
-  prefix: string,
-  mode: CreateMode,
-  extra: Readonly<Record<string, string>> = {},
-): Record<string, string> {
-  const headers: Record<string, string> = {};
-  if (mode.mode === 'async') headers[`${prefix}Async`] = 'enable';
-  if (mode.mode === 'callback') {
-    headers[`${prefix}WebHook-Url`] = mode.to.url;
-    if (mode.to.token !== undefined) headers[`${prefix}Authorization`] = `Bearer ${mode.to.token}`;
-  }
-  return { ...headers, ...extra };
-}
-
 /** The outcome of a create, from its exchange; free of secrets. */
-export function toCreateOutcome(exchanged: SingleExchange, rules: EnvelopeRules): CreateOutcome {
-  let evidence: CreateEvidence;
-  if ('fault' in exchanged) {
-    evidence = { kind: 'failure', requestLeft: exchanged.requestLeft, reason: exchanged.fault.message };
-  } else {
-    const { httpStatus, retryAfterMs, text, bodyFault } = exchanged.reply;
-    evidence = { kind: 'reply', httpStatus, body: parseJson(text), bodyFault: bodyFault?.message, retryAfterMs };
-  }
+export function toCreateOutcome({ reply, fault, requestLeft }: Exchanged, rules: EnvelopeRules): CreateOutcome {
+  const reason = fault?.message ?? '';
+  const evidence: CreateEvidence =
+    reply === undefined
+      ? { kind: 'failure', requestLeft: requestLeft !== false, reason }
+      : { kind: 'reply', ...reply, body: parseJson(reply.text), bodyFault: fault?.message };
   const outcome = classifyCreate(evidence, rules);
   return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;
 }

@@ -43,13 +43,3 @@ export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
   listInputs: { method: 'GET', path: 'x/v1/input_resource', title: 'list input resources' },
   userMetadata: { method: 'GET', path: 'x/v1/user/metadata', title: 'get user metadata' },
 };
-
-/** A base URL that can be used: http or https, without user information, query or fragment, ending in a slash. */
-export function parseBaseUrl(baseUrl: string): URL | undefined {
-  if (!URL.canParse(baseUrl)) return undefined;
-  const url = new URL(baseUrl);
-  const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
-  if (!isHttp || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined;
-  if (!url.pathname.endsWith('/')) url.pathname += '/';
-  return url;
-}

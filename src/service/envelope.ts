@@ -1,45 +1,117 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import { isRequestId } from '../core/create-outcome';
 import { isRecord, parseExactJson } from '../core/json';
 import type { EnvelopeRules } from '../core/service-dialect';
-import { safeText } from '../core/text';
+import { boundedText, safeText } from '../core/text';
 import type { Answer } from './endpoints';
 import { type ServiceApiError, ServiceResponseInvalidError, toApiError } from './errors';
-import type { HttpReply } from './exchange';
-import { numberLike } from './wire-values';
 
-const envelope = z.object({
-  code: numberLike,
-  message: z.string().optional().catch(undefined),
-  status: z.boolean().optional().catch(undefined),
-  data: z.unknown().optional(),
-});
-
-/** What a refusal says, as far as it is an envelope. */
-const refusal = z.object({
-  code: numberLike.optional().catch(undefined),
-  message: envelope.shape.message,
-  status: envelope.shape.status,
-});
-
-/**
- * Opens the envelope of section 2.1 and returns its `data`.
- *
- * @throws ServiceApiError when the service refused, by its HTTP status or by the envelope.
- * @throws ServiceResponseInvalidError when the reply is no envelope.
+/*
+ * What is read here goes into histories, logs and manifests, so that it is bounded and redacted. A detail that is missing,
+ * empty or malformed is undefined: it must not keep a paid task from being followed. They are plain functions, because a
+ * list of outputs has thousands of them.
  */
+
+/** An object of a reply, by the names on the wire. */
+export type Wire = Readonly<Record<string, unknown>>;
+
+/** A text of one line, cut to this length. */
+export function readWord(value: unknown, maxLength: number): string | undefined {
+  return typeof value === 'string' ? safeText(value, [], maxLength) || undefined : undefined;
+}
+
+/** Longest message of the service that is kept. */
+const maxMessageLength = 4_000;
+
+/** A message for people, of several lines perhaps. */
+export function readMessage(value: unknown): string | undefined {
+  return typeof value === 'string' ? boundedText(value, maxMessageLength) || undefined : undefined;
+}
+
+/** Longest link that is followed; no server takes a request line as long. */
+const maxLinkLength = 32 * 1024;
+
+/** A link, unchanged: a secret that must not be shown. */
+export function readLink(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= maxLinkLength ? value || undefined : undefined;
+}
+
+/** A number that may come as a numeric string; none beyond the safe integers. */
+export function readNumber(value: unknown): number | undefined {
+  const isDecimal = typeof value === 'string' && /^-?\d{1,15}(\.\d{1,20})?$/.test(value);
+  const number = isDecimal ? Number(value) : value;
+  return typeof number === 'number' && Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : undefined;
+}
+
+/** A whole number that may come as a numeric string. */
+export function readInteger(value: unknown): number | undefined {
+  const number = readNumber(value);
+  return Number.isInteger(number) ? number : undefined;
+}
+
+/** More entries of a map than this are left out. */
+const maxEntries = 64;
+const maxNameLength = 100;
+
+/** An object's numeric values under their own names, numeric strings included; empty where there is no object. */
+export function readNumbers(value: unknown): Record<string, number> {
+  const numbers: [string, number][] = [];
+  for (const [name, field] of Object.entries(isRecord(value) ? value : {})) {
+    const number = readNumber(field);
+    if (number !== undefined) numbers.push([safeText(name, [], maxNameLength), number]);
+    if (numbers.length === maxEntries) break;
+  }
+  return Object.fromEntries(numbers);
+}
+
+/** A field that must be there, as one of the functions above reads it. */
+export function required<T>(read: (value: unknown) => T | undefined): v.GenericSchema<unknown, T> {
+  return v.pipe(
+    v.unknown(),
+    v.transform(read),
+    v.custom<T>((value) => value !== undefined, 'missing or malformed'),
+  );
+}
+
+/** A list of at most so many items: a longer one is refused before any item is read. */
+export function boundedList<T>(item: v.GenericSchema<unknown, T>, maxLength: number): v.GenericSchema<unknown[], T[]> {
+  return v.pipe(
+    v.custom<unknown[]>((value) => Array.isArray(value), 'no list'),
+    v.check((items) => items.length <= maxLength, `more than ${maxLength} items`),
+    v.array(item),
+  );
+}
+
+/** The envelope of section 2.1, as far as a body is one. */
+interface Envelope {
+  readonly code?: number;
+  readonly message?: string;
+  readonly status?: boolean;
+  readonly data?: unknown;
+}
+
+function readEnvelope(json: unknown): Envelope {
+  if (!isRecord(json)) return {};
+  const { code, message, status, data } = json;
+  return {
+    code: readNumber(code),
+    message: typeof message === 'string' ? message : undefined,
+    status: typeof status === 'boolean' ? status : undefined,
+    data,
+  };
+}
+
+/** The `data` of the envelope of section 2.1. Throws ServiceApiError for a refusal, ServiceResponseInvalidError for no envelope. */
 export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
-  const { json, opened } = readAccepted(answer, rules);
+  const { json, envelope } = readAccepted(answer, rules);
   if (json === undefined) throw invalidResponse(answer, 'is no JSON');
-  if (!opened.success) throw invalidResponse(answer, `is no envelope: ${formatProblems(opened.error)}`);
-  return opened.data.data;
+  if (envelope.code === undefined) throw invalidResponse(answer, 'is no envelope: it has no code');
+  return envelope.data;
 }
 
 /**
  * Reads a reply whose body the specification does not show (sections 4.4, 4.5 and 4.9): any 2xx is success unless it
- * is an envelope that says otherwise.
- *
- * @returns the parsed JSON; undefined when the body is no JSON.
+ * is an envelope that says otherwise. Undefined when the body is no JSON.
  */
 export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
   const { json } = readAccepted(answer, rules);
@@ -49,17 +121,13 @@ export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
   return json;
 }
 
-/** A reply that the service did not refuse, and its envelope, if it is one. */
-function readAccepted(
-  answer: Answer,
-  rules: EnvelopeRules,
-): { readonly json: unknown; readonly opened: z.ZodSafeParseResult<z.infer<typeof envelope>> } {
-  const { reply } = answer;
-  const json = parseExactJson(reply.text);
-  const { code, status } = refusal.safeParse(json).data ?? {};
-  const isRefusedByEnvelope = status === false || (code !== undefined && !rules.successCodes.includes(code));
-  if (isRefusedByStatus(reply) || isRefusedByEnvelope) throw toRefusal(answer, json, rules);
-  return { json, opened: envelope.safeParse(json) };
+function readAccepted(answer: Answer, rules: EnvelopeRules): { readonly json: unknown; readonly envelope: Envelope } {
+  const json = parseExactJson(answer.reply.text);
+  const envelope = readEnvelope(json);
+  const { code, status } = envelope;
+  const isRefused = status === false || (code !== undefined && !rules.successCodes.includes(code));
+  if (isRefused || isRefusedByStatus(answer)) throw toRefusal(answer, json, rules);
+  return { json, envelope };
 }
 
 /** Throws ServiceResponseInvalidError where `data` names another task than the one that was asked about; what can be no id names none. */
@@ -73,30 +141,27 @@ export function requireTask(requestId: string, data: unknown, answer: Answer): v
 
 /** The `data` of an envelope; a reply that is none stands for itself. */
 export function unwrapped(json: unknown): unknown {
-  const opened = envelope.safeParse(json);
-  return opened.success && opened.data.data !== undefined ? opened.data.data : json;
+  const { code, data } = readEnvelope(json);
+  return code === undefined || data === undefined ? json : data;
 }
 
 /** Whether the HTTP status alone refuses. */
-export function isRefusedByStatus({ httpStatus }: HttpReply): boolean {
+export function isRefusedByStatus({ reply: { httpStatus } }: Answer): boolean {
   return httpStatus < 200 || httpStatus >= 300;
 }
 
 /** The error of a reply that refuses. */
 export function toRefusal(answer: Answer, json: unknown, rules: EnvelopeRules): ServiceApiError {
-  const said = refusal.safeParse(json);
-  return toApiError(answer, said.success ? said.data : {}, rules.codes);
+  return toApiError(answer, readEnvelope(json), rules.codes);
 }
 
-/**
- * Checks `data` against its schema.
- *
- * @throws ServiceResponseInvalidError naming every field that is wrong, never its value.
- */
-export function parseData<T>(schema: z.ZodType<T>, data: unknown, answer: Answer): T {
-  const parsed = schema.safeParse(data);
-  if (!parsed.success) throw invalidResponse(answer, `is not as specified: ${formatProblems(parsed.error)}`);
-  return parsed.data;
+/** Reads `data`. Throws ServiceResponseInvalidError naming every field that is wrong, never its value. */
+export function parseData<T>(read: (data: unknown) => T, data: unknown, answer: Answer): T {
+  try {
+    return read(data);
+  } catch (error) {
+    throw invalidResponse(answer, `is not as specified: ${formatProblems(error)}`);
+  }
 }
 
 /** The error of a reply that the specification does not allow. */
@@ -108,11 +173,14 @@ export function invalidResponse({ endpoint, reply }: Answer, problem: string): S
 /** Problems that a message lists; a list of thousands of wrong items has thousands. */
 const maxProblems = 5;
 
-/** The problems of a value, by their fields, never with a value. */
-export function formatProblems({ issues }: z.ZodError): string {
-  const shown = issues
-    .slice(0, maxProblems)
-    .map(({ path, message }) => `${path.map(String).join('.') || 'body'}: ${message}`);
-  const further = issues.length > maxProblems ? [`and ${issues.length - maxProblems} more`] : [];
-  return safeText([...shown, ...further].join('; '));
+/** The problems that a schema has with a value, by their fields, never with the value. Any other error is thrown on. */
+export function formatProblems(error: unknown): string {
+  if (!v.isValiError(error)) throw error;
+  const issues: readonly v.BaseIssue<unknown>[] = error.issues;
+  const shown = issues.slice(0, maxProblems).map((issue) => {
+    const problem = issue.type === 'check' || issue.type === 'custom' ? issue.message : 'missing or malformed';
+    return `${v.getDotPath(issue) ?? 'body'}: ${problem}`;
+  });
+  const further = issues.length - shown.length;
+  return safeText([...shown, ...(further > 0 ? [`and ${further} more`] : [])].join('; '));
 }

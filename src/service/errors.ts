@@ -57,23 +57,23 @@ export interface ExchangeErrorOptions extends ErrorOptions {
 
 /** No complete reply came because of the network: name not resolved, connection refused or reset, TLS failed. */
 export class ServiceUnreachableError extends ServiceError {
-  declare readonly requestSent?: boolean;
+  readonly requestSent?: boolean;
 
   constructor(message: string, options: ExchangeErrorOptions = {}) {
     super('UNREACHABLE', message, options);
-    if (options.requestSent !== undefined) this.requestSent = options.requestSent;
+    this.requestSent = options.requestSent;
   }
 }
 
 /** No complete reply came within the time allowed for the request. */
 export class ServiceTimeoutError extends ServiceError {
   readonly timeoutMs: number;
-  declare readonly requestSent?: boolean;
+  readonly requestSent?: boolean;
 
   constructor(message: string, options: ExchangeErrorOptions & { readonly timeoutMs: number }) {
     super('TIMEOUT', message, options);
     this.timeoutMs = options.timeoutMs;
-    if (options.requestSent !== undefined) this.requestSent = options.requestSent;
+    this.requestSent = options.requestSent;
   }
 }
 
@@ -89,13 +89,7 @@ export class ServiceResponseInvalidError extends ServiceError {
 }
 
 /** What the service said when it refused a request. */
-export interface ApiErrorDetails {
-  readonly httpStatus: number;
-  /** The code of the reply's envelope (specification, section 2.1). */
-  readonly serviceCode?: number;
-  /** How long the service asks to wait, in milliseconds. */
-  readonly retryAfterMs?: number;
-}
+type ApiErrorDetails = Pick<ServiceApiError, 'httpStatus' | 'serviceCode' | 'retryAfterMs'>;
 
 const remedies: Readonly<Record<ApiErrorCode, string>> = {
   API_ERROR:
@@ -120,14 +114,16 @@ const remedies: Readonly<Record<ApiErrorCode, string>> = {
 export class ServiceApiError extends ServiceError {
   readonly httpStatus: number;
   declare readonly code: ApiErrorCode;
-  declare readonly serviceCode?: number;
-  declare readonly retryAfterMs?: number;
+  /** The code of the reply's envelope (specification, section 2.1). */
+  readonly serviceCode?: number;
+  /** How long the service asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
 
   constructor(message: string, details: ApiErrorDetails, code: ApiErrorCode = 'API_ERROR') {
     super(code, message);
     this.httpStatus = details.httpStatus;
-    if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
-    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
+    this.serviceCode = details.serviceCode;
+    this.retryAfterMs = details.retryAfterMs;
   }
 
   /** What to do, in words for a person that follow from `code`; they may change between versions. */
@@ -157,12 +153,6 @@ export class RateLimitedError extends ServiceApiError {}
 /** The service or a proxy in front of it fails (HTTP 408, 5xx): worth another try. */
 export class ServiceUnavailableError extends ServiceApiError {}
 
-/** The envelope of a refusal, as far as the body was one. */
-export interface Refusal {
-  readonly code?: number | undefined;
-  readonly message?: string | undefined;
-}
-
 const classes: Readonly<Record<ApiErrorCode, typeof ServiceApiError>> = {
   API_ERROR: ServiceApiError,
   UNAUTHORIZED: UnauthorizedError,
@@ -182,18 +172,17 @@ const classes: Readonly<Record<ApiErrorCode, typeof ServiceApiError>> = {
 /** Turns a refusal into the error that names its meaning. */
 export function toApiError(
   { endpoint, reply, refusesKey }: Answer,
-  refusal: Refusal,
+  { code: serviceCode, message: said = '' }: { readonly code?: number; readonly message?: string },
   codes: EnvelopeCodes,
 ): ServiceApiError {
   const { httpStatus, retryAfterMs } = reply;
-  const { code: serviceCode } = refusal;
   const known = serviceCode === undefined ? undefined : codes[serviceCode];
   const isRedirect = httpStatus >= 300 && httpStatus < 400;
   const withoutMessage = isRedirect
     ? 'a redirect, which is not followed: correct the address of the service'
     : 'no message';
   let meaning = refusalMeaning(httpStatus, serviceCode, codes, endpoint.isAboutTask);
-  let words = safeText(refusal.message ?? '') || withoutMessage;
+  let words = safeText(said) || withoutMessage;
   if (httpStatus === 403 && !refusesKey && known === undefined) {
     meaning = 'API_ERROR';
     words = 'a gateway in front of it refused this request, not the API key';

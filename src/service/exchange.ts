@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import { Client, type Dispatcher } from 'undici';
+import { isRecord } from '../core/json';
 import { safeText, errorCode, errorMessage } from '../core/text';
 import { connectionFault, connector } from '../storage/connections';
 
@@ -28,69 +29,86 @@ export interface HttpReply {
   readonly retryAfterMs?: number;
   /** The body, or what arrived of it. */
   readonly text: string;
-  /** Why the body is incomplete; absent when all of it arrived. */
-  readonly bodyFault?: ExchangeFault;
+}
+
+/** What an exchange brought, as data. */
+export interface Exchanged {
+  /** Absent when no head of a reply arrived. */
+  readonly reply?: HttpReply;
+  /** What ended it before the reply was complete. */
+  readonly fault?: ExchangeFault;
+  /** Whether the headers were handed to the connection. False proves that no byte was sent; absent: not known. */
+  readonly requestLeft?: boolean;
 }
 
 /**
- * Sends one request once, follows no redirect and reads the reply.
- *
- * @throws ExchangeFault when no head of a reply arrived.
+ * Sends one request once, follows no redirect and reads the reply. After its end nothing stays attached to the caller's
+ * signal, unlike with `AbortSignal.any`.
  */
 export async function exchange(
   dispatcher: Dispatcher,
   request: HttpRequest,
-  limits: ExchangeLimits,
-): Promise<HttpReply> {
-  const deadline = new Deadline(limits);
-  const toFault = (error: unknown): ExchangeFault => {
-    return error instanceof ExchangeFault ? error : (deadline.fault ?? toExchangeFault(error));
+  { timeoutMs, signal }: ExchangeLimits,
+): Promise<Exchanged> {
+  // undici takes it as it takes an AbortSignal, which costs eight times as much for each request.
+  const emitter = new EventEmitter();
+  let ended: ExchangeFault | undefined;
+  const end = (kind: FaultKind, words: string): void => {
+    if (ended !== undefined) return;
+    ended = new ExchangeFault(kind, words);
+    emitter.emit('abort', ended);
   };
+  const onAbort = (): void => {
+    end('aborted', 'the caller aborted the request');
+  };
+  const timer = setTimeout(end, timeoutMs, 'timeout', `no reply within ${timeoutMs} ms`);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  let reply: HttpReply | undefined;
   try {
-    if (deadline.fault !== undefined) throw deadline.fault;
+    if (signal?.aborted === true) onAbort();
+    if (ended !== undefined) return { fault: ended };
     const { origin, pathname, search } = request.url;
-    // Raced, because undici observes the deadline only once the request has a connection.
-    const response = await deadline.race(
-      dispatcher.request({
+    const response = await new Promise<Dispatcher.ResponseData>((resolve, reject) => {
+      // undici observes the emitter only once the request has a connection.
+      emitter.once('abort', reject);
+      const sent = dispatcher.request({
         origin,
         path: `${pathname}${search}`,
         method: request.method,
         headers: request.headers,
         body: request.body ?? null,
-        signal: deadline.emitter,
-        // The deadline covers the whole exchange, a body that trickles included.
+        signal: emitter,
+        // The time limit covers the whole exchange, a body that trickles included.
         headersTimeout: 0,
         bodyTimeout: 0,
-      }),
-    );
+      });
+      sent.then(resolve, reject);
+    });
     const retryAfterMs = parseRetryAfter(first(response.headers['retry-after']), first(response.headers['date']));
-    return { httpStatus: response.statusCode, retryAfterMs, ...(await readText(response.body, toFault)) };
+    const chunks: Buffer[] = [];
+    try {
+      await collect(response.body, chunks);
+    } finally {
+      // Without the byte order mark that some servers write, and with which no JSON begins.
+      const text = new TextDecoder().decode(Buffer.concat(chunks));
+      reply = { httpStatus: response.statusCode, retryAfterMs, text };
+    }
+    return { reply };
   } catch (error) {
-    throw toFault(error);
+    return { reply, fault: error instanceof ExchangeFault ? error : (ended ?? toExchangeFault(error)) };
   } finally {
-    deadline.clear();
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
   }
 }
 
-async function readText(
-  body: Dispatcher.ResponseData['body'],
-  toFault: (error: unknown) => ExchangeFault,
-): Promise<{ text: string; bodyFault?: ExchangeFault }> {
-  const chunks: Buffer[] = [];
+async function collect(body: Dispatcher.ResponseData['body'], chunks: Buffer[]): Promise<void> {
   let sizeBytes = 0;
-  let bodyFault: ExchangeFault | undefined;
-  try {
-    for await (const chunk of body) {
-      if (!Buffer.isBuffer(chunk)) continue;
-      sizeBytes += chunk.length;
-      if (sizeBytes > maxBodyBytes) throw new ExchangeFault('tooLarge', `the body exceeds ${maxBodyBytes} bytes`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    bodyFault = toFault(error);
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBodyBytes) throw new ExchangeFault('tooLarge', `the body exceeds ${maxBodyBytes} bytes`);
+    chunks.push(chunk);
   }
-  // Without the byte order mark that some servers write, and with which no JSON begins.
-  return { text: new TextDecoder().decode(Buffer.concat(chunks)), bodyFault };
 }
 
 function first(header: string | string[] | undefined): string | undefined {
@@ -144,26 +162,19 @@ export function toExchangeFault(error: unknown): ExchangeFault {
 
 const sendHeadersChannel = 'undici:client:sendHeaders';
 
-/** The result of an exchange on a connection of its own. */
-export type SingleExchange =
-  | { readonly reply: HttpReply }
-  | {
-      readonly fault: ExchangeFault;
-      /** Whether the headers were handed to the connection. False proves that no byte of the request was sent. */
-      readonly requestLeft: boolean;
-    };
-
 /** Sends a request that must never be sent twice, on a connection of its own: no stale pooled connection makes a reset ambiguous. */
 export async function exchangeOnce(
-  request: HttpRequest & { readonly body: Buffer },
-  limits: ExchangeLimits & { readonly connectTimeoutMs: number },
-): Promise<SingleExchange> {
+  request: HttpRequest,
+  limits: ExchangeLimits,
+  connectMs: number,
+): Promise<Exchanged> {
   let requestLeft = false;
   // undici publishes this just before it writes the headers; its body identifies the request.
   const onSendHeaders = (message: unknown): void => {
-    if (getRequestBody(message) === request.body) requestLeft = true;
+    const sent = isRecord(message) ? message['request'] : undefined;
+    if (isRecord(sent) && sent['body'] === request.body) requestLeft = true;
   };
-  const connect = connector({ connectMs: limits.connectTimeoutMs });
+  const connect = connector({ connectMs });
   const client = new Client(request.url.origin, {
     pipelining: 0,
     connect: (options, callback) => {
@@ -173,12 +184,10 @@ export async function exchangeOnce(
   });
   subscribe(sendHeadersChannel, onSendHeaders);
   try {
-    return { reply: await exchange(client, request, limits) };
-  } catch (error) {
-    if (!(error instanceof ExchangeFault)) throw error;
-    // Destroyed first, so that nothing can be sent any more.
-    await client.destroy();
-    return { fault: error, requestLeft };
+    const exchanged = await exchange(client, request, limits);
+    // Destroyed before that is read, so that nothing can be sent any more.
+    if (exchanged.reply === undefined) await client.destroy();
+    return { ...exchanged, requestLeft };
   } finally {
     unsubscribe(sendHeadersChannel, onSendHeaders);
     // Not awaited, so that a request id is in the caller's hands as early as possible; destroying never rejects.
@@ -186,74 +195,16 @@ export async function exchangeOnce(
   }
 }
 
-function getRequestBody(message: unknown): unknown {
-  if (typeof message !== 'object' || message === null || !('request' in message)) return undefined;
-  const { request } = message;
-  return typeof request === 'object' && request !== null && 'body' in request ? request.body : undefined;
-}
-
-/** One time limit and one caller’s signal. After `clear`, nothing stays attached to that signal, unlike with `AbortSignal.any`. */
-class Deadline {
-  /** Emits `abort`. undici takes it as it takes an AbortSignal, which costs eight times as much for each request. */
-  readonly emitter = new EventEmitter();
-  readonly #caller: AbortSignal | undefined;
-  readonly #timer: NodeJS.Timeout;
-  #fault: ExchangeFault | undefined;
-
-  constructor({ timeoutMs, signal }: ExchangeLimits) {
-    this.#caller = signal;
-    this.#timer = setTimeout(() => {
-      this.#end(new ExchangeFault('timeout', `no reply within ${timeoutMs} ms`));
-    }, timeoutMs);
-    if (signal?.aborted === true) this.#onCallerAbort();
-    else signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
-  }
-
-  /** What ended the exchange, the time or the caller; undefined where neither has. */
-  get fault(): ExchangeFault | undefined {
-    return this.#fault;
-  }
-
-  /** Resolves or rejects as `work` does, or rejects with the fault as soon as there is one. */
-  async race<T>(work: Promise<T>): Promise<T> {
-    return await new Promise((resolve, reject) => {
-      this.emitter.once('abort', reject);
-      work.then(resolve, reject);
-    });
-  }
-
-  /** Ends the time limit and removes the listener from the caller's signal. */
-  clear(): void {
-    clearTimeout(this.#timer);
-    this.#caller?.removeEventListener('abort', this.#onCallerAbort);
-  }
-
-  readonly #onCallerAbort = (): void => {
-    this.#end(new ExchangeFault('aborted', 'the caller aborted the request'));
-  };
-
-  #end(fault: ExchangeFault): void {
-    this.clear();
-    this.#fault = fault;
-    this.emitter.emit('abort', fault);
-  }
-}
-
 /** Longest wait that is followed: a wrong clock or a typing error must not hold a task for a year. */
 const maxRetryAfterMs = 60 * 60 * 1000;
 
-/** No date is longer. */
-const maxLength = 64;
-
-const seconds = /^\d{1,10}$/;
-/** IMF-fixdate and the two obsolete forms all begin with a weekday; `Date.parse` alone would take much more. */
-const httpDate = /^(mon|tue|wed|thu|fri|sat|sun)/i;
-
 /** A `Retry-After` header, seconds or a date counted from the reply’s own `Date`, as milliseconds from now, at most one hour. */
 export function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
-  const text = value?.slice(0, maxLength).trim() ?? '';
-  if (seconds.test(text)) return Math.min(Number(text) * 1000, maxRetryAfterMs);
-  if (!httpDate.test(text)) return undefined;
+  // No date is longer.
+  const text = value?.slice(0, 64).trim() ?? '';
+  if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * 1000, maxRetryAfterMs);
+  // All three forms of a date begin with a weekday; `Date.parse` alone would take much more.
+  if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
   const waitMs = Date.parse(text) - Date.parse(date ?? '');
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), maxRetryAfterMs);
 }

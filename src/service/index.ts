@@ -11,13 +11,13 @@
 
 /** The client: all nine endpoints (section 4), all three modes of create (section 1). */
 export { ServiceClient } from './service-client';
-export type { SyncTaskReply } from './ended-task';
 export type {
   CallOptions,
   CreateTaskAsyncOptions,
   CreateTaskOptions,
   ServiceClientOptions,
   ServiceTimeouts,
+  WaitForTaskOptions,
 } from './client-options';
 export type { EndpointName } from './endpoints';
 export type { RequestEnd, RequestObserver, RequestStart, RequestTrace, TraceRequest } from './service-transport';
@@ -31,20 +31,25 @@ export type {
   CreateRejected,
   CreateUncertain,
 } from '../core/create-outcome';
-export type { TaskDetail, TaskTimestamps } from './task-detail';
+export type {
+  EndedTask,
+  OutputItem,
+  SyncTaskReply,
+  TaskCallback,
+  TaskDetail,
+  TaskOutputs,
+  TaskTimestamps,
+} from './tasks';
 export type { ServiceTimestamp } from '../core/time';
 export type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
-export type { WaitForTaskOptions } from './task-wait';
 export type { PollBounds } from '../core/poll-cadence';
-export type { EndedTask, TaskCallback } from './ended-task';
-export type { OutputItem, TaskOutputs } from './task-outputs';
-export type { UploadToken } from './upload-token';
-export type { InputResource, InputResourceFilter, InputResourcePage } from './input-resource';
+export type { InputResource, InputResourceFilter, InputResourcePage } from './inputs';
+export type { UploadToken } from '../storage/upload-client';
 
 /** The states of a task (section 3), and the body of a callback (section 6). */
 export { isTerminal, parseServiceStatus, serviceStatuses } from '../core/task-state';
 export type { ServiceStatus, StateWords, TerminalStatus } from '../core/task-state';
-export { parseCallback } from './ended-task';
+export { parseCallback } from './tasks';
 
 /** What is thrown (section 7): switch on `code` or on the class. */
 export {

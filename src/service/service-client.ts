@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type * as z from 'zod';
 import { type CreateOutcome, isEnvelope } from '../core/create-outcome';
 import { isRecord, parseJson } from '../core/json';
 import { knownSecrets } from '../core/redact';
@@ -12,46 +11,32 @@ import {
 import { comparableWord, parseServiceStatus, type ServiceStatus } from '../core/task-state';
 import { showValue } from '../core/text';
 import type { ConnectionRule } from '../storage/connection-rule';
+import type { UploadToken } from '../storage/upload-client';
 import {
+  callProblems,
   type CallOptions,
+  checkedBaseUrl,
   type CreateTaskAsyncOptions,
   type CreateTaskOptions,
   defaultTimeouts,
+  type ListPage,
+  refuse,
   type ServiceClientOptions,
   type ServiceTimeouts,
+  sourceProblems,
+  textProblems,
+  type WaitForTaskOptions,
 } from './client-options';
-import { callProblems, checkedBaseUrl, refuse, sourceProblems, textProblems, uploadedProblems } from './argument-check';
-import {
-  callbackProblems,
-  createBody,
-  createHeaders,
-  type CreateMode,
-  type CreateTaskRequest,
-  headerProblems,
-  refusedByGateway,
-  requestProblems,
-  toCreateOutcome,
-} from './create-request';
+import * as create from './create-request';
 import type { Answer, EndpointName } from './endpoints';
 import { acceptedJson, invalidResponse, openEnvelope, parseData, requireTask, unwrapped } from './envelope';
-import { readSyncTask, type SyncTaskReply } from './ended-task';
 import { ApiKeyUnavailableError, ServiceClosedError, UnauthorizedError } from './errors';
 import type { ExchangeLimits } from './exchange';
 import type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
-import {
-  eachInputResource,
-  type InputResource,
-  type InputResourceFilter,
-  type InputResourcePage,
-  inputResourcePageSchema,
-  inputResourceSchema,
-  isResourceOf,
-} from './input-resource';
+import * as inputs from './inputs';
 import { type Call, ServiceTransport } from './service-transport';
-import { type TaskDetail, taskDetailSchema } from './task-detail';
-import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
-import { type WaitForTaskOptions, waitForTask } from './task-wait';
-import { type UploadToken, uploadTokenSchema } from './upload-token';
+import * as tasks from './tasks';
+import { waitForTask } from './task-wait';
 
 /** How long each question may take by which a create learns whether it is the key that is refused. */
 const keyQuestionMs = 3_000;
@@ -95,7 +80,7 @@ export class ServiceClient {
 
   /** `host:port` of the service, for messages. */
   get host(): string {
-    return this.#transport.host;
+    return this.#transport.base.host;
   }
 
   /**
@@ -105,19 +90,19 @@ export class ServiceClient {
    *
    * @throws ServiceArgumentError, before anything is sent, when the request cannot be sent.
    */
-  async createTask(request: CreateTaskRequest, options: CreateTaskAsyncOptions = {}): Promise<CreateOutcome> {
+  async createTask(request: create.CreateTaskRequest, options: CreateTaskAsyncOptions = {}): Promise<CreateOutcome> {
     this.#checkCreate('createAsync', request, options);
-    const { callback } = options;
+    const { callback, headers } = options;
     if (callback?.token !== undefined) knownSecrets.add(callback.token);
-    const mode: CreateMode = callback === undefined ? { mode: 'async' } : { mode: 'callback', to: callback };
-    const call = { body: createBody(request), headers: createHeaders(this.#headerPrefix, mode, options.headers) };
+    const call = create.createCall(request, callback ?? 'async', this.#headerPrefix, headers);
     try {
-      const exchanged = await this.#transport.askOnce('create', call, this.#limits(options, this.#timeouts.createMs));
-      const outcome = toCreateOutcome(exchanged, this.#rules);
-      if (outcome.outcome !== 'rejected' || outcome.scope !== 'key' || 'fault' in exchanged) return outcome;
+      const limits = this.#limits(options, this.#timeouts.createMs);
+      const exchanged = await this.#transport.askOnce('create', call, limits);
+      const outcome = create.toCreateOutcome(exchanged, this.#rules);
+      if (outcome.outcome !== 'rejected' || outcome.scope !== 'key') return outcome;
       const isKnown = outcome.code !== undefined && this.#rules.codes[outcome.code] !== undefined;
-      const isOfGateway = !isKnown && !isEnvelope(parseJson(exchanged.reply.text));
-      return isOfGateway && (await this.#isKeyTaken()) ? refusedByGateway(outcome) : outcome;
+      const isOfGateway = !isKnown && !isEnvelope(parseJson(exchanged.reply?.text ?? ''));
+      return isOfGateway && (await this.#isKeyTaken()) ? create.refusedByGateway(outcome) : outcome;
     } catch (error) {
       if (error instanceof ApiKeyUnavailableError || error instanceof ServiceClosedError)
         return { outcome: 'notSent', reason: error.message };
@@ -129,27 +114,26 @@ export class ServiceClient {
    * Creates a task in synchronous mode (section 4.1): the connection is held until the task ends. When it throws
    * anything but a ServiceApiError and `requestSent` is not false, a task may exist, be charged, and be lost.
    */
-  async createTaskSync(request: CreateTaskRequest, options: CreateTaskOptions = {}): Promise<SyncTaskReply> {
+  async createTaskSync(
+    request: create.CreateTaskRequest,
+    options: CreateTaskOptions = {},
+  ): Promise<tasks.SyncTaskReply> {
     this.#checkCreate('create', request, options);
     const limits = this.#limits(options, this.#timeouts.syncMs);
-    const headers = createHeaders(this.#headerPrefix, { mode: 'sync' }, options.headers);
-    const exchanged = await this.#transport.askOnce('create', { body: createBody(request), headers }, limits);
-    if ('fault' in exchanged) {
-      throw this.#transport.toError('create', exchanged.fault, limits, { requestSent: exchanged.requestLeft });
-    }
-    const answer = this.#transport.completeAnswer('create', exchanged.reply, limits);
+    const call = create.createCall(request, 'sync', this.#headerPrefix, options.headers);
+    const answer = this.#transport.toAnswer('create', await this.#transport.askOnce('create', call, limits), limits);
     const { httpStatus, text } = answer.reply;
-    return { httpStatus, body: text, task: readSyncTask(answer, this.#rules, this.#states) };
+    return { httpStatus, body: text, task: tasks.readSyncTask(answer, this.#rules, this.#states) };
   }
 
   /** The state of a task (section 4.2). Recommended at most every 1 to 3 seconds for one task. */
-  async getTask(requestId: string, options: CallOptions = {}): Promise<TaskDetail> {
-    return this.#inKnownWords(await this.#readTask('detail', requestId, taskDetailSchema, options));
+  async getTask(requestId: string, options: CallOptions = {}): Promise<tasks.TaskDetail> {
+    return await this.#readTask('detail', requestId, tasks.readTaskDetail, options);
   }
 
   /** The result files of a task, with fresh links (section 4.3). */
-  async getOutputs(requestId: string, options: CallOptions = {}): Promise<TaskOutputs> {
-    return this.#inKnownWords(await this.#readTask('outputs', requestId, taskOutputsSchema, options));
+  async getOutputs(requestId: string, options: CallOptions = {}): Promise<tasks.TaskOutputs> {
+    return await this.#readTask('outputs', requestId, tasks.readTaskOutputs, options);
   }
 
   /**
@@ -167,9 +151,9 @@ export class ServiceClient {
 
   /** Temporary credentials for one upload (section 4.6). The service derives ext and content type from the name. */
   async getUploadToken(fileName: string, options: CallOptions = {}): Promise<UploadToken> {
-    refuse([...textProblems('fileName', fileName), ...callProblems('call', options)]);
+    refuse(...textProblems('fileName', fileName), ...callProblems('call', options));
     const query = { file_name: fileName, file_type: 'inputs' };
-    return this.#read('uploadToken', { query }, uploadTokenSchema, options);
+    return await this.#read('uploadToken', { query }, inputs.readUploadToken, options);
   }
 
   /**
@@ -179,12 +163,17 @@ export class ServiceClient {
   async commitInput(
     upload: { readonly name: string; readonly objectKey: string },
     options: CallOptions = {},
-  ): Promise<InputResource> {
-    refuse([...uploadedProblems(upload), ...callProblems('call', options)]);
+  ): Promise<inputs.InputResource> {
+    const isUpload = isRecord(upload);
+    refuse(
+      ...(isUpload ? textProblems('name', upload.name) : ['The uploaded object is missing; give { name, objectKey }.']),
+      ...(isUpload ? textProblems('objectKey', upload.objectKey) : []),
+      ...callProblems('call', options),
+    );
     const body = Buffer.from(JSON.stringify({ name: upload.name, object_key: upload.objectKey }));
-    const answer = await this.#transport.ask('commitInput', { body }, this.#limits(options, this.#timeouts.readMs));
-    const resource = parseData(inputResourceSchema, openEnvelope(answer, this.#rules), answer);
-    if (isResourceOf(resource, upload)) return resource;
+    const answer = await this.#ask('commitInput', { body }, options);
+    const resource = parseData(inputs.readInputResource, openEnvelope(answer, this.#rules), answer);
+    if (inputs.isResourceOf(resource, upload)) return resource;
     throw invalidResponse(answer, `is about another file than ${showValue(upload.name)} at ${upload.objectKey}`);
   }
 
@@ -211,8 +200,11 @@ export class ServiceClient {
       ...callProblems('upload', options),
     ];
     if (problems.length > 0 && source instanceof Readable) source.destroy();
-    refuse(problems);
-    this.#uploadRule ??= new ConnectionRule({ hosts: this.#storageHosts, serviceHosts: [this.#transport.hostname] });
+    refuse(...problems);
+    this.#uploadRule ??= new ConnectionRule({
+      hosts: this.#storageHosts,
+      serviceHosts: [this.#transport.base.hostname],
+    });
     return await uploadFile(this, source, { ...options, rule: this.#uploadRule });
   }
 
@@ -224,28 +216,38 @@ export class ServiceClient {
    * @throws ServiceTimeoutError after `timeoutMs`; the signal's reason; NotFoundError when the service does not know the
    * task; the error of a query that is final, or of the last one when they have failed for too long.
    */
-  async waitForTask(requestId: string, options: WaitForTaskOptions = {}): Promise<TaskDetail> {
-    refuse([...textProblems('requestId', requestId), ...callProblems('wait', options)]);
+  async waitForTask(requestId: string, options: WaitForTaskOptions = {}): Promise<tasks.TaskDetail> {
+    refuse(...textProblems('requestId', requestId), ...callProblems('wait', options));
     return await waitForTask(this, requestId, options);
   }
 
   /** One page of committed input files (section 4.8); `current` counts from 1. */
-  async listInputs(
-    page: InputResourceFilter & { readonly current?: number; readonly pageSize?: number } = {},
-    options: CallOptions = {},
-  ): Promise<InputResourcePage> {
-    refuse([...callProblems('list', page), ...callProblems('call', options)]);
+  async listInputs(page: ListPage = {}, options: CallOptions = {}): Promise<inputs.InputResourcePage> {
+    refuse(...callProblems('list', page), ...callProblems('call', options));
     const { current, pageSize, ext, objectKey } = page;
     const query = { current, page_size: pageSize, ext, object_key: objectKey };
-    return this.#read('listInputs', { query }, inputResourcePageSchema, options);
+    return await this.#read('listInputs', { query }, inputs.readInputResourcePage, options);
   }
 
-  /** All committed input files that match, page by page. @param filter - `pageSize` is 20 by default. */
-  eachInput(
-    filter: InputResourceFilter & { readonly pageSize?: number } = {},
+  /**
+   * All committed input files that match, each once, page by page: to `total`, an empty page, or one that brings nothing new.
+   *
+   * @param filter - `pageSize` is 20 by default.
+   */
+  async *eachInput(
+    filter: Omit<ListPage, 'current'> = {},
     options: CallOptions = {},
-  ): AsyncGenerator<InputResource, void, undefined> {
-    return eachInputResource((current) => this.listInputs({ pageSize: 20, ...filter, current }, options));
+  ): AsyncGenerator<inputs.InputResource, void, undefined> {
+    const seen = new Set<number | string>();
+    for (let current = 1; ; current += 1) {
+      const { list, total } = await this.listInputs({ pageSize: 20, ...filter, current }, options);
+      const fresh = list.filter(({ id }) => !seen.has(id));
+      for (const resource of fresh) {
+        seen.add(resource.id);
+        yield resource;
+      }
+      if (fresh.length === 0 || (total !== undefined && seen.size >= total)) return;
+    }
   }
 
   /**
@@ -253,8 +255,9 @@ export class ServiceClient {
    * none. A cheap check of the API key.
    */
   async getUserMetadata(options: CallOptions = {}): Promise<unknown> {
-    refuse(callProblems('call', options));
-    const { json, answer } = await this.#readUnspecified('userMetadata', {}, options);
+    refuse(...callProblems('call', options));
+    const answer = await this.#ask('userMetadata', {}, options);
+    const json = acceptedJson(answer, this.#rules);
     if (json === undefined) throw invalidResponse(answer, 'is no JSON');
     return unwrapped(json);
   }
@@ -266,75 +269,66 @@ export class ServiceClient {
 
   /** Asks for what costs nothing; all creates that are refused at the same time share the question. */
   async #isKeyTaken(): Promise<boolean> {
-    this.#keyQuestion ??= this.#askWithKey().finally(() => {
+    const options = { timeoutMs: keyQuestionMs };
+    const question = async (): Promise<boolean> => {
+      try {
+        await this.getUserMetadata(options).catch(async (error: unknown) => {
+          if (error instanceof UnauthorizedError) throw error;
+          await this.listInputs({ pageSize: 1 }, options);
+        });
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    this.#keyQuestion ??= question().finally(() => {
       this.#keyQuestion = undefined;
     });
     return await this.#keyQuestion;
   }
 
-  async #askWithKey(): Promise<boolean> {
-    const options = { timeoutMs: keyQuestionMs };
-    try {
-      await this.getUserMetadata(options).catch(async (error: unknown) => {
-        if (error instanceof UnauthorizedError) throw error;
-        return await this.listInputs({ pageSize: 1 }, options);
-      });
-      return true;
-    } catch {
-      return false;
-    }
+  async #ask(name: EndpointName, call: Call, options: CallOptions): Promise<Answer> {
+    return await this.#transport.ask(name, call, this.#limits(options, this.#timeouts.readMs));
   }
 
-  #inKnownWords<T extends { readonly status: string }>(task: T): T {
+  #limits({ signal, timeoutMs }: CallOptions, defaultMs: number): ExchangeLimits {
+    return { timeoutMs: timeoutMs ?? defaultMs, signal };
+  }
+
+  async #read<T>(name: EndpointName, call: Call, read: (data: unknown) => T, options: CallOptions): Promise<T> {
+    const answer = await this.#ask(name, call, options);
+    return parseData(read, openEnvelope(answer, this.#rules), answer);
+  }
+
+  async #readTask<T extends { readonly status: string }>(
+    name: 'detail' | 'outputs',
+    requestId: string,
+    read: (data: unknown) => T,
+    options: CallOptions,
+  ): Promise<T> {
+    refuse(...textProblems('requestId', requestId), ...callProblems('call', options));
+    const answer = await this.#ask(name, { query: { requestId } }, options);
+    const data = openEnvelope(answer, this.#rules);
+    requireTask(requestId, data, answer);
+    const task = parseData(read, data, answer);
     return { ...task, status: parseServiceStatus(task.status, this.#states) ?? task.status };
   }
 
-  async #read<T>(name: EndpointName, call: Call, schema: z.ZodType<T>, options: CallOptions): Promise<T> {
-    const answer = await this.#transport.ask(name, call, this.#limits(options, this.#timeouts.readMs));
-    return parseData(schema, openEnvelope(answer, this.#rules), answer);
-  }
-
-  async #readTask<T>(
-    name: 'detail' | 'outputs',
-    requestId: string,
-    schema: z.ZodType<T>,
-    options: CallOptions,
-  ): Promise<T> {
-    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
-    const limits = this.#limits(options, this.#timeouts.readMs);
-    const answer = await this.#transport.ask(name, { query: { requestId } }, limits);
-    const data = openEnvelope(answer, this.#rules);
-    requireTask(requestId, data, answer);
-    return parseData(schema, data, answer);
-  }
-
   async #sendVerb(name: 'cancel' | 'interrupt', requestId: string, options: CallOptions): Promise<void> {
-    refuse([...textProblems('requestId', requestId), ...callProblems('call', options)]);
-    const { json, answer } = await this.#readUnspecified(name, { query: { requestId } }, options);
+    refuse(...textProblems('requestId', requestId), ...callProblems('call', options));
+    const answer = await this.#ask(name, { query: { requestId } }, options);
+    const json = acceptedJson(answer, this.#rules);
     requireTask(requestId, isRecord(json) ? json['data'] : undefined, answer);
-  }
-
-  async #readUnspecified(
-    name: EndpointName,
-    call: Call,
-    options: CallOptions,
-  ): Promise<{ readonly json: unknown; readonly answer: Answer }> {
-    const answer = await this.#transport.ask(name, call, this.#limits(options, this.#timeouts.readMs));
-    return { json: acceptedJson(answer, this.#rules), answer };
   }
 
   #checkCreate(kind: 'create' | 'createAsync', request: unknown, options: unknown): void {
     // From JavaScript they may be anything.
     const { headers, callback }: { headers?: unknown; callback?: unknown } = isRecord(options) ? options : {};
-    refuse([
-      ...requestProblems(request),
+    refuse(
+      ...create.requestProblems(request),
       ...callProblems(kind, options),
-      ...(kind === 'createAsync' ? callbackProblems(callback) : []),
-      ...headerProblems(this.#headerPrefix, headers),
-    ]);
-  }
-
-  #limits({ signal, timeoutMs }: CallOptions, defaultMs: number): ExchangeLimits {
-    return { timeoutMs: timeoutMs ?? defaultMs, signal };
+      ...(kind === 'createAsync' ? create.callbackProblems(callback) : []),
+      ...create.headerProblems(this.#headerPrefix, headers),
+    );
   }
 }

@@ -14,13 +14,12 @@ import {
 } from './errors';
 import {
   exchange,
-  ExchangeFault,
-  type FaultKind,
   type ExchangeLimits,
+  type FaultKind,
   exchangeOnce,
+  type Exchanged,
   type HttpReply,
   type HttpRequest,
-  type SingleExchange,
 } from './exchange';
 
 /** Open connections for reads at a time; more requests wait for one of them. */
@@ -88,7 +87,6 @@ export interface Call {
 /** Turns calls into authorized HTTP requests and network faults into the error tree. It never sends anything twice. */
 export class ServiceTransport {
   readonly #options: TransportOptions;
-  readonly #base: URL;
   readonly #dispatcher: Dispatcher;
   #isClosed = false;
   /** When the service last took the key. */
@@ -96,39 +94,20 @@ export class ServiceTransport {
 
   constructor(options: TransportOptions) {
     this.#options = options;
-    this.#base = options.baseUrl;
     const { dispatcher, connectTimeoutMs: connectMs } = options;
     this.#dispatcher = dispatcher ?? openAgent({ connections: maxConnections, connectMs });
   }
 
-  /** `host:port` of the service. */
-  get host(): string {
-    return this.#base.host;
+  /** The address of the service. */
+  get base(): URL {
+    return this.#options.baseUrl;
   }
 
-  /** Its host alone. */
-  get hostname(): string {
-    return this.#base.hostname;
-  }
-
-  /**
-   * Sends a call over the shared connections and waits for its complete reply, whatever the status.
-   *
-   * @throws ServiceUnreachableError, ServiceTimeoutError, ServiceResponseInvalidError, ApiKeyUnavailableError,
-   * ServiceClosedError, or the caller's abort reason.
-   */
+  /** Sends a call over the shared connections and waits for its complete reply, whatever the status. Throws ServiceError, or the abort reason. */
   async ask(name: EndpointName, call: Call, limits: ExchangeLimits): Promise<Answer> {
-    this.#requireOpen();
     limits.signal?.throwIfAborted();
-    const { request, tellEnd } = await this.#begin(name, call);
-    try {
-      const reply = await exchange(this.#dispatcher, request, limits);
-      tellEnd(reply.bodyFault, reply);
-      return this.completeAnswer(name, reply, limits);
-    } catch (error) {
-      if (error instanceof ExchangeFault) tellEnd(error);
-      throw error instanceof ExchangeFault ? this.toError(name, error, limits) : error;
-    }
+    const exchanged = await this.#send(name, call, (request) => exchange(this.#dispatcher, request, limits));
+    return this.toAnswer(name, exchanged, limits);
   }
 
   /** Sends a call once on a connection of its own; network faults are part of the result. */
@@ -136,49 +115,28 @@ export class ServiceTransport {
     name: EndpointName,
     call: Call & { readonly body: Buffer },
     limits: ExchangeLimits,
-  ): Promise<SingleExchange> {
-    this.#requireOpen();
-    const { request, tellEnd } = await this.#begin(name, call);
-    const { connectTimeoutMs } = this.#options;
-    const exchanged = await exchangeOnce({ ...request, body: call.body }, { ...limits, connectTimeoutMs });
-    if ('fault' in exchanged) tellEnd(exchanged.fault);
-    else tellEnd(exchanged.reply.bodyFault, exchanged.reply);
-    return exchanged;
+  ): Promise<Exchanged> {
+    return await this.#send(name, call, (request) => exchangeOnce(request, limits, this.#options.connectTimeoutMs));
+  }
+
+  /** A reply as an answer; throws the error for the caller when no reply came, or a part of its body is missing. */
+  toAnswer(name: EndpointName, exchanged: Exchanged, { signal, timeoutMs }: ExchangeLimits): Answer {
+    const { reply, fault, requestLeft: requestSent } = exchanged;
+    if (reply !== undefined && fault === undefined) {
+      return { endpoint: endpoints[name], reply, refusesKey: this.#refusesKey(reply) };
+    }
+    const { kind, cause, message: words = '' } = fault ?? {};
+    if (kind === 'aborted') throw signal?.reason;
+    const message = `${endpoints[name].title}: the service at ${this.base.host} gave no complete reply: ${words}`;
+    if (kind === 'timeout') throw new ServiceTimeoutError(message, { cause, requestSent, timeoutMs });
+    if (kind === 'unreachable') throw new ServiceUnreachableError(message, { cause, requestSent });
+    throw new ServiceResponseInvalidError(message, { httpStatus: reply?.httpStatus ?? null });
   }
 
   /** Whether it is the key that is refused: a 403 without an envelope, while the key is taken elsewhere, is of a gateway. */
   #refusesKey({ httpStatus, text }: HttpReply): boolean {
     if (httpStatus !== 403) return httpStatus === 401;
     return isEnvelope(parseJson(text)) || performance.now() - this.#keyTakenMs > keyTakenForMs;
-  }
-
-  /** A reply as an answer; throws when a part of its body is missing. */
-  completeAnswer(name: EndpointName, reply: HttpReply, limits: ExchangeLimits): Answer {
-    if (reply.bodyFault !== undefined) throw this.toError(name, reply.bodyFault, limits, { reply });
-    return { endpoint: endpoints[name], reply, refusesKey: this.#refusesKey(reply) };
-  }
-
-  /** Maps a fault to the error for the caller. */
-  toError(
-    name: EndpointName,
-    fault: ExchangeFault,
-    limits: ExchangeLimits,
-    known: { readonly reply?: HttpReply; readonly requestSent?: boolean } = {},
-  ): unknown {
-    const message = `${endpoints[name].title}: the service at ${this.host} gave no complete reply: ${fault.message}`;
-    const { requestSent } = known;
-    const options = { cause: fault.cause, requestSent };
-    switch (fault.kind) {
-      case 'aborted':
-        return limits.signal?.reason;
-      case 'timeout':
-        return new ServiceTimeoutError(message, { ...options, timeoutMs: limits.timeoutMs });
-      case 'unreachable':
-        return new ServiceUnreachableError(message, options);
-      case 'notHttp':
-      case 'tooLarge':
-        return new ServiceResponseInvalidError(message, { httpStatus: known.reply?.httpStatus ?? null });
-    }
   }
 
   /** Closes the connections that it opened itself, after the requests in flight. */
@@ -188,44 +146,38 @@ export class ServiceTransport {
     if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
   }
 
-  #requireOpen(): void {
+  /** Sends a request, and tells the trace and the observer of its end. */
+  async #send(name: EndpointName, call: Call, send: (request: HttpRequest) => Promise<Exchanged>): Promise<Exchanged> {
     if (this.#isClosed) throw new ServiceClosedError();
-  }
-
-  /** Begins to trace and to measure a request; `tellEnd` tells the trace and the observer of its end. */
-  async #begin(name: EndpointName, call: Call): Promise<{ readonly request: HttpRequest; readonly tellEnd: TellEnd }> {
     const request = this.#request(name, call, await this.#apiKey());
     const { onRequest, traceRequest } = this.#options;
-    const start = { name, method: request.method, path: endpoints[name].path, host: this.host };
-    const trace = quietly(() => traceRequest?.(start));
     const { method, url } = request;
+    const start = { name, method, path: endpoints[name].path, host: this.base.host };
+    const trace = quietly(() => traceRequest?.(start));
     const startedMs = performance.now();
+    const exchanged = await send({ ...request, headers: { ...trace?.headers, ...request.headers } });
+    const { reply, fault } = exchanged;
+    const isTaken = reply !== undefined && reply.httpStatus >= 200 && reply.httpStatus < 300;
+    if (isTaken && reply.text.trimStart().startsWith('{')) this.#keyTakenMs = performance.now();
     const requestId = url.searchParams.get('requestId');
-    const tellEnd: TellEnd = (fault, reply) => {
-      const isTaken = reply !== undefined && reply.httpStatus >= 200 && reply.httpStatus < 300;
-      if (isTaken && reply.text.trimStart().startsWith('{')) this.#keyTakenMs = performance.now();
-      if (onRequest === undefined && trace === undefined) return;
-      const end: RequestEnd = {
-        method,
-        path: safeText(url.pathname),
-        requestId: requestId === null ? undefined : safeText(requestId),
-        status: reply?.httpStatus ?? null,
-        durationMs: Math.round(performance.now() - startedMs),
-        keyRefused: reply !== undefined && this.#refusesKey(reply) ? true : undefined,
-        fault: fault?.kind,
-      };
-      // See RequestObserver.
-      quietly(() => {
-        trace?.end(end);
-      });
-      quietly(() => onRequest?.(end));
+    const end: RequestEnd = {
+      method,
+      path: safeText(url.pathname),
+      requestId: requestId === null ? undefined : safeText(requestId),
+      status: reply?.httpStatus ?? null,
+      durationMs: Math.round(performance.now() - startedMs),
+      keyRefused: reply !== undefined && this.#refusesKey(reply) ? true : undefined,
+      fault: fault?.kind,
     };
-    return { request: { ...request, headers: { ...trace?.headers, ...request.headers } }, tellEnd };
+    // See RequestObserver.
+    quietly(() => trace?.end(end));
+    quietly(() => onRequest?.(end));
+    return exchanged;
   }
 
   #request(name: EndpointName, call: Call, apiKey: string): HttpRequest {
     const { method, path } = endpoints[name];
-    const url = new URL(this.#options.paths[name] ?? path, this.#base);
+    const url = new URL(this.#options.paths[name] ?? path, this.base);
     for (const [parameter, value] of Object.entries(call.query ?? {})) {
       if (value !== undefined) url.searchParams.set(parameter, String(value));
     }
@@ -262,8 +214,6 @@ export class ServiceTransport {
     return key;
   }
 }
-
-type TellEnd = (fault?: ExchangeFault, reply?: HttpReply) => void;
 
 function quietly<Result>(observe: () => Result): Result | undefined {
   try {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { longestTimerMs } from '../core/option-rules';
-import { nextPollDelayMs, type PollBounds, recommendedPollBounds, toPollSituation } from '../core/poll-cadence';
+import { nextPollDelayMs, recommendedPollBounds, toPollSituation } from '../core/poll-cadence';
 import {
   afterPoll,
   asksOutputs,
@@ -25,25 +25,8 @@ import {
   ServiceTimeoutError,
   UnauthorizedError,
 } from './errors';
-import type { CallOptions } from './client-options';
-import type { TaskDetail } from './task-detail';
-import type { TaskOutputs } from './task-outputs';
-
-/** How a task is waited for. */
-export interface WaitForTaskOptions {
-  /** Ends the wait, which then rejects with the signal's reason. The task goes on. */
-  readonly signal?: AbortSignal;
-  /** The longest wait in milliseconds, 24 days at most. @default none: until the task has ended */
-  readonly timeoutMs?: number;
-  /** Bounds of the pause between two queries. @default 1000 to 3000 ms, as section 4.2 recommends */
-  readonly poll?: PollBounds;
-  /** For how long, in milliseconds, queries may fail in a row before the last error is thrown. @default 300000 */
-  readonly patienceMs?: number;
-  /** For how long, in milliseconds, "no such task" counts as "not visible yet". @default 60000 */
-  readonly notVisibleGraceMs?: number;
-  /** Called with each answer, such as to show the place in the queue. What it throws ends the wait. */
-  readonly onPoll?: (task: TaskDetail) => void;
-}
+import type { CallOptions, WaitForTaskOptions } from './client-options';
+import type { TaskDetail, TaskOutputs } from './tasks';
 
 /** What is asked about the task. */
 export interface TaskReader {
@@ -75,20 +58,22 @@ export async function stateByOutputs(
 export async function waitForTask(
   service: TaskReader,
   requestId: string,
-  { signal, timeoutMs, ...options }: WaitForTaskOptions = {},
+  options: WaitForTaskOptions = {},
 ): Promise<TaskDetail> {
+  const { signal, timeoutMs, poll = recommendedPollBounds } = options;
   signal?.throwIfAborted();
   const timeout = new AbortController();
+  const either = signal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, signal]);
+  const timer = timeoutMs && setTimeout(timeout.abort.bind(timeout), timeoutMs);
   const seen: Seen = { known: unseenTask(Date.now()), answeredMs: Date.now() };
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          timeout.abort();
-        }, timeoutMs);
   try {
-    const either = AbortSignal.any([timeout.signal, ...(signal === undefined ? [] : [signal])]);
-    return await pollUntilEnd(service, requestId, { ...options, signal: either }, seen);
+    for (;;) {
+      const { ended, askedToWaitMs } = await pollOnce(service, requestId, { ...options, signal: either }, seen);
+      if (ended !== undefined) return ended;
+      const pauseMs = nextPollDelayMs(toPollSituation(seen.known, Date.now(), Math.random()), poll);
+      // After failures a pause is longer than its bound.
+      await delay(Math.min(Math.max(pauseMs, askedToWaitMs), longestTimerMs), undefined, { signal: either });
+    }
   } catch (error) {
     signal?.throwIfAborted();
     if (timeoutMs === undefined || !timeout.signal.aborted) throw error;
@@ -110,45 +95,32 @@ interface Seen {
   answeredMs: number;
 }
 
-async function pollUntilEnd(
+/** Asks once. Throws the error of a query when it is final, or queries have failed for too long. */
+async function pollOnce(
   service: TaskReader,
   requestId: string,
-  options: Omit<WaitForTaskOptions, 'timeoutMs'> & { readonly signal: AbortSignal },
+  options: WaitForTaskOptions & { readonly signal: AbortSignal },
   seen: Seen,
-): Promise<TaskDetail> {
-  const { signal, poll = recommendedPollBounds, onPoll } = options;
-  for (;;) {
-    let askedToWaitMs = 0;
-    try {
-      let detail = await service.getTask(requestId, { signal });
-      if (asksOutputs(seen.known)) detail = await stateByOutputs(service, requestId, detail, { signal });
-      onPoll?.(detail);
-      if (isTerminal(detail.status)) return detail;
-      seen.known = afterPoll(seen.known, { seen: 'task', ...detail }, Date.now());
-      seen.answeredMs = Date.now();
-    } catch (error) {
-      signal.throwIfAborted();
-      observeFailure(error, options, seen);
-      askedToWaitMs = error instanceof ServiceApiError ? (error.retryAfterMs ?? 0) : 0;
-    }
-    const pauseMs = nextPollDelayMs(toPollSituation(seen.known, Date.now(), Math.random()), poll);
-    // After failures a pause is longer than its bound.
-    await delay(Math.min(Math.max(pauseMs, askedToWaitMs), longestTimerMs), undefined, { signal });
+): Promise<{ readonly ended?: TaskDetail; readonly askedToWaitMs: number }> {
+  const { signal, onPoll, patienceMs = 300_000, notVisibleGraceMs = 60_000 } = options;
+  try {
+    let detail = await service.getTask(requestId, { signal });
+    if (asksOutputs(seen.known)) detail = await stateByOutputs(service, requestId, detail, { signal });
+    onPoll?.(detail);
+    if (isTerminal(detail.status)) return { ended: detail, askedToWaitMs: 0 };
+    seen.known = afterPoll(seen.known, { seen: 'task', ...detail }, Date.now());
+    seen.answeredMs = Date.now();
+    return { askedToWaitMs: 0 };
+  } catch (error) {
+    signal.throwIfAborted();
+    const nowMs = Date.now();
+    const observation = toFailedObservation(error);
+    seen.known = afterPoll(seen.known, observation, nowMs);
+    if (isFinal(error) || isLost(seen.known, observation, notVisibleGraceMs, nowMs)) throw error;
+    if (observation.seen === 'notFound') seen.answeredMs = nowMs;
+    else if (nowMs - seen.answeredMs >= patienceMs) throw error;
+    return { askedToWaitMs: error instanceof ServiceApiError ? (error.retryAfterMs ?? 0) : 0 };
   }
-}
-
-/** Throws the error when it is final, or has lasted for too long. */
-function observeFailure(
-  error: unknown,
-  { patienceMs = 300_000, notVisibleGraceMs = 60_000 }: WaitForTaskOptions,
-  seen: Seen,
-): void {
-  const nowMs = Date.now();
-  const observation = toFailedObservation(error);
-  seen.known = afterPoll(seen.known, observation, nowMs);
-  if (isFinal(error) || isLost(seen.known, observation, notVisibleGraceMs, nowMs)) throw error;
-  if (observation.seen === 'notFound') seen.answeredMs = nowMs;
-  else if (nowMs - seen.answeredMs >= patienceMs) throw error;
 }
 
 /** The same query would be answered the same. */

@@ -16,9 +16,8 @@ export interface TokenBucketOptions {
  * may be taken before it is due; the ones after it are due later then.
  */
 export class TokenBucket {
-  #perMs: number;
-  #most: number;
   readonly #now: () => number;
+  #perSecond: number;
   /** Below zero: places that are taken before they are due. */
   #free: number;
   #atMs: number;
@@ -26,23 +25,29 @@ export class TokenBucket {
   constructor({ perSecond, now = steadyNow }: TokenBucketOptions) {
     this.#now = now;
     this.#atMs = now();
-    this.#perMs = perSecond / 1_000;
-    this.#most = Math.max(1, perSecond);
+    this.#perSecond = perSecond;
     this.#free = this.#most;
+  }
+
+  get perSecond(): number {
+    return this.#perSecond;
+  }
+
+  get #most(): number {
+    return Math.max(1, this.#perSecond);
   }
 
   /** What is free stays so, up to one second's worth of the new rate. */
   setRate(perSecond: number): void {
     this.#refill();
-    this.#perMs = perSecond / 1_000;
-    this.#most = Math.max(1, perSecond);
+    this.#perSecond = perSecond;
     this.#free = Math.min(this.#free, this.#most);
   }
 
   /** How long until the next `places` are free together, in whole milliseconds; 0: they are. */
   untilMs(places = 1): number {
     this.#refill();
-    return Math.max(0, Math.ceil((places - this.#free) / this.#perMs));
+    return Math.max(0, Math.ceil((places - this.#free) / (this.#perSecond / 1_000)));
   }
 
   /** Takes the next place. */
@@ -54,7 +59,7 @@ export class TokenBucket {
   #refill(): void {
     const nowMs = this.#now();
     // A clock that is set back adds and removes nothing.
-    this.#free = Math.min(this.#most, this.#free + Math.max(0, nowMs - this.#atMs) * this.#perMs);
+    this.#free = Math.min(this.#most, this.#free + Math.max(0, nowMs - this.#atMs) * (this.#perSecond / 1_000));
     this.#atMs = nowMs;
   }
 }

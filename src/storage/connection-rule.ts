@@ -49,11 +49,7 @@ export class ConnectionRule {
     return hosts.includes(host.toLowerCase()) || hosts.includes(hostname.toLowerCase());
   }
 
-  /**
-   * The addresses that a connection to this host may go to.
-   *
-   * @throws AddressNotAllowedError unless all of them are allowed, or the system's error.
-   */
+  /** The addresses that a connection to this host may go to. Throws unless all are allowed, or the system's error. */
   readonly addresses: FindAddresses = async (hostname, port) => {
     const found = await resolveHost(hostname, this.#options.lookup);
     const name = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
@@ -95,9 +91,7 @@ const wellKnownNat64 = ipaddr.parseCIDR('64:ff9b::/96');
 
 /**
  * Whether an address is a public one: not private, loopback, link-local (where clouds keep their metadata), shared,
- * multicast or reserved, whether written as IPv4, IPv6 or one inside the other.
- *
- * @internal exported for tests
+ * multicast or reserved, written as IPv4, IPv6 or one inside the other. @internal exported for tests
  */
 export function isPublicAddress(text: string): boolean {
   const address = parse(text);

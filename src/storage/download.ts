@@ -13,6 +13,38 @@ const maxRedirects = 3;
 /** Of a link in a message: what is said of it comes behind. */
 const maxShownLength = 500;
 
+/** What a URL was answered with, perhaps after redirects. */
+export interface Followed {
+  readonly url: URL;
+  readonly response: Dispatcher.ResponseData;
+}
+
+/** Asks for a URL, and for where it redirects to, up to three times, unless `allow` throws. What cannot be followed is the answer. */
+export async function follow(
+  start: URL,
+  allow: (url: URL) => void,
+  { dispatcher, signal }: Pick<DownloadOptions, 'dispatcher' | 'signal'>,
+): Promise<Followed> {
+  let url = start;
+  for (let redirects = 0; ; redirects += 1) {
+    allow(url);
+    const { origin, pathname, search } = url;
+    const headers = { 'accept-encoding': 'identity' };
+    const path = `${pathname}${search}`;
+    const response = await dispatcher.request({ origin, path, method: 'GET', headers, signal: signal ?? null });
+    const { location } = response.headers;
+    const isFollowed = redirectStatuses.includes(response.statusCode) && redirects < maxRedirects;
+    if (!isFollowed || typeof location !== 'string' || !URL.canParse(location, url.href)) return { url, response };
+    discard(response);
+    url = new URL(location, url);
+  }
+}
+
+/** Gives up a body that is not read to its end, which may never come. */
+function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => undefined).destroy();
+}
+
 /** How to fetch a result file. */
 export interface DownloadOptions {
   /** See {@link createDownloadAgent}. */
@@ -45,13 +77,12 @@ export interface Download {
  * @throws DownloadError; `LINK_EXPIRED` on HTTP 403, 404 and 410: ask for fresh links. Or the signal's abort reason.
  */
 export async function download(url: string, options: DownloadOptions): Promise<Download> {
-  const { dispatcher, signal, expectedBytes, name = '', earlier } = options;
-  signal?.throwIfAborted();
+  const { expectedBytes, name = '', earlier } = options;
+  options.signal?.throwIfAborted();
   const shown = safeText(redactUrl(url), [], maxShownLength);
-  const response = await request(url, shown, dispatcher, signal);
+  const response = await request(url, shown, options);
   if (response.statusCode !== 200) {
-    // Not read to its end, which may never come.
-    response.body.on('error', () => undefined).destroy();
+    discard(response);
     const { statusCode: httpStatus } = response;
     if (expiredStatuses.includes(httpStatus)) {
       const words = `the link ${shown} is no longer valid (HTTP ${httpStatus})`;
@@ -63,7 +94,7 @@ export async function download(url: string, options: DownloadOptions): Promise<D
   const length = headers['content-length'];
   const sizeBytes = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
   if (expectedBytes !== undefined && sizeBytes !== undefined && sizeBytes !== expectedBytes) {
-    response.body.on('error', () => undefined).destroy();
+    discard(response);
     const words = `${shown} brought ${sizeBytes} bytes instead of ${expectedBytes}`;
     throw new DownloadError('DOWNLOAD_CUT_SHORT', words);
   }
@@ -74,45 +105,28 @@ export async function download(url: string, options: DownloadOptions): Promise<D
   });
   // A generator that was never started does not run its `finally`, so the body is destroyed here.
   body.once('close', () => {
-    response.body.on('error', () => undefined).destroy();
+    discard(response);
   });
   const encoding = [headers['content-encoding'] ?? []].flat().join(', ').trim();
   const isPlain = encoding === '' || encoding.toLowerCase() === 'identity';
   return { body, sizeBytes, contentEncoding: isPlain ? undefined : encoding };
 }
 
-async function request(
-  link: string,
-  shown: string,
-  dispatcher: Dispatcher,
-  signal: AbortSignal | undefined,
-): Promise<Dispatcher.ResponseData> {
-  if (!isHttpUrl(link)) throw new DownloadError('LINK_INVALID', 'the service gave a link that is no http or https URL');
-  let url = new URL(link);
+async function request(link: string, shown: string, options: DownloadOptions): Promise<Dispatcher.ResponseData> {
+  const isHttp = (url: URL): boolean => /^https?:$/.test(url.protocol);
+  if (!URL.canParse(link) || !isHttp(new URL(link))) {
+    throw new DownloadError('LINK_INVALID', 'the service gave a link that is no http or https URL');
+  }
+  const allow = (url: URL): void => {
+    if (isHttp(url)) return;
+    throw new DownloadError('DOWNLOAD_FAILED', `${shown} redirects to what is no http or https URL`);
+  };
   try {
-    for (let redirects = 0; ; redirects += 1) {
-      const { origin, pathname, search } = url;
-      const headers = { 'accept-encoding': 'identity' };
-      const path = `${pathname}${search}`;
-      const response = await dispatcher.request({ origin, path, method: 'GET', headers, signal: signal ?? null });
-      const { location } = response.headers;
-      const isFollowed = redirectStatuses.includes(response.statusCode) && redirects < maxRedirects;
-      if (!isFollowed || typeof location !== 'string') return response;
-      // Not read, as it may be endless.
-      response.body.on('error', () => undefined).destroy();
-      if (!isHttpUrl(location, url)) {
-        throw new DownloadError('DOWNLOAD_FAILED', `${shown} redirects to what is no http or https URL`);
-      }
-      url = new URL(location, url);
-    }
+    return (await follow(new URL(link), allow, options)).response;
   } catch (error) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     throw error instanceof DownloadError ? error : failed(error, shown);
   }
-}
-
-function isHttpUrl(text: string, base?: URL): boolean {
-  return URL.canParse(text, base?.href) && /^https?:$/.test(new URL(text, base).protocol);
 }
 
 async function* checked(

@@ -38,10 +38,7 @@ export type SourceErrorCode =
 
 const passingCodes: readonly SourceErrorCode[] = ['FETCH_FAILED', 'UNREADABLE_NOW', 'TOO_SLOW'];
 
-/**
- * The source of an input file cannot be used. Only `FETCH_FAILED`, `UNREADABLE_NOW` and, some time later, `TOO_SLOW` are worth
- * another try.
- */
+/** The source of an input file cannot be used. */
 export class SourceError extends StorageError {
   readonly code: SourceErrorCode;
   /** What the task named, without the query of a URL. */
@@ -87,24 +84,22 @@ const retryableUploads: readonly UploadErrorCode[] = [
   'FILE_UNREADABLE',
 ];
 
-/** What the storage said about a failed upload. */
-export interface UploadErrorDetails extends ErrorOptions {
-  readonly httpStatus?: number;
-  /** The storage's own error code. */
-  readonly storageCode?: string;
-}
-
 /** An input file could not be uploaded. */
 export class UploadError extends StorageError {
   readonly code: UploadErrorCode;
-  declare readonly httpStatus?: number;
-  declare readonly storageCode?: string;
+  readonly httpStatus?: number;
+  /** The storage's own error code. */
+  readonly storageCode?: string;
 
-  constructor(code: UploadErrorCode, message: string, details: UploadErrorDetails = {}) {
+  constructor(
+    code: UploadErrorCode,
+    message: string,
+    details: ErrorOptions & { readonly httpStatus?: number; readonly storageCode?: string } = {},
+  ) {
     super(message, retryableUploads.includes(code), details);
     this.code = code;
-    if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
-    if (details.storageCode !== undefined) this.storageCode = details.storageCode;
+    this.httpStatus = details.httpStatus;
+    this.storageCode = details.storageCode;
   }
 }
 
@@ -114,11 +109,11 @@ export type StagingErrorCode = 'EMPTY' | 'UNREADABLE';
 /** A file of the caller could not be staged. */
 export class StagingError extends StorageError {
   /** Of a content that no further attempt will stage: it has no byte, or failed with the error that is the `cause`. */
-  declare readonly code?: StagingErrorCode;
+  readonly code?: StagingErrorCode;
 
   constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: StagingErrorCode } = {}) {
     super(message, code === undefined, options);
-    if (code !== undefined) this.code = code;
+    this.code = code;
   }
 }
 
@@ -138,12 +133,12 @@ export type DownloadErrorCode =
 /** A result file could not be fetched completely. Always worth another try with a fresh link. */
 export class DownloadError extends StorageError {
   readonly code: DownloadErrorCode;
-  declare readonly httpStatus?: number;
+  readonly httpStatus?: number;
 
   constructor(code: DownloadErrorCode, message: string, details: ErrorOptions & { readonly httpStatus?: number } = {}) {
     super(message, true, details);
     this.code = code;
-    if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
+    this.httpStatus = details.httpStatus;
   }
 }
 

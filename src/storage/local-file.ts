@@ -19,10 +19,8 @@ export interface OpenedFile {
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 /**
- * Opens a regular file for reading: a pipe or a device could block one of Node's few threads for files.
- *
- * @param path - without links in its last part.
- * @throws NotAFileError, or the system's error.
+ * Opens a regular file for reading: a pipe or a device could block one of Node's few threads for files. The path has no
+ * link in its last part. Throws NotAFileError, or the system's error.
  */
 export async function openRegularFile(path: string): Promise<OpenedFile> {
   // Checked before opening; a path that changes in between is caught below.
@@ -39,12 +37,11 @@ export async function openRegularFile(path: string): Promise<OpenedFile> {
 }
 
 /**
- * Opens a regular file that lies under one of these folders, however its path is changed meanwhile.
+ * Opens a regular file that lies under one of these folders, however its path is changed meanwhile. Throws NotAFileError,
+ * FileMovedError, or the system's error.
  *
- * @param path - resolved: without links when it was checked.
- * @param folders - resolved.
- * @param descriptors - where the system lists what a descriptor has open; other systems have no such folder.
- * @throws NotAFileError, FileMovedError, or the system's error.
+ * @param path - resolved, as the folders are
+ * @param descriptors - where the system lists what a descriptor has open; other systems have no such folder
  */
 export async function openFileBeneath(
   path: string,
@@ -80,10 +77,7 @@ export function isInside(path: string, folder: string): boolean {
 /** Bytes read at a time. */
 const chunkBytes = 1024 * 1024;
 
-/**
- * Reads a piece of an open file, less when the file is shorter. Several can be read from one file at the same time; its
- * handle stays open, which a stream of Node's would close when it is destroyed.
- */
+/** Reads a piece of an open file, less when the file is shorter. Several can be read at the same time; its handle stays open. */
 export async function* readRange(
   file: FileHandle,
   startByte: number,

@@ -22,10 +22,8 @@ const samplesPerWindow = 12;
 const answerWindows = 5;
 
 /**
- * Runs a transfer and aborts it when it becomes too slow. An idle timeout does not end a transfer that sends a byte now
- * and then, and a total timeout depends on the size.
- *
- * @param transfer - gets the signal that ends it, and calls back with the bytes moved so far, also from 0 again.
+ * Runs a transfer and aborts it when it becomes too slow, which neither an idle timeout nor a total one tells. The transfer
+ * gets the signal that ends it, and calls back with the bytes moved so far, also from 0 again.
  */
 export async function atMinimumRate<Result>(
   { rate, totalBytes, signal, tooSlow }: WatchedTransfer,
@@ -34,49 +32,35 @@ export async function atMinimumRate<Result>(
   if (rate === undefined) return await transfer(signal, () => undefined);
   const { bytesPerSecond, windowMs } = rate;
   const slow = new AbortController();
-  const pace = new Pace(rate, totalBytes);
+  let bytes = 0;
+  /** The bytes moved at each sample of one window. */
+  let seen = [0];
+  let samplesAtEnd = 0;
+  /** The rate over the last window if it is too low. */
+  const sample = (): number | undefined => {
+    if (bytes === totalBytes) {
+      samplesAtEnd += 1;
+      return samplesAtEnd > answerWindows * samplesPerWindow ? 0 : undefined;
+    }
+    const isAgain = bytes < (seen.at(-1) ?? 0) || samplesAtEnd > 0;
+    samplesAtEnd = 0;
+    seen = [...(isAgain ? [] : seen), bytes];
+    if (seen.length <= samplesPerWindow) return undefined;
+    const measured = Math.floor((bytes - (seen.shift() ?? 0)) / (windowMs / 1000));
+    return measured < bytesPerSecond ? measured : undefined;
+  };
   const timer = setInterval(() => {
-    const measured = pace.sample();
+    const measured = sample();
     if (measured === undefined) return;
     const rates = `${measured} bytes a second over ${windowMs / 1000} s, where ${bytesPerSecond} are the least`;
     slow.abort(tooSlow(rates));
   }, windowMs / samplesPerWindow);
   try {
-    return await transfer(AbortSignal.any([slow.signal, ...(signal === undefined ? [] : [signal])]), (bytes) => {
-      pace.bytes = bytes;
+    const either = signal === undefined ? slow.signal : AbortSignal.any([slow.signal, signal]);
+    return await transfer(either, (moved) => {
+      bytes = moved;
     });
   } finally {
     clearInterval(timer);
-  }
-}
-
-/** The bytes moved at each sample of one window. */
-class Pace {
-  bytes = 0;
-  readonly #rate: MinimumRate;
-  readonly #totalBytes: number | undefined;
-  readonly #seen: number[] = [0];
-  #samplesAtEnd = 0;
-
-  constructor(rate: MinimumRate, totalBytes: number | undefined) {
-    this.#rate = rate;
-    this.#totalBytes = totalBytes;
-  }
-
-  /** The rate over the last window if it is too low. */
-  sample(): number | undefined {
-    if (this.bytes === this.#totalBytes) {
-      this.#samplesAtEnd += 1;
-      return this.#samplesAtEnd > answerWindows * samplesPerWindow ? 0 : undefined;
-    }
-    const { bytesPerSecond, windowMs } = this.#rate;
-    const isAgain = this.bytes < (this.#seen.at(-1) ?? 0) || this.#samplesAtEnd > 0;
-    this.#samplesAtEnd = 0;
-    if (isAgain) this.#seen.length = 0;
-    this.#seen.push(this.bytes);
-    if (this.#seen.length <= samplesPerWindow) return undefined;
-    const oldest = this.#seen.shift() ?? 0;
-    const measured = Math.floor((this.bytes - oldest) / (windowMs / 1000));
-    return measured < bytesPerSecond ? measured : undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { type Hash, randomUUID } from 'node:crypto';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../core/text';
 import { isFull } from './archive/disk';
-import { type Measure, TransferMeter } from './hash';
+import type { Measure } from './hash';
 
 /** What temporary folders are called. */
 const folderPrefix = 'longhaul-spool-';
@@ -17,31 +17,31 @@ export interface SpooledFile extends Measure {
   readonly file: FileHandle;
 }
 
+/** How a content is written. */
+export interface WriteOptions {
+  readonly signal?: AbortSignal;
+  /** Gets the same content, for a storage that wants to know it by that. */
+  readonly md5?: Hash;
+  /** Called often, with the bytes that came so far. What it throws ends the content. */
+  readonly onBytes?: (bytes: number) => void;
+}
+
 /**
- * Writes a content to a temporary file and hashes it. Close the handle afterwards.
- *
- * @param md5 - gets the same content, for a storage that wants to know it by that.
- * @param folder - by default one that is gone again before anything is written, so that a process that is killed leaves none.
- * @throws what `writeContent` throws, or the system's error.
+ * Writes a content to a temporary file that only this user can read, and hashes it. Close the handle afterwards. Without a
+ * folder it is in one that is gone before anything is written. Throws as `writeContent`, or the system's error.
  */
-export async function spoolFile(
-  content: Readable,
-  folder?: string,
-  signal?: AbortSignal,
-  md5?: Hash,
-): Promise<SpooledFile> {
+export async function spoolFile(content: Readable, folder?: string, options?: WriteOptions): Promise<SpooledFile> {
   ignoreLateErrors(content);
   const file = await (folder === undefined ? openAlone() : openNameless(folder));
   try {
-    return { file, ...(await writeContent(content, file, signal, md5)) };
+    return { file, ...(await writeContent(content, file, options)) };
   } catch (error) {
     await file.close();
     throw error;
   }
 }
 
-/** Opens a new file for writing and reading in this folder, which is made when it is missing, and removes its name. */
-export async function openNameless(folder: string): Promise<FileHandle> {
+async function openNameless(folder: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, randomUUID());
   const file = await open(path, 'wx+', 0o600);
@@ -72,22 +72,24 @@ export function ignoreLateErrors(content: Readable): void {
 }
 
 /**
- * Writes a content to an open file and hashes it.
- *
- * @throws the signal's reason, ContentError, or the system's error about the file. Which of the two failed is known
- * only here: destroying the content after a failure of the file makes it fail, too.
+ * Writes a content to an open file and hashes it. Throws the signal's reason, ContentError, or the system's error about the
+ * file: which of the two failed is known only here, since destroying the content makes it fail, too.
  */
 export async function writeContent(
   content: Readable,
   file: FileHandle,
-  signal?: AbortSignal,
-  md5?: Hash,
+  { signal, md5, onBytes }: WriteOptions = {},
 ): Promise<Measure> {
-  const meter = new TransferMeter(() => undefined, undefined, content);
+  const sha256 = createHash('sha256');
+  let bytes = 0;
   let diskFailure: { readonly error: unknown } | undefined;
-  const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of chunks) {
+  const write = async (values: AsyncIterable<unknown>): Promise<void> => {
+    for await (const value of values) {
+      const chunk = toBytes(value);
+      sha256.update(chunk);
       md5?.update(chunk);
+      bytes += chunk.length;
+      onBytes?.(bytes);
       await file.writeFile(chunk).catch((error: unknown) => {
         diskFailure = { error };
         throw error;
@@ -96,12 +98,20 @@ export async function writeContent(
   };
   ignoreLateErrors(content);
   try {
-    await pipeline(content, meter, write, { signal });
-    return { bytes: meter.bytes, sha256: meter.sha256() };
+    await pipeline(content, write, { signal });
+    return { bytes, sha256: sha256.digest('hex') };
   } catch (error) {
     signal?.throwIfAborted();
     throw diskFailure === undefined ? new ContentError('', { cause: error }) : diskFailure.error;
   }
+}
+
+/** A stream of objects may bring anything. */
+function toBytes(value: unknown): Buffer {
+  if (Buffer.isBuffer(value)) return value;
+  if (typeof value === 'string') return Buffer.from(value);
+  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  throw new TypeError(`the stream brought a value that is no bytes (${typeof value}); give bytes or text`);
 }
 
 /** Why a temporary file cannot be made or written, and what to do: what was to go into it is not to blame. */
@@ -109,13 +119,9 @@ export function describeSpoolFailure(
   error: unknown,
   folder = tmpdir(),
 ): { readonly problem: string; readonly remedy: string } {
-  const [problem, remedy] = isFull(error)
-    ? ['has no space left for it', 'make room on its disk']
-    : ['cannot take it', 'check its disk and its permissions'];
-  return {
-    problem: `the temporary folder ${folder} ${problem} (${errorCode(error)})`,
-    remedy: `${remedy}, or set TMPDIR to another folder`,
-  };
+  const problem = `the temporary folder ${folder} ${isFull(error) ? 'has no space left for it' : 'cannot take it'}`;
+  const remedy = isFull(error) ? 'make room on its disk' : 'check its disk and its permissions';
+  return { problem: `${problem} (${errorCode(error)})`, remedy: `${remedy}, or set TMPDIR to another folder` };
 }
 
 let folder: string | undefined;

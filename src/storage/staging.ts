@@ -8,12 +8,12 @@ import { readSecrets } from './s3/s3-client';
 import { testFileName } from './archive/archive';
 import { lookUpContentType, NotAFileError, type OpenedFile, openRegularFile } from './local-file';
 import { safeCause, StagingError } from './errors';
-import { hashOpenFile, type Measure } from './hash';
-import { defaultPartPlan, type PartPlan, putFile, putInParts } from './s3/put-object';
-import { describeBucketFailure } from './s3/s3-error';
+import { hashOpenFile } from './hash';
+import { type PartPlan, putFile } from './s3/put-object';
+import { explainBucketFailure } from './s3/s3-error';
 import { S3Bucket } from './s3/s3-bucket';
 import { plainFileName } from './input/input-source';
-import { ContentError, describeSpoolFailure, type SpooledFile, spoolFile } from './spool';
+import { ContentError, describeSpoolFailure, spoolFile } from './spool';
 
 /** Where files are staged. */
 export interface StagingPlace {
@@ -45,11 +45,7 @@ const newCount = (): Count => ({ sent: 0, sentBytes: 0, found: 0 });
 /** Files whose URIs are cached. */
 const maxRemembered = 10_000;
 
-/**
- * The key of a file: by its content first, so that it never changes, and with its name, which its resource gets.
- *
- * @internal exported for tests
- */
+/** The key of a file: by its content first, so that it never changes, and with its name. @internal exported for tests */
 export function stagedKey(prefix: string, sha256: string, path: string): string {
   const name = plainFileName(basename(path)).replace(/[?#]/g, '_');
   return [prefix, sha256, name].filter(Boolean).join('/');
@@ -95,7 +91,7 @@ export class Staging {
   async keepInput(path: string): Promise<string> {
     const known = this.#uris.get(path);
     if (known !== undefined) return known;
-    const uri = await this.#keep(path, ({ sha256 }) => stagedKey(this.#options.prefix, sha256, path), this.#count);
+    const uri = await this.#keepFile(path, (sha256) => this.#key(sha256, path), this.#count);
     this.#uris.set(path, uri);
     const [oldest] = this.#uris.keys();
     if (this.#uris.size > maxRemembered && oldest !== undefined) this.#uris.delete(oldest);
@@ -104,8 +100,7 @@ export class Staging {
 
   /** Stages a file under a name that no other content has; returns its `s3:` URI. */
   async keepAs(name: string, path: string): Promise<string> {
-    const { prefix } = this.#options;
-    return await this.#keep(path, () => (prefix === '' ? name : `${prefix}/${name}`), newCount());
+    return await this.#keepFile(path, () => [this.#options.prefix, name].filter(Boolean).join('/'), newCount());
   }
 
   /**
@@ -113,23 +108,36 @@ export class Staging {
    * the code `UNREADABLE` and the content's own error as `cause` where that fails, and the signal's reason when it is aborted.
    */
   async keepContent(content: Readable, name: string, signal?: AbortSignal): Promise<string> {
-    const { file, bytes, sha256 } = await spooled(content, name, signal);
+    const spooled = await spoolFile(content, undefined, { signal }).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      if (error instanceof ContentError) {
+        const message = `${JSON.stringify(name)} cannot be read (${safeText(errorMessage(error.cause))})`;
+        throw new StagingError(message, { code: 'UNREADABLE', cause: error.cause });
+      }
+      const { problem, remedy } = describeSpoolFailure(error);
+      const words = `${JSON.stringify(name)} cannot be staged: ${problem}; ${remedy}`;
+      throw new StagingError(words, { cause: safeCause(error) });
+    });
+    const { file, bytes, sha256 } = spooled;
     try {
       if (bytes === 0) throw new StagingError(`${JSON.stringify(name)} is empty`, { code: 'EMPTY' });
       const stats = await file.stat({ bigint: true });
-      const key = stagedKey(this.#options.prefix, sha256, name);
-      return await this.#keepObject(name, { file, stats }, bytes, key, this.#count, signal);
+      return await this.#keepObject(name, { file, stats }, bytes, this.#key(sha256, name), this.#count, signal);
     } finally {
       await file.close();
     }
   }
 
+  #key(sha256: string, path: string): string {
+    return stagedKey(this.#options.prefix, sha256, path);
+  }
+
   /** The file is opened once, so that the content under a key is the one that was hashed. */
-  async #keep(path: string, keyFor: (measure: Measure) => string, count: Count): Promise<string> {
+  async #keepFile(path: string, keyFor: (sha256: string) => string, count: Count): Promise<string> {
     const { file, stats } = await asReadable(path, async () => openRegularFile(await realpath(path)));
     try {
-      const measure = await asReadable(path, () => hashOpenFile(file, Number(stats.size)));
-      return await this.#keepObject(path, { file, stats }, measure.bytes, keyFor(measure), count);
+      const { bytes, sha256 } = await asReadable(path, () => hashOpenFile(file, Number(stats.size)));
+      return await this.#keepObject(path, { file, stats }, bytes, keyFor(sha256), count);
     } finally {
       await file.close();
     }
@@ -137,23 +145,20 @@ export class Staging {
 
   async #keepObject(
     path: string,
-    opened: OpenedFile,
+    { file, stats }: OpenedFile,
     bytes: number,
     key: string,
     count: Count,
     signal?: AbortSignal,
   ): Promise<string> {
-    const { bucket } = this.#options;
+    const { client, bucket, parts } = this.#options;
     try {
       if ((await this.#bucket.head(key))?.bytes === bytes) count.found += 1;
       else {
-        const { client, parts = defaultPartPlan } = this.#options;
         const contentType = lookUpContentType(path);
-        const put = { client, bucket, objectKey: key, file: opened.file, sizeBytes: bytes, contentType, signal };
-        if (bytes > parts.aboveBytes) await putInParts(put, parts);
-        else await putFile(put);
-        const { size, mtimeNs } = await opened.file.stat({ bigint: true });
-        if (size !== opened.stats.size || mtimeNs !== opened.stats.mtimeNs) {
+        await putFile({ client, bucket, objectKey: key, file, sizeBytes: bytes, contentType, signal }, parts);
+        const { size, mtimeNs } = await file.stat({ bigint: true });
+        if (size !== stats.size || mtimeNs !== stats.mtimeNs) {
           // Otherwise the wrong content would be found under its key next time. Not every credential may remove it.
           await this.#bucket.remove(key).catch(() => undefined);
           throw new StagingError(`${JSON.stringify(path)} changed while it was staged`);
@@ -172,24 +177,8 @@ export class Staging {
   async #failure(error: unknown, what: string): Promise<StagingError> {
     const { client, bucket } = this.#options;
     const secrets = await readSecrets(client);
-    const { words } = describeBucketFailure(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
+    const { words } = explainBucketFailure(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
     return new StagingError(`${this.location} cannot ${what}${words}`, { cause: safeCause(error, secrets) });
-  }
-}
-
-async function spooled(content: Readable, name: string, signal: AbortSignal | undefined): Promise<SpooledFile> {
-  try {
-    return await spoolFile(content, undefined, signal);
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (!(error instanceof ContentError)) {
-      const { problem, remedy } = describeSpoolFailure(error);
-      const words = `${JSON.stringify(name)} cannot be staged: ${problem}; ${remedy}`;
-      throw new StagingError(words, { cause: safeCause(error) });
-    }
-    const { cause } = error;
-    const message = `${JSON.stringify(name)} cannot be read (${safeText(errorMessage(cause))})`;
-    throw new StagingError(message, { code: 'UNREADABLE', cause });
   }
 }
 

@@ -1,27 +1,30 @@
 import { isIP } from 'node:net';
+import { isRecord } from '../core/json';
 import { S3Client } from './s3/aws-sdk';
 import { anyAddress, type ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
-import {
-  boundAnswers,
-  hasHostname,
-  repeatAfterClockCorrection,
-  requireETags,
-  s3Settings,
-  type S3Timeouts,
-} from './s3/s3-client';
+import { guard, s3Settings, type S3Timeouts } from './s3/s3-client';
 
-/** Temporary credentials and the bucket that they are for (specification, section 2.6). */
-export interface UploadAccess {
-  readonly bucket: string;
+/**
+ * Where one file may be uploaded, and the temporary credentials for it (specification, section 2.6). Their lifetime
+ * is not specified: take a fresh token for every attempt. Printing or serializing it shows no credential.
+ */
+export interface UploadToken {
+  /** Key of the object; needed again at commit. */
+  readonly objectKey: string;
   readonly accessKeyId: string;
   readonly accessKeySecret: string;
   readonly securityToken: string;
+  /** Storage access host, with or without a scheme, with or without the bucket's label in front. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  /** As given, with its `oss-` prefix. */
+  readonly region: string;
 }
 
 /** A client with the credentials of an upload token; destroy it afterwards. Its settings are what Alibaba OSS needs, and no environment’s. */
 export function createUploadClient(
-  access: UploadAccess,
+  token: UploadToken,
   endpoint: UploadEndpoint,
   { timeouts, rule }: { readonly timeouts: S3Timeouts; readonly rule: ConnectionRule },
 ): S3Client {
@@ -33,15 +36,13 @@ export function createUploadClient(
     useFipsEndpoint: false,
     useDualstackEndpoint: false,
     credentials: {
-      accessKeyId: access.accessKeyId,
-      secretAccessKey: access.accessKeySecret,
-      sessionToken: access.securityToken,
+      accessKeyId: token.accessKeyId,
+      secretAccessKey: token.accessKeySecret,
+      sessionToken: token.securityToken,
     },
   });
-  onlyTo(client, access.bucket, endpoint.bucketHost);
-  repeatAfterClockCorrection(client);
-  requireETags(client);
-  boundAnswers(client);
+  onlyTo(client, token.bucket, endpoint.bucketHost);
+  guard(client);
   client.config.systemClockOffset = clockOffsetsMs.get(endpoint.bucketHost) ?? 0;
   return client;
 }
@@ -67,21 +68,12 @@ export function rememberClock(client: S3Client, { bucketHost }: UploadEndpoint):
 function onlyTo(client: S3Client, bucket: string, bucketHost: string): void {
   client.middlewareStack.add(
     (next) => (args) => {
-      if (hasHostname(args.request) && args.request.hostname === bucketHost) return next(args);
+      if (isRecord(args.request) && args.request['hostname'] === bucketHost) return next(args);
       const words = `bucket "${bucket}" has no host of its own at the storage endpoint of the upload token`;
       throw new UploadError('ENDPOINT_UNUSABLE', words);
     },
     { step: 'finalizeRequest', priority: 'low', name: 'onlyTo' },
   );
-}
-
-/** The access host and bucket of an upload token, as the service gave them (specification, section 2.6). */
-export interface UploadLocation {
-  /** With or without a scheme, with or without the bucket's label in front. */
-  readonly endpoint: string;
-  readonly bucket: string;
-  /** May carry an `oss-` prefix. */
-  readonly region: string;
 }
 
 /** Where to send the PUT, and which region to sign for. */
@@ -97,17 +89,19 @@ export interface UploadEndpoint {
   readonly signingRegion: string;
 }
 
+/** What to do about a host that is refused. */
+export const allowHost =
+  'add the host to LONGHAUL_STORAGE_HOSTS of the worker, or to storageHosts of a ServiceClient, if that is right';
+
 const loopbackHost = /^(127(\.\d{1,3}){3}|\[::1\]|([a-z0-9-]+\.)*localhost)$/i;
 
 /**
- * Reads the access host of a token. The returned host is authoritative and never rewritten, except that a bucket label
- * in front of it is taken off, because the client puts one there.
- *
- * @throws UploadError `ENDPOINT_UNUSABLE` when it is no host, or asks for plain http to another machine that is not
+ * Reads the access host of a token, which is never rewritten, except that a bucket label in front of it is taken off.
+ * Throws UploadError `ENDPOINT_UNUSABLE` when it is no host, or asks for plain http to another machine that is not
  * configured: the body is not signed, so TLS is its only protection.
  */
 export function readUploadEndpoint(
-  { endpoint, bucket, region }: UploadLocation,
+  { endpoint, bucket, region }: Pick<UploadToken, 'endpoint' | 'bucket' | 'region'>,
   rule: Pick<ConnectionRule, 'isConfigured'>,
 ): UploadEndpoint {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`;
@@ -123,9 +117,7 @@ export function readUploadEndpoint(
     rule.isConfigured({ host: authority, hostname: host }) ||
     rule.isConfigured({ host: port === '' ? bucketHost : `${bucketHost}:${port}`, hostname: bucketHost });
   if (protocol === 'http:' && !loopbackHost.test(host) && !isConfigured) {
-    const remedy =
-      'add the host to LONGHAUL_STORAGE_HOSTS of the worker, or to storageHosts of a ServiceClient, if that is right';
-    throw unusable(`${host} is plain http, which is refused for everything but this machine; ${remedy}`);
+    throw unusable(`${host} is plain http, which is refused for everything but this machine; ${allowHost}`);
   }
   return {
     url: `${protocol}//${authority}`,

@@ -2,38 +2,24 @@ import type { FileHandle } from 'node:fs/promises';
 import { errorCode } from '../core/text';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { safeCause, StorageError, UploadError, type UploadErrorCode } from './errors';
-import { hashStream } from './hash';
-import { readRange } from './local-file';
+import { hashOpenFile, type Measure } from './hash';
 import { atMinimumRate, type MinimumRate } from './minimum-rate';
-import {
-  defaultPartPlan,
-  type FileToPut,
-  FileUnreadableError,
-  type PartPlan,
-  MultipartRefusedError,
-  putFile,
-  putInParts,
-} from './s3/put-object';
+import { FileUnreadableError, type PartPlan, putFile } from './s3/put-object';
 import { isClockCorrected, type S3Timeouts } from './s3/s3-client';
 import { isUnavailable, readS3Error, type S3Error, shownCodes, UnexpectedAnswerError } from './s3/s3-error';
 import {
+  allowHost,
   createUploadClient,
   hasAnswered,
   readUploadEndpoint,
   rememberClock,
-  type UploadAccess,
   type UploadEndpoint,
-  type UploadLocation,
+  type UploadToken,
 } from './upload-client';
-
-/** Where one file may be put, and the temporary credentials for it (specification, section 2.6). */
-export interface UploadTarget extends UploadLocation, UploadAccess {
-  readonly objectKey: string;
-}
 
 /** One input file to upload. */
 export interface UploadInput {
-  readonly token: UploadTarget;
+  readonly token: UploadToken;
   /** Where the endpoint of the token may be. */
   readonly rule: ConnectionRule;
   /** Stays open. */
@@ -45,18 +31,11 @@ export interface UploadInput {
   /** Called often, with the bytes sent so far. */
   readonly onProgress?: (bytes: number) => void;
   /** The least rate; slower uploads are given up. Absent: any. */
-  readonly minimumRate?: MinimumRate | undefined;
+  readonly minimumRate?: MinimumRate;
   /** @default { connectMs: 5000, idleMs: 60000 } */
   readonly timeouts?: S3Timeouts;
   /** Which files go in parts, and how. @default {@link defaultPartPlan} */
   readonly parts?: PartPlan;
-}
-
-/** What was uploaded. */
-export interface UploadedInput {
-  readonly bytes: number;
-  /** Hex. */
-  readonly sha256: string;
 }
 
 /**
@@ -65,83 +44,58 @@ export interface UploadedInput {
  *
  * @throws UploadError, or the abort reason of the caller's signal.
  */
-export async function uploadInput(input: UploadInput): Promise<UploadedInput> {
-  input.signal?.throwIfAborted();
-  const endpoint = readUploadEndpoint(input.token, input.rule);
-  const { file, sizeBytes } = input;
-  const readVersion = async (): Promise<{ size: bigint; mtimeNs: bigint }> => await file.stat({ bigint: true });
-  const before = await readVersion();
-  if (before.size !== BigInt(sizeBytes)) throw changed(input);
-  const { minimumRate: rate, signal, token } = input;
+export async function uploadInput(input: UploadInput): Promise<Measure> {
+  const { file, sizeBytes, minimumRate: rate, signal, token } = input;
+  signal?.throwIfAborted();
+  const endpoint = readUploadEndpoint(token, input.rule);
+  const changed = new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${token.objectKey}`);
+  const before = await file.stat({ bigint: true });
+  if (before.size !== BigInt(sizeBytes)) throw changed;
   const tooSlow = (rates: string): UploadError => {
     const what = `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow`;
     return new UploadError('UPLOAD_TOO_SLOW', `${what}: ${rates}; check the network to the storage`);
   };
-  const sha256 = await atMinimumRate({ rate, totalBytes: sizeBytes, signal, tooSlow }, (either, onBytes) => {
+  const sha256 = await atMinimumRate({ rate, totalBytes: sizeBytes, signal, tooSlow }, async (either, onBytes) => {
     const onProgress = (bytes: number): void => {
       onBytes(bytes);
       input.onProgress?.(bytes);
     };
-    return send({ ...input, onProgress, signal: either }, endpoint);
+    return await send({ ...input, onProgress, signal: either }, endpoint).catch((error: unknown) => {
+      either?.throwIfAborted();
+      if (!(error instanceof FileUnreadableError)) throw error;
+      if (error.cause === undefined) throw changed;
+      const words = `the file to upload cannot be read any more (${errorCode(error.cause)}); it is tried again: check its disk`;
+      throw new UploadError('FILE_UNREADABLE', words, { cause: safeCause(error.cause) });
+    });
   });
-  const after = await readVersion();
-  if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
+  const after = await file.stat({ bigint: true });
+  if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed;
   return { bytes: sizeBytes, sha256 };
 }
 
 async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
-  const { token, timeouts = { connectMs: 5_000, idleMs: 60_000 }, parts = defaultPartPlan } = input;
+  const { token, file, sizeBytes, signal, timeouts = { connectMs: 5_000, idleMs: 60_000 } } = input;
   const client = createUploadClient(token, endpoint, { timeouts, rule: input.rule });
+  const put = { ...input, client, bucket: token.bucket, objectKey: token.objectKey };
   try {
-    const put = { ...input, client, bucket: token.bucket, objectKey: token.objectKey };
-    const attempt = (): Promise<string> =>
-      input.sizeBytes > parts.aboveBytes ? sendInParts(put, parts) : putFile(put);
-    const sha256 = await attempt().catch((error: unknown) => {
+    const sent = await putFile(put, input.parts).catch(async (error: unknown) => {
       if (!isClockCorrected(error)) throw error;
-      return attempt();
+      return await putFile(put, input.parts);
     });
     rememberClock(client, endpoint);
-    return sha256;
+    if (sent !== undefined) return sent;
+    return (
+      await hashOpenFile(file, sizeBytes, signal).catch((error: unknown) => {
+        throw new FileUnreadableError(errorCode(error), { cause: error });
+      })
+    ).sha256;
   } catch (error) {
-    input.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     if (readS3Error(error).httpStatus !== undefined) rememberClock(client, endpoint);
-    if (error instanceof FileUnreadableError) {
-      if (error.cause === undefined) throw changed(input);
-      const words = `the file to upload cannot be read any more (${errorCode(error.cause)}); it is tried again: check its disk`;
-      throw new UploadError('FILE_UNREADABLE', words, { cause: safeCause(error.cause) });
-    }
-    const secrets = [token.accessKeyId, token.accessKeySecret, token.securityToken];
-    throw toUploadError(error, { objectKey: token.objectKey, endpoint, secrets });
+    throw error instanceof FileUnreadableError ? error : toUploadError(error, token, endpoint);
   } finally {
     client.destroy();
   }
-}
-
-async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
-  try {
-    await putInParts(put, plan);
-  } catch (error) {
-    // The rights of the credentials are not known, but they allow one PUT.
-    if (error instanceof MultipartRefusedError) return await putFile(put);
-    throw error;
-  }
-  // The parts were sent in any order, so the file is read once more for its hash.
-  try {
-    return (await hashStream(readRange(put.file, 0, put.sizeBytes), put.signal)).sha256;
-  } catch (error) {
-    throw new FileUnreadableError(errorCode(error), { cause: error });
-  }
-}
-
-function changed({ token }: UploadInput): UploadError {
-  return new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${token.objectKey}`);
-}
-
-/** What the message of an upload failure names, and the secrets that it must not. */
-export interface UploadContext {
-  readonly objectKey: string;
-  readonly endpoint: UploadEndpoint;
-  readonly secrets: readonly string[];
 }
 
 /** Codes of S3 servers and of OSS for expired or unknown credentials: fetch new ones. */
@@ -163,28 +117,26 @@ const messageByFineCode: Readonly<Record<string, string>> = {
 };
 
 /** The error that a failed upload becomes. */
-function toUploadError(error: unknown, context: UploadContext): StorageError {
+function toUploadError(error: unknown, token: UploadToken, endpoint: UploadEndpoint): StorageError {
   if (error instanceof StorageError) return error;
-  const { bucketHost } = context.endpoint;
+  const { bucketHost } = endpoint;
   if (isAddressNotAllowed(error)) {
     const problem = `the storage endpoint of the upload token, ${bucketHost}, is not at a public address`;
-    const remedy =
-      'add the host to LONGHAUL_STORAGE_HOSTS of the worker, or to storageHosts of a ServiceClient, if that is right';
-    return new UploadError('ENDPOINT_UNUSABLE', `${problem}; ${remedy}`);
+    return new UploadError('ENDPOINT_UNUSABLE', `${problem}; ${allowHost}`);
   }
-  const said = readS3Error(error, context.secrets);
+  const secrets = [token.accessKeyId, token.accessKeySecret, token.securityToken];
+  const said = readS3Error(error, secrets);
   const { httpStatus, storageCode, fineCode, message } = said;
   const words = messageByFineCode[fineCode] ?? (message || errorCode(error) || 'the connection failed');
   const codes = httpStatus === undefined ? '' : shownCodes(error, said);
-  const isNoStorage =
-    error instanceof UnexpectedAnswerError || (httpStatus === undefined && !hasAnswered(context.endpoint));
+  const isNoStorage = error instanceof UnexpectedAnswerError || (httpStatus === undefined && !hasAnswered(endpoint));
   const remedy = isNoStorage
     ? '; check the network of the worker, and with the service’s provider the endpoint and bucket of its upload tokens'
     : '';
   return new UploadError(
     isNoStorage ? 'NO_STORAGE' : toErrorCode(said),
-    `upload of ${context.objectKey} to ${bucketHost} failed${codes}: ${words}${remedy}`,
-    { cause: safeCause(error, context.secrets), httpStatus, storageCode: storageCode || undefined },
+    `upload of ${token.objectKey} to ${bucketHost} failed${codes}: ${words}${remedy}`,
+    { cause: safeCause(error, secrets), httpStatus, storageCode: storageCode || undefined },
   );
 }
 

@@ -9,7 +9,7 @@ import { boundedText } from '../core/text';
 import { archiveOf, shortArchiveId, withArchive } from '../contract/task-queues';
 import { watchTaskQueue } from '../contract/task-queues';
 import { AccountGate } from '../service/account-gate';
-import type { CreateLimiterListener } from '../service/create-limiter';
+import type { CreateLimiterOptions } from '../service/create-limiter';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 
@@ -30,7 +30,7 @@ export function openAccountLimits(
   // With several accounts, none holds all slots.
   const uploadsAtOnce = accounts.size > 1 ? Math.max(1, Math.floor((slots.uploads * 3) / 4)) : slots.uploads;
   const open = ({ name: account, createsPerSecond, pollsPerSecond }: Account): AccountGate => {
-    const onChange: CreateLimiterListener = (change, limiter) => {
+    const onChange: CreateLimiterOptions['onChange'] = (change, limiter) => {
       const level = change === 'closed' ? 'warn' : 'info';
       logger[level]({ account, ...limiter }, `create limiter ${change}`);
     };

@@ -17,10 +17,8 @@ interface KnownIdentity {
 }
 
 /**
- * The identity of this archive: made at the first use, and kept in it. Throws ArchiveError, also where its file stays
- * incomplete: without an id, an archive that is unmounted would look like this one.
- *
- * @param namespace - which a new archive gets; that of another may differ
+ * The identity of this archive: made at the first use, for this namespace, and kept in it. Throws ArchiveError, also where
+ * its file stays incomplete: without an id, an archive that is unmounted would look like this one.
  */
 export async function readArchiveIdentity(archive: Archive, namespace = 'default'): Promise<KnownIdentity> {
   if ((await archive.read(identityName)) === undefined) {
@@ -29,23 +27,22 @@ export async function readArchiveIdentity(archive: Archive, namespace = 'default
   return await whenWritten(archive);
 }
 
+/** The identity of an archive; null for a new one, which is left as it is. Throws ArchiveError. */
+export async function findArchiveIdentity(archive: Archive): Promise<KnownIdentity | null> {
+  return (await archive.read(identityName)) === undefined ? null : await whenWritten(archive);
+}
+
 /** The identity, once the worker that makes it has written it. */
 async function whenWritten(archive: Archive): Promise<KnownIdentity> {
   const untilMs = performance.now() + identityWithinMs;
   for (;;) {
     const identity = await writtenIdentity(archive);
     if (identity !== undefined) return identity;
-    if (performance.now() >= untilMs) {
-      const words = `${archive.locate(identityName)} is incomplete: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
-      throw new ArchiveError('ARCHIVE_UNUSABLE', words);
-    }
+    if (performance.now() >= untilMs) break;
     await delay(readIdentityEveryMs);
   }
-}
-
-/** The identity of an archive; null for a new one, which is left as it is. Throws ArchiveError. */
-export async function findArchiveIdentity(archive: Archive): Promise<KnownIdentity | null> {
-  return (await archive.read(identityName)) === undefined ? null : await whenWritten(archive);
+  const words = `${archive.locate(identityName)} is incomplete: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
+  throw new ArchiveError('ARCHIVE_UNUSABLE', words);
 }
 
 /** The identity of an archive, null for a new one. Throws ArchiveError where the tasks have another archive, as `findOther` finds out. */

@@ -4,11 +4,7 @@ import { maxPartBytes } from '../../core/archive-name';
 import { errorCode } from '../../core/text';
 import { ArchiveError, safeCause } from '../errors';
 
-/**
- * Makes a file unless the name is taken, and flushes it.
- *
- * @returns whether this call made it.
- */
+/** Makes a file unless the name is taken, and flushes it: whether this call made it. */
 export async function createDurably(path: string, content: string): Promise<boolean> {
   const file = await open(path, 'wx').catch((error: unknown) => {
     if (errorCode(error) === 'EEXIST') return undefined;

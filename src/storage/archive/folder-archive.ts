@@ -203,7 +203,7 @@ async function writeAtomically(
 async function writeFlushed(path: string, content: Readable, signal: AbortSignal | undefined): Promise<Measure> {
   const file = await open(path, 'wx');
   try {
-    const measured = await writeContent(content, file, signal);
+    const measured = await writeContent(content, file, { signal });
     await file.sync();
     return measured;
   } finally {

@@ -16,11 +16,7 @@ export type ArchiveLocation =
       readonly isPathStyle: boolean;
     };
 
-/**
- * The archive of this place; nothing is asked of it yet.
- *
- * @param place - of a bucket, what else than `AWS_*` of the process.
- */
+/** The archive of this place; nothing is asked of it yet. `place` has what else than `AWS_*` of the process a bucket needs. */
 export function openArchive(location: ArchiveLocation, place?: BucketPlace): Archive {
   if (location.kind === 'folder') return new FolderArchive(location.path);
   return new S3Archive({

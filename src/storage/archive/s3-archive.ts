@@ -4,7 +4,7 @@ import type { S3Client } from '../s3/aws-sdk';
 import { ArchiveError } from '../errors';
 import { hashStream, type Measure } from '../hash';
 import { lookUpContentType } from '../local-file';
-import { defaultPartPlan, type PartPlan, putFile, putInParts } from '../s3/put-object';
+import { defaultPartPlan, type PartPlan, putFile } from '../s3/put-object';
 import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';
 import { toArchiveError, UnexpectedAnswerError } from '../s3/s3-error';
@@ -178,7 +178,7 @@ export class S3Archive implements Archive {
   async #putOnlyNew(name: string, content: string): Promise<boolean> {
     const key = this.#key(name);
     return await this.#attempt(name, async () => {
-      const object = { content, contentType: lookUpContentType(name), metadata: {}, isOnlyNew: true };
+      const object = { content, contentType: lookUpContentType(name), isOnlyNew: true };
       const failure = await this.#bucket.put(key, object).then(
         () => undefined,
         (error: unknown) => error as Error,
@@ -231,7 +231,7 @@ export class S3Archive implements Archive {
     const { spoolFolder } = this.#options;
     const md5 = createHash('md5');
     try {
-      return { ...(await spoolFile(content, spoolFolder, signal, md5)), md5: md5.digest('hex') };
+      return { ...(await spoolFile(content, spoolFolder, { signal, md5 })), md5: md5.digest('hex') };
     } catch (error) {
       content.destroy();
       signal?.throwIfAborted();
@@ -241,28 +241,24 @@ export class S3Archive implements Archive {
     }
   }
 
-  async #send(key: string, { file, bytes, sha256, md5 }: TaggedFile, signal: AbortSignal | undefined): Promise<void> {
+  async #send(key: string, spooled: TaggedFile, signal: AbortSignal | undefined): Promise<void> {
     const { client, bucket, parts = defaultPartPlan } = this.#options;
     const contentType = lookUpContentType(key);
-    const put = {
+    // Of an attempt whose worker died. Without the right to list them, the bucket's lifecycle rules clean up.
+    if (spooled.bytes > parts.aboveBytes) await this.#bucket.abortUploads(key).catch(() => undefined);
+    const object = {
       client,
       bucket,
       objectKey: key,
-      file,
-      sizeBytes: bytes,
+      file: spooled.file,
+      sizeBytes: spooled.bytes,
       signal,
       contentType,
       // A browser that opened it would run what is in it, as from the bucket's own address.
       isDownloaded: /html|svg|xml|javascript/.test(contentType),
-      metadata: { [hashKey]: sha256, [tagKey]: md5 },
+      metadata: { [hashKey]: spooled.sha256, [tagKey]: spooled.md5 },
     };
-    if (bytes <= parts.aboveBytes) {
-      await putFile(put);
-      return;
-    }
-    // Of an attempt whose worker died. Without the right to list them, the bucket's lifecycle rules clean up.
-    await this.#bucket.abortUploads(key).catch(() => undefined);
-    await putInParts(put, parts);
+    await putFile(object, parts);
   }
 
   /** As it was kept with the object; one that came another way, or whose tag is not the MD5 of what was sent, is read. */
@@ -288,6 +284,7 @@ export class S3Archive implements Archive {
   async #failure(error: unknown, name: string): Promise<ArchiveError> {
     const { client, bucket } = this.#options;
     const secrets = await readSecrets(client);
-    return toArchiveError(error, { location: this.location, name: shownName(name), bucket, secrets });
+    const what = `the archive ${this.location} cannot keep or give ${shownName(name)}`;
+    return toArchiveError(error, what, { bucket, secrets });
   }
 }

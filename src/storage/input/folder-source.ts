@@ -99,11 +99,7 @@ async function resolveLinks(path: string): Promise<ResolvedPath> {
 /** The disk or its machine is away, or this process or system has no room for another open file: that may pass. */
 const passingCodes = /^(EAGAIN|EHOSTDOWN|EHOSTUNREACH|EIO|EMFILE|ENFILE|ENOMEM|ENOTCONN|ESTALE|ETIMEDOUT)$/;
 
-/**
- * What it means that a file cannot be opened.
- *
- * @internal exported for tests
- */
+/** What it means that a file cannot be opened. @internal exported for tests */
 export function openFailure(source: string, error: unknown): SourceError {
   const code = errorCode(error);
   // The code of a non-blocking open of a pipe or socket.

@@ -6,6 +6,7 @@ import { redactUrl, safeDecode, signatureParameterOf } from '../../core/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
 import { connectionFault, openAgent } from '../connections';
 import { headBytes, hasOwnEnd } from '../content-check';
+import { follow, type Followed } from '../download';
 import { type BodySum, readSum } from '../download-proof';
 import { SourceError } from '../errors';
 import { hashOpenFile } from '../hash';
@@ -21,8 +22,6 @@ import {
   spoolSource,
 } from './input-source';
 
-const maxRedirects = 3;
-const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 /** Of a link that does not tell the length: until two in a row bring the same. */
 const maxFetches = 3;
 const connectMs = 5_000;
@@ -81,8 +80,7 @@ async function fetchLink(
 ): Promise<{ readonly opened: OpenedSource; readonly isProven: boolean }> {
   const { rules, signal, fail } = fetch;
   try {
-    const asked = parse(source, fail);
-    const { url, response } = await follow(asked, fetch);
+    const { url, response } = await request(source, fetch);
     const { body } = response;
     // Before the first wait: a body that fails before it is read would end the process.
     ignoreLateErrors(body);
@@ -91,7 +89,7 @@ async function fetchLink(
     const opened = await spoolSource(body, {
       name: toFileName(url, response),
       announcedBytes: Number(length ?? 0),
-      link: { askedName: pathName(asked), mediaType: getHeader(response, 'content-type') ?? '' },
+      link: { askedName: pathName(new URL(source)), mediaType: getHeader(response, 'content-type') ?? '' },
       rules,
       signal,
       onProgress,
@@ -134,40 +132,18 @@ interface Fetch {
   readonly fail: Fail;
 }
 
-function parse(address: string, fail: Fail, base?: URL): URL {
-  if (!URL.canParse(address, base?.href)) throw fail('URL_INVALID', 'is no valid URL', 'check the address');
-  const url = new URL(address, base);
-  if (url.username !== '' || url.password !== '') {
-    throw fail('URL_INVALID', 'has a user name or password in it', 'use an address that needs none');
-  }
-  return url;
-}
-
-/** Asks for the URL and where it redirects to, each on a connection that the rules allow. */
-async function follow(
-  start: URL,
-  { rule, connections, signal, fail }: Fetch,
-): Promise<{ url: URL; response: Response }> {
-  let url = start;
-  for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && rule.isConfigured(url))) {
-      const remedy = 'use https:, or add the host to LONGHAUL_INPUT_HOSTS of the worker';
-      throw fail('HOST_NOT_ALLOWED', `leads to ${url.protocol}//${url.host}, which is not https`, remedy);
+/** Asks for the URL, and for where it redirects to where the rules allow. */
+async function request(source: string, { rule, connections, signal, fail }: Fetch): Promise<Followed> {
+  if (!URL.canParse(source)) throw fail('URL_INVALID', 'is no valid URL', 'check the address');
+  const allow = (url: URL): void => {
+    if (url.username !== '' || url.password !== '') {
+      throw fail('URL_INVALID', 'has a user name or password in it', 'use an address that needs none');
     }
-    const response = await connections.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method: 'GET',
-      headers: { 'accept-encoding': 'identity' },
-      signal: signal ?? null,
-    });
-    const location = redirectStatuses.includes(response.statusCode) ? getHeader(response, 'location') : undefined;
-    if (location === undefined) return { url, response };
-    // Not read, as it may be endless.
-    response.body.on('error', () => undefined).destroy();
-    url = parse(location, fail, url);
-  }
-  throw fail('FETCH_REFUSED', `redirects more than ${maxRedirects} times`, 'use the address it ends at');
+    if (url.protocol === 'https:' || (url.protocol === 'http:' && rule.isConfigured(url))) return;
+    const remedy = 'use https:, or add the host to LONGHAUL_INPUT_HOSTS of the worker';
+    throw fail('HOST_NOT_ALLOWED', `leads to ${url.protocol}//${url.host}, which is not https`, remedy);
+  };
+  return await follow(new URL(source), allow, { dispatcher: connections, signal });
 }
 
 function requireContent(response: Response, fail: Fail): void {

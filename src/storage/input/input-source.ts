@@ -1,15 +1,13 @@
 import type { FileHandle } from 'node:fs/promises';
 import { parse } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '../s3/aws-sdk';
 import type { S3Place } from '../../core/uri';
 import { describeMismatch, headBytes } from '../content-check';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
-import { TransferMeter } from '../hash';
 import { lookUpContentType } from '../local-file';
 import type { MinimumRate } from '../minimum-rate';
-import { describeSpoolFailure, ignoreLateErrors, openNameless } from '../spool';
+import { ContentError, describeSpoolFailure, spoolFile } from '../spool';
 
 /** Objects that may be inputs, and the client that reads them. */
 export interface ObjectRules {
@@ -57,13 +55,13 @@ export type Fail = (code: SourceErrorCode, problem: string, remedy: string, caus
 export interface IncomingSource {
   /** Its file name. */
   readonly name: string;
-  /** The announced size; 0 when there is none. */
-  readonly announcedBytes: number;
+  /** The announced size, if there is one. */
+  readonly announcedBytes?: number;
   /** Of a link: whoever answers may give something else than the file. */
   readonly link?: { readonly askedName: string; readonly mediaType: string };
   readonly rules: Pick<SourceRules, 'maxBytes' | 'spoolFolder'>;
-  readonly signal: AbortSignal | undefined;
-  readonly onProgress: OnProgress;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: OnProgress;
   readonly fail: Fail;
 }
 
@@ -96,10 +94,7 @@ export async function requireContentOfName(
   }
 }
 
-/**
- * A file name without separators, invisible characters and halves of characters, cut to a bounded length; its extension
- * is kept.
- */
+/** A file name without separators, invisible characters and halves of characters, cut, with its extension. */
 export function plainFileName(name: string): string {
   const { name: stem, ext } = parse(name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_'));
   return `${cut(stem, 100)}${cut(ext, 20)}` || 'input';
@@ -111,47 +106,33 @@ function cut(text: string, maxLength: number): string {
 }
 
 /**
- * Streams a source into a temporary file that only this user can read, and that has no name: when it is released, or
- * its process dies, it is gone.
- *
- * @throws SourceError `EMPTY`, `TOO_LARGE`, `NOT_THE_FILE`, or `UNREADABLE_NOW` where the temporary file is what fails, the signal's reason, or
- * what the body fails with.
+ * Streams a source into a temporary file that has no name: when it is released, or its process dies, it is gone. Throws
+ * SourceError, the signal's reason, or what the body fails with.
  */
 export async function spoolSource(body: Readable, incoming: IncomingSource): Promise<OpenedSource> {
-  const { name, announcedBytes, link, rules, signal, onProgress, fail } = incoming;
-  const tooLarge = (): SourceError =>
-    fail('TOO_LARGE', `has more than ${rules.maxBytes} bytes`, `give a file of at most ${rules.maxBytes} bytes`);
-  if (announcedBytes > rules.maxBytes) throw tooLarge();
-  const meter: TransferMeter = new TransferMeter(
-    () => undefined,
-    (bytes) => {
-      onProgress(bytes);
-      if (bytes > rules.maxBytes) meter.destroy(tooLarge());
-    },
-    body,
-  );
-  // Before the first wait: a body that fails before it is read would end the process.
-  ignoreLateErrors(body);
-  const { spoolFolder } = rules;
-  let diskFailure: SourceError | undefined;
-  const failedHere = (error: unknown): never => {
-    const { problem, remedy } = describeSpoolFailure(error, spoolFolder);
-    diskFailure = fail('UNREADABLE_NOW', `cannot be brought here: ${problem}`, remedy, error);
-    throw diskFailure;
+  const { name, announcedBytes = 0, link, rules, signal, onProgress, fail } = incoming;
+  const { maxBytes, spoolFolder } = rules;
+  const requireSmall = (bytes: number): void => {
+    if (bytes <= maxBytes) return;
+    throw fail('TOO_LARGE', `has more than ${maxBytes} bytes`, `give a file of at most ${maxBytes} bytes`);
   };
-  const file = await openNameless(spoolFolder).catch(failedHere);
+  requireSmall(announcedBytes);
+  const onBytes = (bytes: number): void => {
+    onProgress?.(bytes);
+    requireSmall(bytes);
+  };
+  const { file, bytes } = await spoolFile(body, spoolFolder, { signal, onBytes }).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    if (error instanceof ContentError) throw error.cause;
+    const { problem, remedy } = describeSpoolFailure(error, spoolFolder);
+    throw fail('UNREADABLE_NOW', `cannot be brought here: ${problem}`, remedy, error);
+  });
   try {
-    const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
-      for await (const chunk of chunks) await file.writeFile(chunk).catch(failedHere);
-    };
-    await pipeline(body, meter, write, { signal });
-    if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
+    if (bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
     await requireContentOfName({ name, file }, fail, link);
-    return { name, sizeBytes: meter.bytes, file, contentType: lookUpContentType(name), release: () => file.close() };
+    return { name, sizeBytes: bytes, file, contentType: lookUpContentType(name), release: () => file.close() };
   } catch (error) {
     await file.close();
-    signal?.throwIfAborted();
-    // Its end makes the body fail, too.
-    throw diskFailure ?? error;
+    throw error;
   }
 }

@@ -7,10 +7,8 @@ import { openS3Source } from './s3-source';
 import type { OnProgress, OpenedSource, SourceRules } from './input-source';
 
 /**
- * Opens the source of an input file: a path under one of the input roots, an `https:` URL or an `s3:` URI; both are
- * fetched into a temporary file.
- *
- * @throws SourceError that names the value and what to do, or the abort reason of the signal.
+ * Opens the source of an input file: a path under an input root, or an `https:` URL or an `s3:` URI, which are fetched
+ * into a temporary file. Throws SourceError, or the abort reason of the signal.
  */
 export async function openSource(
   source: string,

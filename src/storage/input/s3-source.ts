@@ -3,7 +3,7 @@ import { redactUrl, isUnder, parseS3Uri } from '../../core/uri';
 import { SourceError } from '../errors';
 import { S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';
-import { isUnavailable, readS3Error, s3Problem, shownCodes } from '../s3/s3-error';
+import { explainBucketFailure, isUnavailable, readS3Error } from '../s3/s3-error';
 import {
   type Fail,
   createFail,
@@ -72,55 +72,16 @@ async function asSourceError<Result>(
     return await act();
   } catch (error) {
     signal?.throwIfAborted();
-    throw error instanceof SourceError
-      ? error
-      : toSourceError(error, fail, bucket.name, await readSecrets(bucket.client));
-  }
-}
-
-function toSourceError(error: unknown, fail: Fail, bucket: string, secrets: readonly string[]): SourceError {
-  const said = readS3Error(error, secrets);
-  const shown = shownCodes(error, { ...said, fineCode: '' });
-  const problem = s3Problem(error, said);
-  switch (problem) {
-    case 'noBucket':
-      return fail('NOT_FOUND', `is in a bucket that does not exist${shown}`, 'check the bucket’s name and AWS_*');
-    case 'missing':
-      return fail('NOT_FOUND', `does not exist${shown}`, 'check the bucket and the key');
-    case 'refusedCredentials': {
-      const code = said.storageCode === 'ExpiredToken' ? 'FETCH_FAILED' : 'FETCH_REFUSED';
-      return fail(code, `cannot be read: the credentials are not accepted${shown}`, 'correct AWS_* of the worker');
-    }
-    case 'elsewhere': {
-      const remedy = 'correct AWS_REGION or AWS_ENDPOINT_URL_S3 of the worker';
-      return fail('FETCH_REFUSED', `is in a bucket of another region or endpoint${shown}`, remedy);
-    }
-    case 'forbidden': {
-      const remedy = `allow s3:GetObject in the bucket ${bucket} to the worker’s credentials, and s3:ListBucket on it`;
-      return fail('FETCH_REFUSED', `may not be read by this worker${shown}`, remedy);
-    }
-    case 'noCredentials': {
-      const remedy = 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the worker, or give it a role';
-      return fail('FETCH_REFUSED', 'cannot be read: the worker has no credentials', remedy);
-    }
-    case 'noRegion':
-      return fail('FETCH_REFUSED', 'cannot be read: no region is set', 'set AWS_REGION of the worker');
-    case 'badEndpoint':
-    case 'badRegion':
-    case 'noReply':
-    case 'unexpected': {
-      // No request was sent, no reply came, or the content ended too early.
-      const words = `could not be fetched${shown || (said.message === '' ? '' : ` (${said.message})`)}`;
-      return fail('FETCH_FAILED', words, 'check the storage and AWS_ENDPOINT_URL_S3 of the worker');
-    }
-    case 'full':
-    case 'refused':
-    case 'unavailable': {
-      const [code, what] = isUnavailable(said)
-        ? (['FETCH_FAILED', 'cannot be fetched now'] as const)
-        : (['FETCH_REFUSED', 'is refused'] as const);
-      const words = `${what}${shown}${said.message === '' ? '' : `: ${said.message}`}`;
-      return fail(code, words, 'check the storage and AWS_* of the worker');
-    }
+    if (error instanceof SourceError) throw error;
+    const secrets = await readSecrets(bucket.client);
+    const context = { bucket: bucket.name, variable: 'LONGHAUL_INPUT_BUCKETS', secrets } as const;
+    const { problem, words } = explainBucketFailure(error, context);
+    const remedy = 'compare the bucket, the key and AWS_* of the worker';
+    if (problem === 'missing' || problem === 'noBucket') throw fail('NOT_FOUND', `does not exist${words}`, remedy);
+    const said = readS3Error(error);
+    // Also where no reply came, or the content ended too early.
+    const mayPass = isUnavailable(said) && problem !== 'noCredentials' && problem !== 'noRegion';
+    const code = mayPass || said.storageCode === 'ExpiredToken' ? 'FETCH_FAILED' : 'FETCH_REFUSED';
+    throw fail(code, `cannot be fetched${words}`, remedy);
   }
 }

@@ -1,7 +1,6 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   AbortMultipartUploadCommand,
@@ -13,7 +12,6 @@ import {
   UploadPartCommand,
 } from './aws-sdk';
 import { errorCode } from '../../core/text';
-import { TransferMeter } from '../hash';
 import { readRange } from '../local-file';
 import { isUnavailable, readS3Error, UnexpectedAnswerError } from './s3-error';
 
@@ -32,29 +30,6 @@ export interface FileToPut {
   readonly signal?: AbortSignal | undefined;
   /** Called often, with the bytes that were read for sending so far. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
-}
-
-/**
- * Puts a file in one streamed request, sent once.
- *
- * @returns the SHA-256 (hex) of what was sent.
- * @throws what `sendRange` throws, with the SDK's errors.
- */
-export async function putFile(put: FileToPut): Promise<string> {
-  const { client, sizeBytes, contentType, metadata } = put;
-  const { sha256 } = await sendRange({ ...put, startByte: 0 }, (body, abortSignal) => {
-    const command = new PutObjectCommand({
-      Bucket: put.bucket,
-      Key: put.objectKey,
-      Body: body,
-      ContentLength: sizeBytes,
-      ContentType: contentType,
-      ContentDisposition: put.isDownloaded === true ? 'attachment' : undefined,
-      Metadata: metadata,
-    });
-    return client.send(command, { abortSignal });
-  });
-  return sha256;
 }
 
 /** How a large file is cut up and sent. */
@@ -82,8 +57,27 @@ export const defaultPartPlan: PartPlan = {
   pauseMs: 250,
 };
 
-/** The storage takes no multipart upload from these credentials; nothing was begun. The SDK's error is the cause. */
-export class MultipartRefusedError extends Error {}
+/**
+ * Puts a file: in one streamed request, or in parts when it is large and the storage takes them from these credentials.
+ * Returns the SHA-256 (hex) of what was sent; undefined where it went in parts, which are sent in any order.
+ *
+ * @throws the signal's reason, FileUnreadableError, UnexpectedAnswerError, or the SDK's error.
+ */
+export async function putFile(put: FileToPut, plan = defaultPartPlan): Promise<string | undefined> {
+  const { client, bucket, objectKey, sizeBytes, contentType, metadata } = put;
+  const object = {
+    Bucket: bucket,
+    Key: objectKey,
+    ContentType: contentType,
+    ContentDisposition: put.isDownloaded === true ? 'attachment' : undefined,
+    Metadata: metadata,
+  };
+  if (sizeBytes > plan.aboveBytes && (await putInParts(put, plan, object))) return undefined;
+  const { sha256 } = await sendRange({ ...put, startByte: 0 }, (body, abortSignal) => {
+    return client.send(new PutObjectCommand({ ...object, Body: body, ContentLength: sizeBytes }), { abortSignal });
+  });
+  return sha256;
+}
 
 const refusedStatuses: readonly (number | undefined)[] = [403, 405, 501];
 const refusedCodes: readonly string[] = ['AccessDenied', 'MethodNotAllowed', 'NotImplemented'];
@@ -95,29 +89,29 @@ const abortWithinMs = 10_000;
 const abortAttempts = 5;
 const abortAgainAfterMs = 200;
 
+interface Place {
+  readonly Bucket: string;
+  readonly Key: string;
+}
+
 /**
- * Puts a large file by a multipart upload; the object appears, complete, once the last request succeeds, and not
- * before. A part that fails with a retryable error is sent again; after any other failure the upload is aborted, so
- * that its parts are not kept and charged.
- *
- * @throws MultipartRefusedError, or what `sendRange` throws, with the SDK's errors.
+ * Puts a large file by a multipart upload; after a failure it is aborted, so that its parts are not kept and charged.
+ * False: the storage takes no multipart upload from these credentials, and nothing was begun.
  */
-export async function putInParts(put: FileToPut, plan: PartPlan): Promise<void> {
-  const { client, bucket, objectKey, contentType, metadata, signal } = put;
-  const target = { Bucket: bucket, Key: objectKey };
+async function putInParts(put: FileToPut, plan: PartPlan, object: Place): Promise<boolean> {
+  const { client, bucket, objectKey, signal } = put;
   const abortSignal = signal ?? new AbortController().signal;
-  const begin = new CreateMultipartUploadCommand({
-    ...target,
-    ContentType: contentType,
-    ContentDisposition: put.isDownloaded === true ? 'attachment' : undefined,
-    Metadata: metadata,
+  const begun = await client.send(new CreateMultipartUploadCommand(object), { abortSignal }).catch((error: unknown) => {
+    const { httpStatus, storageCode } = readS3Error(error);
+    if (refusedStatuses.includes(httpStatus) && refusedCodes.includes(storageCode)) return undefined;
+    throw error;
   });
-  const { UploadId } = await client.send(begin, { abortSignal }).catch(asRefusal);
-  const upload = { ...target, UploadId };
+  if (begun === undefined) return false;
+  const upload = { Bucket: bucket, Key: objectKey, UploadId: begun.UploadId };
   try {
-    const parts = await sendParts(put, plan, upload);
-    const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } });
-    await client.send(complete, { abortSignal });
+    const Parts = await sendParts(put, plan, upload);
+    await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }), { abortSignal });
+    return true;
   } catch (error) {
     await abortUpload(client, upload);
     signal?.throwIfAborted();
@@ -126,29 +120,20 @@ export async function putInParts(put: FileToPut, plan: PartPlan): Promise<void> 
 }
 
 /** Aborts an upload, and again where that fails for now: a part that still arrives can keep it from being removed. */
-async function abortUpload(client: FileToPut['client'], upload: Upload): Promise<void> {
+async function abortUpload(client: S3Client, upload: Upload): Promise<void> {
   const abortSignal = AbortSignal.timeout(abortWithinMs);
   for (let attempt = 1; attempt <= abortAttempts; attempt += 1) {
-    const abort = new AbortMultipartUploadCommand(upload);
-    const error: unknown = await client.send(abort, { abortSignal }).then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    const { httpStatus = 0 } = error === undefined ? {} : readS3Error(error);
-    if (error === undefined || httpStatus < 500 || abortSignal.aborted) return;
+    try {
+      await client.send(new AbortMultipartUploadCommand(upload), { abortSignal });
+      return;
+    } catch (error) {
+      if ((readS3Error(error).httpStatus ?? 0) < 500 || abortSignal.aborted) return;
+    }
     await delay(abortAgainAfterMs);
   }
 }
 
-function asRefusal(error: unknown): never {
-  const { httpStatus, storageCode } = readS3Error(error);
-  const isRefused = refusedStatuses.includes(httpStatus) && refusedCodes.includes(storageCode);
-  throw isRefused ? new MultipartRefusedError('no multipart upload', { cause: error }) : error;
-}
-
-interface Upload {
-  readonly Bucket: string;
-  readonly Key: string;
+interface Upload extends Place {
   readonly UploadId: string | undefined;
 }
 
@@ -191,7 +176,7 @@ async function sendParts(put: FileToPut, plan: PartPlan, upload: Upload): Promis
 
 /** Sends one part, and repeats it after retryable errors. A repeated part replaces the first one. */
 async function sendPart(
-  range: FileToPut & { readonly startByte: number },
+  range: FileRange,
   plan: PartPlan,
   part: Upload & { readonly PartNumber: number },
 ): Promise<CompletedPart> {
@@ -212,66 +197,53 @@ async function sendPart(
   }
 }
 
-/** A piece of an open file. */
-export interface FileRange {
-  readonly file: FileHandle;
+interface FileRange extends FileToPut {
   readonly startByte: number;
-  readonly sizeBytes: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Called often, with the bytes of this range that were read so far. */
-  readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
 /** A file could not be read, or was shorter than it should be; the system's error, if there was one, is the cause. */
 export class FileUnreadableError extends Error {}
 
-/**
- * Streams a range into a request: `send` gets it as a body, with the signal that ends the request. Memory does not grow
- * with the range.
- *
- * @returns what `send` returns, and the SHA-256 (hex) of what was sent.
- * @throws the signal's reason, FileUnreadableError, UnexpectedAnswerError where the storage took something else, or what
- * `send` throws.
- */
+/** Streams a range into a request, with a signal that ends the request. Memory does not grow with the range. */
 async function sendRange<T extends StoredReply>(
-  range: FileRange,
+  { file, startByte, sizeBytes, signal, onProgress }: FileRange,
   send: (body: Readable, signal: AbortSignal) => Promise<T>,
 ): Promise<{ readonly reply: T; readonly sha256: string }> {
-  const { file, startByte, sizeBytes, signal, onProgress } = range;
   signal?.throwIfAborted();
-  const isShort = (bytes: number): Error | undefined =>
-    bytes === sizeBytes ? undefined : new FileUnreadableError(`${bytes} bytes instead of ${sizeBytes}`);
-  const meter = new TransferMeter(isShort, onProgress);
+  const [sha256, md5] = [createHash('sha256'), createHash('md5')];
+  let bytes = 0;
+  const read = async function* (): AsyncGenerator<Buffer, void, undefined> {
+    for await (const chunk of readRange(file, startByte, sizeBytes)) {
+      sha256.update(chunk);
+      md5.update(chunk);
+      bytes += chunk.length;
+      onProgress?.(bytes);
+      yield chunk;
+    }
+    if (bytes !== sizeBytes) throw new FileUnreadableError(`${bytes} bytes instead of ${sizeBytes}`);
+  };
+  const body = Readable.from(read(), { objectMode: false, highWaterMark: 1024 * 1024 });
+  const closed = new Promise((resolve) => body.once('close', resolve));
   // The SDK pipes the body into the request and would wait for ever for a body that failed: its end aborts the request.
   const bodyFailure = new AbortController();
-  const abort = signal === undefined ? bodyFailure.signal : AbortSignal.any([signal, bodyFailure.signal]);
-  const md5 = createHash('md5');
-  const reading = pipeline(hashed(readRange(file, startByte, sizeBytes), md5), meter).catch((error: unknown) => {
-    // A premature close comes from the request, or from this function.
-    if (errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE') return;
+  body.on('error', (error) => {
     const isKnown = error instanceof FileUnreadableError;
     bodyFailure.abort(isKnown ? error : new FileUnreadableError(errorCode(error), { cause: error }));
   });
   try {
-    const reply = await send(meter, abort);
-    if (meter.bytes !== sizeBytes) throw new UnexpectedAnswerError('the storage answered before it had everything');
+    const either = signal === undefined ? bodyFailure.signal : AbortSignal.any([signal, bodyFailure.signal]);
+    const reply = await send(body, either);
+    if (bytes !== sizeBytes) throw new UnexpectedAnswerError('the storage answered before it had everything');
     requireSameMd5(reply, md5.digest('hex'));
-    return { reply, sha256: meter.sha256() };
+    return { reply, sha256: sha256.digest('hex') };
   } catch (error) {
     signal?.throwIfAborted();
     throw bodyFailure.signal.aborted ? bodyFailure.signal.reason : error;
   } finally {
     // A request with an early reply is still open, and its body still being read.
     bodyFailure.abort();
-    meter.destroy();
-    await reading;
-  }
-}
-
-async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer, void, undefined> {
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    yield chunk;
+    body.destroy();
+    await closed;
   }
 }
 

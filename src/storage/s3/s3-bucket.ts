@@ -38,7 +38,7 @@ export interface OpenedObject {
 export interface SmallObject {
   readonly content: string;
   readonly contentType: string;
-  readonly metadata: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, string>>;
   /** Refused with {@link isTaken} when the key has an object already. */
   readonly isOnlyNew?: boolean;
 }
@@ -99,12 +99,7 @@ export class S3Bucket {
 
   /** The same; undefined when there is no such object. */
   async openIfThere(key: string, signal: AbortSignal | undefined): Promise<OpenedObject | undefined> {
-    try {
-      return await this.open(key, signal);
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+    return await this.open(key, signal).catch(undefinedIfMissing);
   }
 
   /** The bytes of an object from `start` to before `end`; fewer when it ends earlier. */
@@ -138,7 +133,7 @@ export class S3Bucket {
       ...this.#at(key),
       Body: Buffer.from(content),
       ContentType: contentType,
-      Metadata: { ...metadata },
+      Metadata: metadata,
       IfNoneMatch: isOnlyNew ? '*' : undefined,
     });
     await inTime((abortSignal) => this.client.send(command, { abortSignal }));
@@ -217,17 +212,12 @@ export function isTaken(error: unknown): boolean {
 }
 
 async function unlessMissing<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-  try {
-    return await inTime(request);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  return await inTime(request).catch(undefinedIfMissing);
 }
 
-function isMissing(error: unknown): boolean {
+function undefinedIfMissing(error: unknown): undefined {
   const { httpStatus, storageCode } = readS3Error(error);
-  return httpStatus === 404 && storageCode !== 'NoSuchBucket';
+  if (httpStatus !== 404 || storageCode === 'NoSuchBucket') throw error;
 }
 
 async function inTime<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {

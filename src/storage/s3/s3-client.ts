@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from './aws-sdk';
+import { isRecord } from '../../core/json';
 import { knownSecrets } from '../../core/redact';
 import type { FindAddresses } from '../connection-rule';
 import { userAgent } from '../connections';
@@ -27,15 +28,13 @@ export function s3Settings(timeouts: S3Timeouts, addresses?: FindAddresses): S3C
 }
 
 /** Sends a request once more that was refused for this machine’s clock: the SDK signs with the storage’s date then. A stream is not sent again. */
-export function repeatAfterClockCorrection(client: S3Client): void {
+function repeatAfterClockCorrection(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {
       try {
         return await next(args);
       } catch (error) {
-        const { request } = args;
-        const hasStream =
-          typeof request === 'object' && request !== null && 'body' in request && request.body instanceof Readable;
+        const hasStream = isRecord(args.request) && args.request['body'] instanceof Readable;
         if (!isClockCorrected(error) || hasStream) throw error;
         return await next(args);
       }
@@ -44,17 +43,14 @@ export function repeatAfterClockCorrection(client: S3Client): void {
   );
 }
 
+/** What storages say of a request whose date is too far from theirs. */
+const skewCodes: readonly unknown[] = ['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture'];
+
 /** Whether a request failed on a wrong clock, and the next one of its client will be signed by the storage's. */
 export function isClockCorrected(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || !('$metadata' in error)) return false;
-  const metadata = error.$metadata;
-  return typeof metadata === 'object' && metadata !== null && 'clockSkewCorrected' in metadata
-    ? metadata.clockSkewCorrected === true && 'name' in error && skewCodes.includes(String(error.name))
-    : false;
+  if (!isRecord(error) || !isRecord(error['$metadata'])) return false;
+  return error['$metadata']['clockSkewCorrected'] === true && skewCodes.includes(error['name']);
 }
-
-/** What storages say of a request whose date is too far from theirs. */
-const skewCodes: readonly string[] = ['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture'];
 
 /** The SDK would otherwise write warnings of its own to the console; every failure is thrown as well. */
 const silent = {
@@ -63,13 +59,6 @@ const silent = {
   warn: (): void => undefined,
   error: (): void => undefined,
 };
-
-/** Whether a middleware's request is one that goes to a host. */
-export function hasHostname(request: unknown): request is { hostname: string } {
-  return (
-    typeof request === 'object' && request !== null && 'hostname' in request && typeof request.hostname === 'string'
-  );
-}
 
 /** Where a bucket is and whose account is used, as far as it is not left to the SDK. */
 export interface BucketPlace {
@@ -82,13 +71,7 @@ export interface BucketPlace {
   readonly profile?: string;
 }
 
-/**
- * A client for the operator's own buckets. Endpoint, region and credentials come from where every AWS tool finds them:
- * `AWS_*`, the shared files, or the machine's role.
- *
- * @param isPathStyle - whether the bucket stands in the path of a URL instead of its host.
- * @param place - what else than that.
- */
+/** A client for the operator's own buckets, with what every AWS tool finds in `AWS_*`, the shared files or the machine's role. */
 export function createArchiveClient(
   isPathStyle: boolean,
   { region, endpoint, keys, profile }: BucketPlace = {},
@@ -104,11 +87,23 @@ export function createArchiveClient(
     profile,
     forcePathStyle: isPathStyle ? true : undefined,
   });
+  guard(client);
+  // They may change while the process runs, as those of a role do; each request uses the current ones.
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      knownSecrets.addTemporary(...(await readSecrets(client)));
+      return await next(args);
+    },
+    { step: 'initialize', name: 'rememberCredentials' },
+  );
+  return client;
+}
+
+/** Repeats, checks and bounds what every client here is answered. */
+export function guard(client: S3Client): void {
   repeatAfterClockCorrection(client);
   requireETags(client);
   boundAnswers(client);
-  rememberCredentials(client);
-  return client;
 }
 
 /** What takes or gives an object, by the SDK's names. */
@@ -121,7 +116,7 @@ const objectCommands: readonly string[] = [
 ];
 
 /** A storage gives the ETag of each object: a success without one is not the storage’s, such as the page of a proxy. */
-export function requireETags(client: S3Client): void {
+function requireETags(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName = '' }) =>
       async (args) => {
@@ -150,7 +145,7 @@ const maxAnswerBytes = 256 * 1024;
 const storeCommands: readonly string[] = ['PutObjectCommand', 'UploadPartCommand'];
 
 /** Ends every answer but an object’s content that is longer than any storage’s: the SDK collects it in memory. A PUT gets no page either. */
-export function boundAnswers(client: S3Client): void {
+function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName = '' }) =>
       async (args) => {
@@ -178,14 +173,7 @@ interface Answer {
 }
 
 function isAnswer(response: unknown): response is Answer {
-  return (
-    typeof response === 'object' &&
-    response !== null &&
-    'statusCode' in response &&
-    'headers' in response &&
-    'body' in response &&
-    response.body instanceof Readable
-  );
+  return isRecord(response) && isRecord(response['headers']) && response['body'] instanceof Readable;
 }
 
 async function readAtMost({ statusCode, body }: Answer, maxBytes: number): Promise<readonly Buffer[]> {
@@ -202,17 +190,6 @@ async function readAtMost({ statusCode, body }: Answer, maxBytes: number): Promi
     chunks.push(chunk);
   }
   return chunks;
-}
-
-/** They may change while the process runs, as those of a role do; each request uses the current ones. */
-function rememberCredentials(client: S3Client): void {
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      knownSecrets.addTemporary(...(await readSecrets(client)));
-      return await next(args);
-    },
-    { step: 'initialize', name: 'rememberCredentials' },
-  );
 }
 
 /** The credentials that no message may show; empty when the client has none. */

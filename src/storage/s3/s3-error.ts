@@ -21,7 +21,7 @@ export interface S3Error {
  * access key, the string to sign and the request.
  */
 export function readS3Error(error: unknown, secrets: readonly string[] = []): S3Error {
-  const { name, message, EC, $metadata }: SdkError = typeof error === 'object' && error !== null ? error : {};
+  const { name, message, EC, $metadata }: Partial<Record<string, unknown>> = isRecord(error) ? error : {};
   const status = isRecord($metadata) ? $metadata['httpStatusCode'] : undefined;
   const httpStatus = typeof status === 'number' ? status : undefined;
   const text = (value: unknown): string => safeText(typeof value === 'string' ? value : '', secrets);
@@ -32,13 +32,6 @@ export function readS3Error(error: unknown, secrets: readonly string[] = []): S3
     fineCode: text(EC),
     message: text(message).replace(/^AWS SDK error wrapper for Error: /, ''),
   };
-}
-
-interface SdkError {
-  readonly name?: unknown;
-  readonly message?: unknown;
-  readonly EC?: unknown;
-  readonly $metadata?: unknown;
 }
 
 /** What kept a request from being done. */
@@ -91,7 +84,7 @@ const problemByStatus: Readonly<Record<number, S3Problem>> = {
 };
 
 /** The problem of a request: by the storage's code first, then by its HTTP status, and without a reply by the SDK's words. */
-export function s3Problem(error: unknown, { httpStatus, storageCode, message }: S3Error): S3Problem {
+function s3Problem(error: unknown, { httpStatus, storageCode, message }: S3Error): S3Problem {
   if (httpStatus !== undefined) {
     const byStatus = problemByStatus[httpStatus] ?? (httpStatus >= 500 ? 'unavailable' : 'refused');
     return Object.hasOwn(problemByCode, storageCode) ? (problemByCode[storageCode] ?? byStatus) : byStatus;
@@ -117,54 +110,52 @@ export function shownCodes(error: unknown, { httpStatus, storageCode, fineCode }
   return shown === '' ? '' : ` (${shown})`;
 }
 
-/** What the message of a failed archive request names, and the secrets that it must not. */
-export interface S3ArchiveContext {
-  /** Where the archive is, for people. */
-  readonly location: string;
-  /** The file's name. */
-  readonly name: string;
-  readonly bucket: string;
-  readonly secrets: readonly string[];
-}
-
-/** The error that a failed request to the archive becomes: what happened and what to do. */
-export function toArchiveError(error: unknown, context: S3ArchiveContext): ArchiveError {
-  if (error instanceof ArchiveError) return error;
-  const { isFull, words } = describeBucketFailure(error, { ...context, variable: 'LONGHAUL_ARCHIVE' });
-  const cause = safeCause(error, context.secrets);
-  const message = `the archive ${context.location} cannot keep or give ${context.name}${words}`;
-  return new ArchiveError(isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE', message, { cause });
-}
-
 /** A bucket of the operator's, and which variable names it. */
 export interface BucketContext {
   readonly bucket: string;
-  readonly variable: 'LONGHAUL_ARCHIVE' | 'LONGHAUL_STAGING';
+  readonly variable: 'LONGHAUL_ARCHIVE' | 'LONGHAUL_STAGING' | 'LONGHAUL_INPUT_BUCKETS';
   readonly secrets: readonly string[];
 }
 
-/** Why a request to a bucket failed, as the end of a sentence, with what to do about it. */
-export function describeBucketFailure(error: unknown, context: BucketContext): { isFull: boolean; words: string } {
-  const said = readS3Error(error, context.secrets);
-  const problem = s3Problem(error, said);
-  const words = bucketWords(problem, said, context) || 'the connection failed';
-  return { isFull: problem === 'full', words: `${shownCodes(error, { ...said, fineCode: '' })}: ${words}` };
+/** Why a request to a bucket failed, with what to do about it. */
+export interface BucketFailure {
+  readonly problem: S3Problem;
+  /** The end of a sentence. */
+  readonly words: string;
 }
 
-function bucketWords(problem: S3Problem, { message }: S3Error, { bucket, variable }: BucketContext): string {
+/** The error that a failed request to the archive becomes. @param what - the archive and the file, for people */
+export function toArchiveError(error: unknown, what: string, context: Omit<BucketContext, 'variable'>): ArchiveError {
+  if (error instanceof ArchiveError) return error;
+  const { problem, words } = explainBucketFailure(error, { ...context, variable: 'LONGHAUL_ARCHIVE' });
+  const code = problem === 'full' ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE';
+  return new ArchiveError(code, `${what}${words}`, { cause: safeCause(error, context.secrets) });
+}
+
+/** Why a request to a bucket failed. */
+export function explainBucketFailure(error: unknown, context: BucketContext): BucketFailure {
+  const said = readS3Error(error, context.secrets);
+  const problem = s3Problem(error, said);
+  const words = explain(problem, said, context) || 'the connection failed';
+  return { problem, words: `${shownCodes(error, { ...said, fineCode: '' })}: ${words}` };
+}
+
+function explain(problem: S3Problem, { message }: S3Error, { bucket, variable }: BucketContext): string {
+  const isRead = variable === 'LONGHAUL_INPUT_BUCKETS';
+  const whose = variable === 'LONGHAUL_STAGING' ? '' : ' of the worker';
   switch (problem) {
     case 'full':
       return `the storage has no space left; make room in the bucket ${bucket}`;
     case 'noBucket':
       return `there is no bucket ${bucket}; make it, or correct ${variable}, AWS_REGION or AWS_ENDPOINT_URL_S3`;
-    case 'refusedCredentials': {
-      const where = variable === 'LONGHAUL_ARCHIVE' ? ' of the worker' : '';
-      return `its credentials are not accepted: the access key or its secret is wrong, or they have expired; correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY${where}`;
-    }
+    case 'refusedCredentials':
+      return `its credentials are not accepted: the access key or its secret is wrong, or they have expired; correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY${whose}`;
     case 'elsewhere':
       return `the bucket ${bucket} belongs to another region or endpoint; correct AWS_REGION, or AWS_ENDPOINT_URL_S3 (${message})`;
-    case 'forbidden':
-      return `the credentials may not do this; allow s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload in the bucket ${bucket}, and s3:ListBucket on it`;
+    case 'forbidden': {
+      const rights = isRead ? '' : ', s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload';
+      return `the credentials may not do this; allow s3:GetObject${rights} in the bucket ${bucket}, and s3:ListBucket on it`;
+    }
     case 'unavailable':
       return `the storage cannot answer now (${message})`;
     case 'noCredentials':

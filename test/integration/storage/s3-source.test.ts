@@ -116,7 +116,7 @@ describe('an input file in a bucket', () => {
     const by = rules({ objects: { client: owner, places: [{ bucket: 'no-such-bucket', key: '' }] } });
     const { code, message } = await refusalOf('s3://no-such-bucket/a.jpg', by);
     expect(code).toBe('NOT_FOUND');
-    expect(message).toContain('bucket that does not exist');
+    expect(message).toContain('no bucket');
   });
 
   it('that the credentials do not open is final, and names neither of them', async () => {

@@ -9,7 +9,7 @@ import { UploadError } from '../../../src/storage/errors';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { hashStream } from '../../../src/storage/hash';
 import { defaultPartPlan } from '../../../src/storage/s3/put-object';
-import type { UploadTarget } from '../../../src/storage/upload';
+import type { UploadToken } from '../../../src/storage/upload-client';
 import { loopbackRule } from '../../support/loopback-rule';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/start-reference-service';
@@ -40,12 +40,12 @@ afterAll(async () => {
   folder.remove();
 });
 
-function upload(token: UploadTarget, path = picture, sizeBytes = content.length) {
+function upload(token: UploadToken, path = picture, sizeBytes = content.length) {
   return uploadPath({ token, path, sizeBytes, contentType: 'image/png' });
 }
 
 /** The same token with something changed; spreading it keeps the credentials, which printing would not. */
-async function tokenWith(change: Partial<UploadTarget> = {}): Promise<UploadTarget> {
+async function tokenWith(change: Partial<UploadToken> = {}): Promise<UploadToken> {
   return { ...(await client.getUploadToken('picture.png')), ...change };
 }
 
@@ -99,7 +99,7 @@ describe('an input file on a real storage server', () => {
     }
   });
 
-  it.each<[string, Partial<UploadTarget>, string]>([
+  it.each<[string, Partial<UploadToken>, string]>([
     ['the secret is wrong', { accessKeySecret: 'wrong' }, 'SignatureDoesNotMatch'],
     ['the key is not the one of the token', { objectKey: 'inputs/1/other.png' }, 'AccessDenied'],
     ['the region is not the one of the storage', { region: 'oss-cn-other' }, 'AuthorizationHeaderMalformed'],

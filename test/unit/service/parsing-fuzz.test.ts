@@ -4,18 +4,16 @@ import { ServiceError } from '../../../src/service';
 import { type Answer, endpoints } from '../../../src/service/endpoints';
 import { acceptedJson, openEnvelope, parseData } from '../../../src/service/envelope';
 import { defaultEnvelopeCodes, defaultSuccessCodes } from '../../../src/core/service-dialect';
-import { inputResourcePageSchema, inputResourceSchema } from '../../../src/service/input-resource';
-import { taskDetailSchema } from '../../../src/service/task-detail';
-import { taskOutputsSchema } from '../../../src/service/task-outputs';
-import { uploadTokenSchema } from '../../../src/service/upload-token';
+import { readInputResource, readInputResourcePage, readUploadToken } from '../../../src/service/inputs';
+import { readTaskDetail, readTaskOutputs } from '../../../src/service/tasks';
 
 const rules = { codes: defaultEnvelopeCodes, successCodes: defaultSuccessCodes };
-const schemas = {
-  detail: taskDetailSchema,
-  outputs: taskOutputsSchema,
-  uploadToken: uploadTokenSchema,
-  commitInput: inputResourceSchema,
-  listInputs: inputResourcePageSchema,
+const readers = {
+  detail: readTaskDetail,
+  outputs: readTaskOutputs,
+  uploadToken: readUploadToken,
+  commitInput: readInputResource,
+  listInputs: readInputResourcePage,
 };
 const wireNames = [
   ...['requestId', 'request_id', 'status', 'created_at', 'ended_at', 'queue_info', 'queueInfo', 'queue_count'],
@@ -64,11 +62,11 @@ function throwsOnlyServiceErrors(read: () => unknown): void {
 }
 
 describe('whatever the service answers', () => {
-  it.each(Object.keys(schemas) as (keyof typeof schemas)[])('%s gives a result or a ServiceError', (name) => {
+  it.each(Object.keys(readers) as (keyof typeof readers)[])('%s gives a result or a ServiceError', (name) => {
     fc.assert(
       fc.property(body, httpStatus, (text, status) => {
         const answer = answered(name, text, status);
-        throwsOnlyServiceErrors(() => parseData<unknown>(schemas[name], openEnvelope(answer, rules), answer));
+        throwsOnlyServiceErrors(() => parseData<unknown>(readers[name], openEnvelope(answer, rules), answer));
       }),
       { numRuns: 500 },
     );
@@ -99,7 +97,7 @@ describe('whatever the service answers', () => {
         fc.dictionary(fc.constantFrom(...wireNames), wireValue),
         fc.string().map((word) => `S${word}`),
         (data, status) => {
-          const detail = taskDetailSchema.parse({ ...data, status });
+          const detail = readTaskDetail({ ...data, status });
           expect(detail.status).not.toBe('');
           expect(detail.queuePosition ?? 0).toBeGreaterThanOrEqual(0);
           expect(Object.values(detail.costTimes).every((value) => typeof value === 'number')).toBe(true);

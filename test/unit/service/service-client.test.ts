@@ -82,7 +82,7 @@ describe('getTask', () => {
 
   it('shows no queue position when the service does not know it', async () => {
     body = envelope({ status: 'Queuing', queue_info: { queue_count: -1 } });
-    expect(await client.getTask('r')).not.toHaveProperty('queuePosition');
+    expect((await client.getTask('r')).queuePosition).toBeUndefined();
   });
 
   it('accepts an envelope code given as text', async () => {

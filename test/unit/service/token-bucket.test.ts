@@ -18,15 +18,6 @@ describe('a rate', () => {
     expect(waits).toEqual([0, 0, 0, 0, 250, 500]);
   });
 
-  it.each([
-    [0.1, 2, 10_000],
-    [1, 3, 2_000],
-    [50, 51, 20],
-    [1_000, 1_002, 2],
-  ])('of %d a second says when its first %d places are free', (perSecond, places, waitMs) => {
-    expect(new TokenBucket({ perSecond, now }).untilMs(places)).toBe(waitMs);
-  });
-
   it('is changed at once: what is free is at most a second’s worth of the new one', () => {
     const rate = new TokenBucket({ perSecond: 10, now });
     rate.setRate(2);

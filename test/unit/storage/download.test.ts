@@ -94,16 +94,13 @@ describe('download', () => {
     expect(await eventually(() => isClosed, { what: 'the connection to be closed' })).toBe(true);
   });
 
-  it.each(['http://[', 'file:///etc/passwd', 'javascript:alert(1)'])(
-    'follows no redirect to %s, and says so',
-    async (location) => {
-      answer = (_path, response) => response.writeHead(302, { location }).end();
-      await expect(fetchWhole()).rejects.toMatchObject({
-        code: 'DOWNLOAD_FAILED',
-        message: expect.stringMatching(/^http:.*\/o\/1\.png redirects to what is no http or https URL$/) as string,
-      });
-    },
-  );
+  it.each(['file:///etc/passwd', 'javascript:alert(1)'])('follows no redirect to %s, and says so', async (location) => {
+    answer = (_path, response) => response.writeHead(302, { location }).end();
+    await expect(fetchWhole()).rejects.toMatchObject({
+      code: 'DOWNLOAD_FAILED',
+      message: expect.stringMatching(/^http:.*\/o\/1\.png redirects to what is no http or https URL$/) as string,
+    });
+  });
 
   it.each<[string, (response: ServerResponse) => unknown]>([
     ['cut short', (r) => r.writeHead(200, { 'content-length': 9 }).write('x', () => r.destroy())],

@@ -4,6 +4,7 @@ import { createFail, type OpenedSource, spoolSource } from '../../../src/storage
 import { createArchiveClient } from '../../../src/storage/s3/s3-client';
 import { spoolFile } from '../../../src/storage/spool';
 import { Staging } from '../../../src/storage/staging';
+import { eventually } from '../../support/eventually';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const temporary = temporaryFolder();
@@ -66,9 +67,8 @@ describe('a stream that stalls', () => {
     const stopped = new AbortController();
     const spooling = spool(stalled, stopped.signal);
     stalled.write('first');
-    stalled.once('resume', () => {
-      stopped.abort(new Error('the order was withdrawn'));
-    });
+    await eventually(() => stalled.readableLength === 0, { what: 'the first bytes to be read' });
+    stopped.abort(new Error('the order was withdrawn'));
 
     await expect(spooling).rejects.toThrow('the order was withdrawn');
     expect(stalled.destroyed).toBe(true);

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultPartPlan } from '../../../src/storage/s3/put-object';
-import type { UploadedInput } from '../../../src/storage/upload';
+import type { Measure } from '../../../src/storage/hash';
 import { answerUpload } from '../../support/answer-upload';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -52,7 +52,7 @@ function asked(): string[] {
   });
 }
 
-function upload(change: Partial<PathUpload> = {}): Promise<UploadedInput> {
+function upload(change: Partial<PathUpload> = {}): Promise<Measure> {
   const { port } = new URL(server.url);
   const endpoint = `http://oss-cn-x.localhost:${port}`;
   const token = { objectKey: 'inputs/film.mp4', ...secrets, endpoint, bucket: 'my-bucket', region: 'oss-cn-x' };
@@ -77,29 +77,15 @@ describe('the parts on the wire', () => {
 
     expect(uploaded).toEqual({ bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') });
     expect([asked().at(0), asked().at(-1)]).toEqual(['POST uploads', 'POST complete']);
-    expect(asked().sort()).toEqual([
-      'POST complete',
-      'POST uploads',
-      'PUT 1',
-      'PUT 2',
-      'PUT 3',
-      'PUT 4',
-      'PUT 5',
-      'PUT 6',
-    ]);
-    const bodies = [1, 2, 3, 4, 5, 6].map((number) => requests()[asked().indexOf(`PUT ${number}`)]!.bytes);
+    const numbers = ['1', '2', '3', '4', '5', '6'];
+    const puts = numbers.map((number) => `PUT ${number}`);
+    expect(asked().sort()).toEqual(['POST complete', 'POST uploads', ...puts]);
+    const bodies = puts.map((put) => requests()[asked().indexOf(put)]!.bytes);
     expect(bodies.map(({ length }) => length)).toEqual([...Array.from({ length: 5 }, () => partBytes), 17]);
     expect(Buffer.concat(bodies).equals(content)).toBe(true);
     const list = requests().at(-1)!.body;
-    expect([...list.matchAll(/<PartNumber>(\d)</g)].map(([, number]) => number)).toEqual([
-      '1',
-      '2',
-      '3',
-      '4',
-      '5',
-      '6',
-    ]);
-    expect([...list.matchAll(/part-(\d)/g)].map(([, number]) => number)).toEqual(['1', '2', '3', '4', '5', '6']);
+    expect([...list.matchAll(/<PartNumber>(\d)</g)].map(([, number]) => number)).toEqual(numbers);
+    expect([...list.matchAll(/part-(\d)/g)].map(([, number]) => number)).toEqual(numbers);
     expect(progress.at(-1)).toBe(content.length);
   });
 

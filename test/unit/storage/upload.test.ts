@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { StorageError, UploadError } from '../../../src/storage/errors';
-import type { UploadTarget } from '../../../src/storage/upload';
+import type { UploadToken } from '../../../src/storage/upload-client';
 import { answerUpload } from '../../support/answer-upload';
 import { eventually } from '../../support/eventually';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';
@@ -34,7 +34,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-function tokenFor(port: number | string, change: Partial<UploadTarget> = {}): UploadTarget {
+function tokenFor(port: number | string, change: Partial<UploadToken> = {}): UploadToken {
   return {
     objectKey: 'inputs/2026/ä photo+1.jpg',
     ...secrets,

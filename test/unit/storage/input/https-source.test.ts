@@ -190,12 +190,7 @@ describe('openSource of a URL', () => {
 
   it.each<[string, string, string, string]>([
     ['a sign-in page', '/x.png', 'text/html; charset=utf-8', page],
-    ['a page that is called a picture', '/x.png', 'image/png', page],
-    ['a page after blanks and a mark of the encoding', '/x.jpg', 'image/jpeg', `\uFEFF\n  ${page}`],
     ['an error as JSON', '/x.mp4', 'application/json', '{"error":"login"}'],
-    ['an error as XML', '/x.webp', 'application/xml', '<?xml version="1.0"?><Error/>'],
-    ['words', '/x.png', 'text/plain', 'Forbidden'],
-    ['a page where a program should give the file', '/x.php?id=1', 'text/html', page],
     ['a page where the link has no extension', '/download', 'text/html', page],
     ['an error as JSON where the link has no extension', '/download', 'application/json', '{"error":"login"}'],
   ])('refuses %s for good: it is not the file', async (_what, path, type, body) => {
@@ -217,15 +212,10 @@ describe('openSource of a URL', () => {
     },
   );
 
-  it.each([
-    ['/x.html', 'text/html', page],
-    ['/x.json', 'application/json', '{"a":1}'],
-    ['/x.svg', 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
-    ['/x.png', 'text/html', 'GIF89a;'],
-  ])('takes %s that comes as %s', async (path, type, body) => {
-    answer = (_request, response) => response.writeHead(200, { 'content-type': type }).end(body);
-    const opened = await open(`${server.url}${path}`);
-    expect(await contentOf(opened)).toBe(body);
+  it('takes a picture that is called a page', async () => {
+    answer = (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('GIF89a;');
+    const opened = await open(`${server.url}/x.png`);
+    expect(await contentOf(opened)).toBe('GIF89a;');
     await opened.release();
   });
 

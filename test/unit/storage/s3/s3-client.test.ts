@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { redact } from '../../../../src/core/redact';
-import { defaultPartPlan, putInParts } from '../../../../src/storage/s3/put-object';
+import { defaultPartPlan, putFile } from '../../../../src/storage/s3/put-object';
 import { S3Bucket } from '../../../../src/storage/s3/s3-bucket';
 import { createArchiveClient } from '../../../../src/storage/s3/s3-client';
 import { UnexpectedAnswerError } from '../../../../src/storage/s3/s3-error';
@@ -78,8 +78,8 @@ describe('the archive’s client', () => {
     const client = createArchiveClient(true);
     const file = await open(__filename);
     const put = { client, bucket: 'b', objectKey: 'a', file, sizeBytes: 20, contentType: 'text/plain' };
-    const plan = { ...defaultPartPlan, partBytes: 10, attempts: 2, pauseMs: 1 };
-    await expect(putInParts(put, plan)).rejects.toThrow(/has no ETag/);
+    const plan = { ...defaultPartPlan, aboveBytes: 10, partBytes: 10, attempts: 2, pauseMs: 1 };
+    await expect(putFile(put, plan)).rejects.toThrow(/has no ETag/);
     await file.close();
     client.destroy();
     await server.close();

@@ -1,0 +1,210 @@
+import * as v from 'valibot';
+import { readNamedEnd } from '../core/callback-notice';
+import { isRecord, parseJson } from '../core/json';
+import type { EnvelopeRules } from '../core/service-dialect';
+import { isTerminal, parseServiceStatus, type ServiceStatus, type TerminalStatus } from '../core/task-state';
+import { type ServiceTimestamp, toServiceTimestamp } from '../core/time';
+import type { Answer } from './endpoints';
+import * as envelope from './envelope';
+import { ServiceResponseInvalidError } from './errors';
+
+const { readInteger, readLink, readMessage, readNumber, readNumbers, readWord, required } = envelope;
+const [maxIdLength, maxWordLength] = [200, 64];
+
+/** The moments of a task (specification, sections 2.3 and 6); what the service left out, or left empty, is absent. */
+export interface TaskTimestamps {
+  readonly createdAt?: ServiceTimestamp;
+  readonly updatedAt?: ServiceTimestamp;
+  readonly executedAt?: ServiceTimestamp;
+  readonly runningAt?: ServiceTimestamp;
+  readonly endedAt?: ServiceTimestamp;
+  /** When the record and the result files expire. */
+  readonly expiredAt?: ServiceTimestamp;
+}
+
+/**
+ * A task as the service sees it (specification, section 2.3). A field that the service left out, left empty or malformed
+ * is absent. All texts are bounded, and free of secrets.
+ */
+export interface TaskDetail extends TaskTimestamps {
+  readonly requestId?: string;
+  /** Task type, for example `API`. */
+  readonly type?: string;
+  /** A state of section 3, whatever the service's word for it; a word that is not known as it came. */
+  readonly status: ServiceStatus | (string & {});
+  /** How many tasks are ahead in the queue; absent when the service does not know (-1) or the task is not queued. */
+  readonly queuePosition?: number;
+  /** Milliseconds by the service's own names (specification, section 2.5). */
+  readonly costTimes: Readonly<Record<string, number>>;
+  readonly groupId?: number;
+  /** The top-level `inference_cost_time`, in seconds; the one in `costTimes` is in milliseconds. */
+  readonly inferenceSeconds?: number;
+  readonly errorMessage?: string;
+}
+
+/** What the service says of a task that is over (specification, section 6), with links of its outputs. */
+export interface EndedTask extends Omit<TaskDetail, 'status' | 'queuePosition' | 'groupId' | 'inferenceSeconds'> {
+  /** As in {@link TaskDetail}. */
+  readonly status: TerminalStatus | (string & {});
+  readonly outputs: readonly OutputItem[];
+}
+
+/** One result file of a task (specification, section 2.4). */
+export interface OutputItem {
+  /** Time-limited link that needs no other credential, so it goes into no log, file or history. */
+  readonly objectUrl?: string;
+  /** With its leading dot; empty when the service gave none. */
+  readonly ext: string;
+  /** Milliseconds from the task's start to this output; absent when the service gave none. */
+  readonly costTimeMs?: number;
+  /** As the service gave it: its meaning depends on where it was read (section 2.4 has two tables). */
+  readonly auditStatus: number | null;
+  /** `NOT_ERROR` on success, and where the service names no error for an item that has a link. */
+  readonly errorType: string;
+  readonly errorMessage?: string;
+}
+
+/** What the outputs endpoint returns of a task (specification, section 4.3). */
+export interface TaskOutputs {
+  readonly requestId?: string;
+  /** As in {@link TaskDetail}. */
+  readonly status: ServiceStatus | (string & {});
+  /** Empty while the task runs, and where the service gives null. */
+  readonly outputs: readonly OutputItem[];
+}
+
+/** The reply of a synchronous create, whose body the specification does not show (section 4.1). */
+export interface SyncTaskReply {
+  readonly httpStatus: number;
+  /** The body as it came; it may hold links. */
+  readonly body: string;
+  /** The task, which has ended, where the body or the data of its envelope says so in the words of section 6. */
+  readonly task: EndedTask | null;
+}
+
+/** What a callback says (specification, section 6): a task that is over. The same one may come several times. */
+export interface TaskCallback extends EndedTask {
+  readonly requestId: string;
+}
+
+const withStatus = v.object({ status: required((value) => readWord(value, maxWordLength)) });
+
+/** Reads `data` of the detail endpoint. Throws a ValiError. */
+export function readTaskDetail(data: unknown): TaskDetail {
+  const { status } = v.parse(withStatus, data);
+  const wire = data as envelope.Wire;
+  return {
+    ...readFacts(wire),
+    status,
+    queuePosition: readQueuePosition(wire['queue_info']) ?? readQueuePosition(wire['queueInfo']),
+    groupId: readNumber(wire['group_id']),
+    inferenceSeconds: readNumber(wire['inference_cost_time']),
+  };
+}
+
+function readFacts(wire: envelope.Wire): Omit<EndedTask, 'status' | 'outputs'> {
+  return {
+    requestId: readRequestId(wire),
+    type: readWord(wire['type'], maxWordLength),
+    createdAt: readTimestamp(wire['created_at']),
+    updatedAt: readTimestamp(wire['updated_at']),
+    executedAt: readTimestamp(wire['executed_at']),
+    runningAt: readTimestamp(wire['running_at']),
+    endedAt: readTimestamp(wire['ended_at']),
+    expiredAt: readTimestamp(wire['expired_at']),
+    costTimes: readNumbers(wire['cost_times']),
+    errorMessage: readMessage(wire['error_message']) ?? readMessage(wire['error_msg']),
+  };
+}
+
+function readRequestId(wire: envelope.Wire): string | undefined {
+  return readWord(wire['requestId'], maxIdLength) ?? readWord(wire['request_id'], maxIdLength);
+}
+
+function readTimestamp(value: unknown): ServiceTimestamp | undefined {
+  const raw = readWord(typeof value === 'number' ? String(value) : value, 64);
+  return raw === undefined ? undefined : toServiceTimestamp(raw);
+}
+
+function readQueuePosition(queueInfo: unknown): number | undefined {
+  const count = isRecord(queueInfo) ? readInteger(queueInfo['queue_count']) : undefined;
+  return count !== undefined && count >= 0 ? count : undefined;
+}
+
+/** The most results of a task; a reply of 8 MiB could list millions of empty ones. */
+const maxOutputs = 20_000;
+
+const withOutputs = v.object({
+  ...withStatus.entries,
+  // One that is missing or null is empty.
+  outputs: v.nullish(envelope.boundedList(v.pipe(v.unknown(), v.transform(readOutput)), maxOutputs), []),
+});
+
+/** Reads `data` of the outputs endpoint. Throws a ValiError. */
+export function readTaskOutputs(data: unknown): TaskOutputs {
+  return { ...v.parse(withOutputs, data), requestId: readRequestId(data as envelope.Wire) };
+}
+
+/** One that is no object must not keep the others from being fetched. */
+function readOutput(item: unknown): OutputItem {
+  const wire: envelope.Wire = isRecord(item) ? item : {};
+  const ext = readWord(wire['output_ext'], maxWordLength) ?? '';
+  const objectUrl = readLink(wire['object_url']);
+  return {
+    objectUrl,
+    ext: ext === '' || ext.startsWith('.') ? ext : `.${ext}`,
+    costTimeMs: readNumber(wire['cost_time']),
+    auditStatus: readInteger(wire['audit_status']) ?? null,
+    errorType: readWord(wire['error_type'], maxWordLength) ?? (objectUrl === undefined ? 'UNKNOWN' : 'NOT_ERROR'),
+    errorMessage: readMessage(wire['error_msg']) ?? readMessage(wire['error_message']),
+  };
+}
+
+type States = ReadonlyMap<string, ServiceStatus>;
+
+/** Throws a ValiError. */
+function readEndedTask(data: unknown, states?: States): EndedTask {
+  const { status, outputs } = v.parse(withOutputs, data);
+  return { ...readFacts(data as envelope.Wire), status: parseServiceStatus(status, states) ?? status, outputs };
+}
+
+/**
+ * Reads the body of a callback (section 6), as it came or as parsed JSON. Whether the call is the service's is for the
+ * receiver to check, by the token in its `Authorization` header (section 5); and what a callback says may be late, so
+ * ask `getTask` where money depends on it.
+ *
+ * @throws ServiceResponseInvalidError naming what is wrong, never a value.
+ */
+export function parseCallback(body: unknown): TaskCallback {
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : body;
+  const json = typeof text === 'string' ? parseJson(text) : text;
+  const named = readNamedEnd(json);
+  let problem = 'it is no JSON with a request_id and a status';
+  try {
+    if (named !== undefined) return { ...readEndedTask(json), requestId: named.requestId };
+  } catch (error) {
+    problem = envelope.formatProblems(error);
+  }
+  throw new ServiceResponseInvalidError(`callback: its body is not as specified: ${problem}`, { httpStatus: null });
+}
+
+/**
+ * The task in the reply to a synchronous create, whose body the specification does not show (section 4.1): one that has
+ * ended, in the body itself or in the data of an envelope; null when there is none. Refused is what the HTTP status, or an
+ * envelope with `status` false that holds no task, refuses: anything else may be the result of a task that was paid for.
+ *
+ * @throws ServiceApiError when the service refused.
+ */
+export function readSyncTask(answer: Answer, rules: EnvelopeRules, states: States): EndedTask | null {
+  const json = parseJson(answer.reply.text);
+  const task = isRecord(json) ? (findEndedTask(json, states) ?? findEndedTask(json['data'], states)) : null;
+  const isRefused = task === null && isRecord(json) && json['status'] === false;
+  if (isRefused || envelope.isRefusedByStatus(answer)) throw envelope.toRefusal(answer, json, rules);
+  return task;
+}
+
+function findEndedTask(place: unknown, states: States): EndedTask | null {
+  if (!v.is(withOutputs, place)) return null;
+  const task = readEndedTask(place, states);
+  return isTerminal(task.status) ? task : null;
+}
