@@ -30,7 +30,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   startRows: ({ running, ended, onRecord, next }) =>
     isList(running) && isList(ended) && isRecord(onRecord) && (next === null || isRecord(next)),
   awaitRowEnds: ({ ended, next }) => isList(ended) && isRecord(next),
-  pollRows: ({ ended }) => isList(ended),
+  pollRows: ({ ended, polled = 0 }) => isList(ended) && isCount(polled),
   reportBatch: (report) =>
     hasTexts(report, 'jsonl', 'csv') && ['success', 'failed', 'canceled'].every((name) => isCount(report[name])),
 };

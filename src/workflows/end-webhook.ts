@@ -26,7 +26,8 @@ import { workflowTaskTimeout } from '../core/workflow-tasks';
 import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
 import { isRecord } from '../core/json';
 import { boundedText, errorMessage, markdownText } from '../core/text';
-import type { BatchRun } from './batch/batch-run';
+import type { BatchRun } from './batch/batch-state';
+import { viewBatch } from './batch/details';
 import type { TaskRun } from './task/task-run';
 
 /** Longest message of a failure in an event; the task's own failure has all of it. */
@@ -65,7 +66,7 @@ export async function sendTaskWebhook(run: TaskRun, end: End<TaskResult>): Promi
 export async function sendBatchWebhook(run: BatchRun, end: End<BatchResult>): Promise<void> {
   const { webhook } = run.plan;
   if (webhook === null || !isEnd(end)) return;
-  const { batchId, rows, waiting, costs, report, ...progress } = run.view();
+  const { batchId, rows, waiting, costs, report, ...progress } = viewBatch(run);
   const { success, failed, canceled, notStarted } = report ?? { ...progress, notStarted: waiting };
   const { csv = '', jsonl = '' } = report ?? {};
   const ending: EndOfBatch['ending'] = end.result?.ending ?? (isCancellation(end.error) ? 'stopped' : 'failed');
