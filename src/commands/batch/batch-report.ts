@@ -109,6 +109,7 @@ function figures(result: BatchResult): string[] {
   const unknown =
     goneRows === undefined || goneRows.unknownRows === 0 ? '' : `; ${formatCount(goneRows.unknownRows)} unknown`;
   const gone = goneRows?.sums ?? [];
+  const goneRowsPaid = gone.length > 0 ? (goneRows?.rows ?? 0) : 0;
   const list: readonly (readonly [name: string, count: number, more: string])[] = [
     ['succeeded', success, `${formatCountOf(outputs, 'output')}, ${formatBytes(outputBytes)}`],
     ['failed', failed, byType.join(', ')],
@@ -117,21 +118,25 @@ function figures(result: BatchResult): string[] {
     ['not in file', onRecord?.gone ?? goneRows?.rows ?? 0, 'on record, and not among these rows'],
     [
       'their cost',
-      gone.length > 0 ? (goneRows?.rows ?? 0) : 0,
-      `${formatSums(gone)}, not in "cost" or budget${unknown}`,
+      goneRowsPaid,
+      `${plural(goneRowsPaid, 'row')}: ${formatSums(gone)}, not in "cost" or budget${unknown}`,
     ],
-    ['cost', isPriced ? knownRows : 0, `${formatSums(sums)} over all runs${lost}`],
-    ['cost unknown', isPriced ? unknownRows : 0, 'no price or no cost time is known'],
+    ['cost', isPriced ? knownRows : 0, `${plural(knownRows, 'row')}: ${formatSums(sums)} over all runs${lost}`],
+    ['cost unknown', isPriced ? unknownRows : 0, `${plural(unknownRows, 'row')}: no price or no cost time is known`],
     ['bad outputs', failedOutputs, 'failed at the service; the manifests list them'],
     ['canceled', canceled, ''],
     ['not started', notStarted, ''],
     ['bad rows', badRows, 'left out'],
-    ['uploads', uploads.files, `${formatBytes(uploads.bytes)}${overAllRuns}`],
-    ['shared', uploads.shared, `not uploaded again${overAllRuns}`],
+    ['uploads', uploads.files, `${plural(uploads.files, 'file')}, ${formatBytes(uploads.bytes)}${overAllRuns}`],
+    ['shared', uploads.shared, `${plural(uploads.shared, 'file')}, not uploaded again${overAllRuns}`],
   ];
   return list
     .filter(([, count], index) => index < 2 || count > 0)
     .map(([name, count, more]) => `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd());
+}
+
+function plural(count: number, noun: string): string {
+  return count === 1 ? noun : `${noun}s`;
 }
 
 function formatSums(sums: readonly Money[]): string {

@@ -4,7 +4,14 @@ import type { InputValue } from '../../contract/task-input';
 import { formatRowPlace, pickPlace } from '../../core/batch/row-place';
 import { safeText } from '../../core/text';
 import { isUri } from '../../core/uri';
-import { budgetProblem, defaultAccount, noSpending, PriceCheck, viewBudget } from '../../money/batch-budget';
+import {
+  type BatchPrices,
+  budgetProblem,
+  defaultAccount,
+  noSpending,
+  PriceCheck,
+  viewBudget,
+} from '../../money/batch-budget';
 import { dailyBudgetProblem } from '../../money/day-operations';
 import type { Money, Prices } from '../../money/money';
 import { inspectInputFile, type PreparedRow, type RowSinks, type RowsReport } from '../../rows';

@@ -22,8 +22,8 @@ describe('the table at the end of a batch', () => {
         '  succeeded           2  3 outputs, 1.5 MB',
         '  failed              1  1 CreateUncertain',
         '  bad rows            4  left out',
-        '  uploads             2  3.4 MB',
-        '  shared          1,998  not uploaded again',
+        '  uploads             2  files, 3.4 MB',
+        '  shared          1,998  files, not uploaded again',
         '',
         '  SLOWEST                     LINE  TOOK',
         '  a-key-that-is-much-long…       2  1:05',
@@ -67,14 +67,14 @@ describe('the table at the end of a batch', () => {
     const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
     const goneRows = { rows: 2, sums: [eur(40_000)], unknownRows: 1 };
     const costs = { sums: [eur(20_000)], withoutResult: [eur(5_000)], knownRows: 1, unknownRows: 0, goneRows };
-    expect(reportOf({ success: 1_300, onRecord, costs, uploads }, 90)).toContain(
+    expect(reportOf({ success: 1_300, onRecord, costs, uploads }, 100)).toContain(
       [
         '  on record       1,234  ended in an earlier run, and not run again',
         '  not in file         2  on record, and not among these rows',
-        '  their cost          2  0.04 EUR, not in "cost" or budget; 1 unknown',
-        '  cost                1  0.02 EUR over all runs, of which 0.005 EUR without a result',
-        '  uploads             2  3.4 MB, over all runs',
-        '  shared              3  not uploaded again, over all runs',
+        '  their cost          2  rows: 0.04 EUR, not in "cost" or budget; 1 unknown',
+        '  cost                1  row: 0.02 EUR over all runs, of which 0.005 EUR without a result',
+        '  uploads             2  files, 3.4 MB, over all runs',
+        '  shared              3  files, not uploaded again, over all runs',
       ].join('\n'),
     );
     const none = { success: 0, failed: 0, canceled: 0, gone: 0 };
