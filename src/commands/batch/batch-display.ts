@@ -153,12 +153,12 @@ class LineDisplay implements BatchDisplay {
 }
 
 /** The overall bar: `[█████░░░░░]  62 %  1,234 of 2,000 rows`. */
-export function barText(progress: BatchProgress): string {
+function barText(progress: BatchProgress): string {
   return `${formatBar(endedShare(progress), barWidth)}  ${rowsText(progress)}`;
 }
 
 /** `Running: 100 running, 600 waiting, 12 failed`. */
-export function countsLine({ state, running, waiting, failed, canceled }: BatchProgress): string {
+function countsLine({ state, running, waiting, failed, canceled }: BatchProgress): string {
   const stopped = canceled === 0 ? '' : `, ${formatCount(canceled)} canceled`;
   const counts = `${formatCount(running)} running, ${formatCount(waiting)} waiting, ${formatCount(failed)} failed`;
   // How it ended is the word of its workflow, which is over in a moment.
@@ -166,7 +166,7 @@ export function countsLine({ state, running, waiting, failed, canceled }: BatchP
 }
 
 /** `12.3 rows a minute, about 1:05 left (until 14:32)`. */
-export function paceLine(progress: BatchProgress, nowMs: number): string {
+function paceLine(progress: BatchProgress, nowMs: number): string {
   return paceText(progress, nowMs, (end) => {
     const until = new Date(end).toTimeString().slice(0, 5);
     return `about ${formatClock(Date.parse(end) - nowMs)} left (until ${until})`;
