@@ -64,10 +64,6 @@ export function accountKey({ keySettings }: Pick<AccountDependencies, 'keySettin
   return { account, setting: keySettings?.get(account) };
 }
 
-export function viewLimits(limits: ReadonlyMap<string, AccountGate>): Record<string, AccountGateView> {
-  return Object.fromEntries([...limits].map(([name, gate]) => [name, gate.view()]));
-}
-
 /** More waiting steps than this are not remembered; the oldest then begins anew. */
 const maxRemembered = 10_000;
 

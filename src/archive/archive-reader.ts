@@ -82,13 +82,29 @@ export async function readBatchLayout(archive: Archive, batchId: string): Promis
   const name = `${batchFolder(batchId)}/batch.json`;
   const text = await archive.read(name);
   if (text === undefined) return null;
-  const layout = parseLayout(text.toString());
-  if (layout?.id === batchId) return layout;
-  const problem =
-    layout === undefined
-      ? 'is damaged: it does not say which rows the record is of.'
-      : `is that of the batch ${showValue(layout.id)}; give another --id.`;
-  throw new ResultsError('damaged', `The record ${archive.locate(name)} ${problem}`);
+  const layout = parseLayout(text.toString('utf8'));
+  const where = `The record ${archive.locate(name)}`;
+  if (layout === undefined) {
+    throw new ResultsError('damaged', `${where} is damaged: it does not say which rows the record is of.`);
+  }
+  if (layout.id === batchId) return layout;
+  throw new ResultsError('otherBatch', `${where} is that of the batch ${showValue(layout.id)}; give another --id.`);
+}
+
+/** The folder of the pages of a batch's record. */
+export function recordFolder(batchId: string, digest: string): string {
+  return `${batchFolder(batchId)}/results/${digest.slice(0, 12)}`;
+}
+
+/** One page of a batch's record; none before its first row has ended. Throws ArchiveError, {@link ResultsError} for a damaged one. */
+export async function readRecordPage(archive: Archive, name: string): Promise<readonly RowRecord[]> {
+  const content = await archive.read(name);
+  if (content === undefined) return [];
+  try {
+    return parseRecordText(new TextDecoder('utf8', { fatal: true }).decode(content));
+  } catch (error) {
+    throw new ResultsError('damaged', `The record ${archive.locate(name)} is damaged: ${errorMessage(error)}.`);
+  }
 }
 
 const pagesAtOnce = 8;
@@ -107,7 +123,7 @@ export async function* readBatchRecord(
     readonly signal?: AbortSignal;
   },
 ): AsyncGenerator<RowRecord, void, undefined> {
-  const folder = `${batchFolder(batchId)}/results/${layout.digest.slice(0, 12)}`;
+  const folder = recordFolder(batchId, layout.digest);
   // For a decision about what is paid, pages beyond the layout are none; for results, whatever is there is shown.
   const lastPage = rows === 'all' ? layout.pages : Infinity;
   const pages: number[] = [];
@@ -119,16 +135,10 @@ export async function* readBatchRecord(
   }
   const names = pages.sort((one, other) => one - other).map((page) => `${folder}/${page}.jsonl`);
   if (rows !== 'ofFile') names.push(`${folder}/orphaned.jsonl`);
-  const readOne = async (name: string): Promise<readonly RowRecord[]> => {
-    const content = await archive.read(name);
-    if (content === undefined) return [];
-    try {
-      return parseRecordText(content.toString());
-    } catch (error) {
-      throw new ResultsError('damaged', `The record ${archive.locate(name)} is damaged: ${errorMessage(error)}.`);
-    }
-  };
-  const read = Readable.from(names).map(readOne, { concurrency: pagesAtOnce, signal });
+  const read = Readable.from(names).map((name: string) => readRecordPage(archive, name), {
+    concurrency: pagesAtOnce,
+    signal,
+  });
   for await (const records of read as AsyncIterable<readonly RowRecord[]>) yield* records;
 }
 

@@ -1,5 +1,7 @@
+import * as v from 'valibot';
+import { wholeNumber } from '../contract/schema';
 import { isRecord, parseJson } from '../core/json';
-import { isMoney } from '../money/money';
+import { isMoney, type Money } from '../money/money';
 import { toReportFacts } from './report/batch-facts';
 import { openPageAssets } from './report/page-assets';
 import type { ReportFacts, ReportRow } from './report/report-data';
@@ -64,34 +66,28 @@ function archiveNameOf({ location }: Archive, folder: string, path: string): str
 /** More of a page than stands before its rows. */
 const maxHeadCharacters = 4 * 1024 * 1024;
 
+/** What a page tells of a batch that its record does not. */
+const writtenFacts = v.object({
+  ending: v.optional(v.fallback(v.string(), 'ended'), 'ended'),
+  source: v.optional(v.fallback(v.nullable(v.string()), null), null),
+  leftOut: v.optional(v.fallback(v.nullable(wholeNumber(0)), null), null),
+  goneRows: v.optional(
+    v.fallback(
+      v.nullable(v.object({ rows: v.number(), sums: v.array(v.custom<Money>(isMoney)), unknownRows: v.number() })),
+      null,
+    ),
+    null,
+  ),
+});
+
 /** The facts of a batch; how its last run ended, and of which file, stands in the page that its worker wrote. */
 async function readFacts(archive: Archive, results: BatchResults, options: BatchPageOptions): Promise<ReportFacts> {
   const { batchId: id, webUi, now } = options;
-  const written = results.file === null ? {} : await readWrittenFacts(archive, `${results.folder}/report.html`);
-  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-  const count = (value: unknown): number | null => (Number.isSafeInteger(value) ? Number(value) : null);
-  const ending = results.file === null ? 'not ended' : (text(written['ending']) ?? 'ended');
-  return toReportFacts(
-    {
-      id,
-      ending,
-      source: text(written['source']),
-      badRows: count(written['leftOut']),
-      goneRows: readGoneRows(written['goneRows']),
-      isPartial: results.file === null,
-      archive: archive.locate(results.folder),
-      webUi,
-    },
-    now,
-  );
-}
-
-/** Null where the page does not tell them. */
-function readGoneRows(value: unknown): ReportFacts['goneRows'] {
-  if (!isRecord(value)) return null;
-  const { rows, sums, unknownRows } = value;
-  if (typeof rows !== 'number' || typeof unknownRows !== 'number' || !Array.isArray(sums)) return null;
-  return sums.every(isMoney) ? { rows, sums, unknownRows } : null;
+  const isPartial = results.file === null;
+  const text = isPartial ? {} : await readWrittenFacts(archive, `${results.folder}/report.html`);
+  const written = v.parse(writtenFacts, text);
+  const ending = isPartial ? 'not ended' : written.ending;
+  return toReportFacts({ ...written, id, ending, isPartial, archive: archive.locate(results.folder), webUi }, now);
 }
 
 async function readWrittenFacts(archive: Archive, name: string): Promise<Readonly<Record<string, unknown>>> {

@@ -1,7 +1,16 @@
 import * as v from 'valibot';
 import { boundedRowEnd } from '../contract/batch/batch-rows';
 import { parseJson } from '../core/json';
-import { rowRecordSchema, type RowRecord } from './row-end';
+import {
+  allCreates,
+  allUploads,
+  isKnownCreate,
+  isSameCreate,
+  mergedCreates,
+  mergedUploads,
+  type RowRecord,
+  rowRecordSchema,
+} from './row-end';
 import { count, parseStored, storedText } from './stored';
 
 const layoutSchema = v.object({
@@ -56,4 +65,42 @@ export function parseRecordText(text: string): RowRecord[] {
 /** Whether a text begins as that of records does: nothing else in the archive has such a first line. */
 export function isRecordText(text: string): boolean {
   return parseStored(headSchema, text.split('\n', 1)[0]) !== undefined;
+}
+
+/** The one that stands: of the later create, or of the same one the later end; in whatever order they come. */
+function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
+  if (one.createNumber !== other.createNumber) return one.createNumber > other.createNumber ? one : other;
+  if (one.endedAt !== other.endedAt) return one.endedAt > other.endedAt ? one : other;
+  // As in the file: of a record that was read from it and the same one that was not, neither stands for its fields' order.
+  const text = (record: RowRecord): string =>
+    recordText([{ ...record, earlier: undefined, earlierUploads: undefined }]);
+  return text(one) >= text(other) ? one : other;
+}
+
+const maxCreates = 100;
+
+/** The record that stands, with what is known of the row's other creates and attempts. In whatever order they come, the same comes of it. */
+function mergedRecord(one: RowRecord, other: RowRecord): RowRecord {
+  const standing = standingRecord(one, other);
+  const { createNumber, requestId, cost } = standing;
+  const own = { createNumber, requestId, cost };
+  const creates = mergedCreates([...allCreates(one), ...allCreates(other)]).filter((create) => {
+    return isKnownCreate(create) && !isSameCreate(create, own);
+  });
+  const uploads = mergedUploads([...allUploads(one), ...allUploads(other)]).filter(({ endedAt }) => {
+    return endedAt !== standing.endedAt;
+  });
+  return {
+    ...standing,
+    earlier: creates.length === 0 ? undefined : creates.slice(0, maxCreates),
+    earlierUploads: uploads.length === 0 ? undefined : uploads.slice(0, maxCreates),
+  };
+}
+
+/** Adds records by their keys, each key with the one that stands. */
+export function addRecords(known: Map<string, RowRecord>, records: Iterable<RowRecord>): void {
+  for (const record of records) {
+    const previous = known.get(record.key);
+    known.set(record.key, previous === undefined ? record : mergedRecord(previous, record));
+  }
 }

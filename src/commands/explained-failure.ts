@@ -51,6 +51,7 @@ const exitCodeByResults: Record<ResultsErrorCode, ExitCode> = {
   unwritable: exitCodes.badInput,
   missing: exitCodes.failed,
   damaged: exitCodes.failed,
+  otherBatch: exitCodes.failed,
   canceled: exitCodes.canceled,
   incomplete: exitCodes.needsPerson,
 };

@@ -43,8 +43,14 @@ export interface BudgetView {
   readonly places: number;
 }
 
-/** While no row's cost is known and prices depend on time, so many rows run at most. */
-const rowsBeforeFirstCost = 5;
+/** While no cost is known and prices depend on time, so many tasks run at most. */
+export const tasksBeforeFirstCost = 5;
+
+/** What one more task is expected to cost: as much as the most expensive one so far, and no less than its price says. */
+export function expectedMicros(known: { readonly taskMicros: number; readonly largestMicros: number }): number {
+  return Math.max(known.taskMicros, known.largestMicros);
+}
+
 /** Stands for "no limit" where JSON has to hold it. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
@@ -172,12 +178,12 @@ export function viewBudget(budget: Money, prices: BatchPrices, spending: BatchSp
   // A cost in another currency has come after the check of the prices: it is not known in this one.
   const others = Object.keys(spending.currencies).filter((one) => one !== currency).length;
   const unknown = spending.unknown + others;
-  const each = Math.max(taskMicros, largestMicros);
+  const each = expectedMicros({ taskMicros, largestMicros });
   const settled = micros + unknown * each;
   const left = budget.micros - settled - running * each;
   const isEstimated = isFixed || largestMicros > 0;
   const byCost = left <= 0 || left < each ? 0 : each === 0 ? unlimited : Math.floor(left / each);
-  const first = unknown > 0 ? 0 : Math.max(0, rowsBeforeFirstCost - running);
+  const first = unknown > 0 ? 0 : Math.max(0, tasksBeforeFirstCost - running);
   const money = (amount: number): Money => ({ currency, micros: amount });
   return {
     budget,

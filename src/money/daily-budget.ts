@@ -1,3 +1,4 @@
+import { expectedMicros, tasksBeforeFirstCost } from './batch-budget';
 import {
   type CreateId,
   dayMs,
@@ -37,8 +38,6 @@ interface AppState {
   readonly unknown: number;
 }
 
-/** While no cost of an app is known and its price depends on time, so many of its tasks run at most. */
-const tasksBeforeFirstCost = 5;
 /** Those may never tell a cost (uncertain, lost, terminated): after so long without any, one more may run. */
 const oneMoreAfterMs = 15 * 60_000;
 /** Clocks of Temporal's own machines may differ. */
@@ -168,7 +167,7 @@ export class DailyBudget {
     limit: Money,
     nowMs: number,
   ): 'noRoom' | 'noCost' | undefined {
-    if (this.#settledSum() + this.#reservedSum() + each(expected) > limit.micros) return 'noRoom';
+    if (this.#settledSum() + this.#reservedSum() + expectedMicros(expected) > limit.micros) return 'noRoom';
     if (expected.isFixed || expected.settled > expected.unknown) return undefined;
     // Created once more, a task has the place of its earlier create.
     const isAgain = this.#running.has(createKey({ task, create: create - 1 }));
@@ -229,13 +228,8 @@ export class DailyBudget {
   }
 
   #sum(tasks: (app: [string, AppState]) => number): number {
-    return [...this.#apps].reduce((sum, app) => sum + tasks(app) * each(app[1]), 0);
+    return [...this.#apps].reduce((sum, app) => sum + tasks(app) * expectedMicros(app[1]), 0);
   }
-}
-
-/** What a task of the app is expected to cost: as much as the most expensive one of the day, and no less than its price says. */
-function each({ taskMicros, largestMicros }: AppState): number {
-  return Math.max(taskMicros, largestMicros);
 }
 
 function appOf(running = ''): number {

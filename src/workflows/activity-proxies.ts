@@ -214,7 +214,7 @@ const results: Readonly<Record<string, v.GenericSchema>> = {
   openBatch: v.object({ gone: v.optional(count), succeeded: v.optional(count) }),
   startRows: v.object({ running: records, ended: records, onRecord: record, next: v.nullable(record) }),
   awaitRowEnds: v.object({ ended: records, next: record }),
-  pollRows: v.object({ ended: records }),
+  pollRows: v.object({ ended: records, polled: v.optional(count) }),
   reportBatch: v.object({ jsonl: text, csv: text, success: count, failed: count, canceled: count }),
 };
 

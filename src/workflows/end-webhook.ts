@@ -25,7 +25,8 @@ import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
 import { isRecord } from '../core/json';
 import { boundedText, errorMessage, markdownText } from '../core/text';
 import { workflowTaskTimeout } from '../core/workflow-tasks';
-import type { BatchRun } from './batch/batch-run';
+import type { BatchRun } from './batch/batch-state';
+import { viewBatch } from './batch/details';
 import type { TaskRun } from './task/task-run';
 
 const maxMessageLength = 1_000;
@@ -61,7 +62,7 @@ export async function sendTaskWebhook({ plan, state }: TaskRun, { result, error 
 export async function sendBatchWebhook(run: BatchRun, { result, error }: End<BatchResult>): Promise<void> {
   const { webhook } = run.plan;
   if (webhook === null || !isEnd(error)) return;
-  const { batchId, rows, waiting, costs, report, ...progress } = run.view();
+  const { batchId, rows, waiting, costs, report, ...progress } = viewBatch(run);
   const { success, failed, canceled, notStarted } = report ?? { ...progress, notStarted: waiting };
   const end: EndOfBatch = {
     batchId,

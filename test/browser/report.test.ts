@@ -73,7 +73,7 @@ function resultOf(index: number, outputs: string): ReportedResult {
     status: hasFailed ? 'Failed' : isStarted ? 'Success' : 'NotStarted',
     requestId: isStarted ? `request-${index}` : null,
     failure: hasFailed ? { type: 'TaskFailed', message: `Node ${index} ran out of memory.` } : null,
-    outputs: isStarted && !hasFailed ? [{ path: join(outputs, 'a picture #1.png'), bytes: 1_024 }] : [],
+    outputs: isStarted && !hasFailed ? [{ path: join(outputs, 'a picture #1.png'), sha256: 'ab', bytes: 1_024 }] : [],
     outputCount: isStarted && !hasFailed ? 1 : 0,
     startedAt: isStarted ? new Date(startedMs).toISOString() : null,
     endedAt: isStarted ? new Date(startedMs + 5_000 + (index % 7) * 1_000).toISOString() : null,

@@ -156,7 +156,7 @@ export class FakeBatch {
       const onRecord = { success: found, failed: 0, canceled: 0 };
       const isRefused = isMore && input.limit > rows.length;
       if (input.onlyFound === true) {
-        return { running: rows.filter(({ key }) => this.running.has(key)), ended: [], onRecord, next };
+        return { running: rows.filter(({ key }) => this.running.has(key)), ended: [], left: 0, onRecord, next };
       }
       if (this.failing.has('startRows')) this.#start(rows.slice(0, this.startedByFailure));
       await this.#mayFail('startRows');
@@ -166,7 +166,7 @@ export class FakeBatch {
       for (const end of ends) this.end(end);
       const words = 'The daily budget of the account "studio" is reached';
       const dailyBudget = { account: 'studio', words, waitMs: this.dailyWaitMs };
-      return { running: rows, ended: [], onRecord, next, ...(isRefused && { dailyBudget }) };
+      return { running: rows, ended: [], left: 0, onRecord, next, ...(isRefused && { dailyBudget }) };
     },
     awaitRowEnds: (input) => this.#awaitEnds(input),
     pollRows: async ({ keys }) => {

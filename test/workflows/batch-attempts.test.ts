@@ -155,7 +155,7 @@ describe('a batch whose rows have three attempts', () => {
       await run.executeUpdate(retryFailedUpdate);
       expect(await run.query(progressQuery)).toMatchObject({ toRetry: 1 });
       const page = (await metadataOf(run)).map(({ text }) => text).join('\n');
-      expect(page).toContain('To be tried again:** 1 row so far');
+      expect(page).toContain('To try again:** 1 row so far');
       await run.cancel();
       await run.result().catch(() => undefined);
     });

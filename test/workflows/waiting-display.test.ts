@@ -119,7 +119,7 @@ describe('the first page of what waits for a person', () => {
       const { rowStates } = await run.query(progressQuery);
       expect(rowStates?.counts).toEqual(batch.states);
       const page = (await metadataOf(run)).map(({ text }) => text).join('\n');
-      expect(page).toMatch(/Running rows:\*\* 1 \w+, 1 \w+, 1 \w+, as of /);
+      expect(page).toMatch(/Running rows:\*\* 1 \w+, 1 \w+, 1 \w+; as of /);
       expect(page).toContain(`Wait for you:** 2 rows: \`longhaul list --batch ${batch.id} --needs-person\``);
       for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
       await run.result();
@@ -130,12 +130,12 @@ describe('the first page of what waits for a person', () => {
     const batch = fakeBatchOf(environment.client, 2, { tuning: { ...fastBatchTuning, pollEveryMs: 30 } });
     batch.states = { Creating: 2 };
     const words = 'The service refused the create for now (HTTP 503): busy';
-    batch.heldUp = { rows: 2, since: '2026-01-01T00:01:12.345Z', activity: 'createTask', words };
+    batch.heldUp = { rows: 2, since: '2026-01-01T00:01:12.345Z', activity: 'createTask', words, key: 'row-0' };
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await whenTimerRuns(run, '2 rows held up, User Metadata tells more; before');
       const pageOf = async (): Promise<string> => (await metadataOf(run)).map(({ text }) => text).join('\n');
       expect(await pageOf()).toContain(
-        `Held up:** 2 rows, the first since 2026-01-01 00:01:12 UTC: \`createTask: ${words}\`; as of `,
+        `Held up:** 2 rows, the first (row-0) since 2026-01-01 00:01:12 UTC: \`createTask: ${words}\`; as of `,
       );
       batch.heldUp = undefined;
       await eventually(async () => !(await pageOf()).includes('Held up'));

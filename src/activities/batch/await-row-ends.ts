@@ -78,7 +78,7 @@ class RowEnds {
   async read(closed: readonly ClosedRow[], poll: (key: string) => Promise<RowEnd | undefined>): Promise<void> {
     const unread: ClosedRow[] = [];
     for (const row of closed) {
-      const runId = shortened(row.runId);
+      const runId = row.runId.slice(-runIdLength);
       if (this.#seen.has(runId)) this.#seen.set(runId, Date.parse(row.closedAt));
       else unread.push(row);
     }
@@ -90,12 +90,16 @@ class RowEnds {
     for await (const { row, end } of polled as AsyncIterable<{ row: ClosedRow; end: RowEnd | undefined }>) {
       const closedMs = Date.parse(row.closedAt);
       latestMs = Math.max(latestMs, closedMs);
-      this.#seen.set(shortened(row.runId), closedMs);
+      this.#seen.set(row.runId.slice(-runIdLength), closedMs);
       if (end === undefined) continue;
       this.list.push(end);
       this.#bytes += Buffer.byteLength(JSON.stringify(end));
     }
-    this.#forgetBefore(latestMs - lateMs);
+    const forgetBeforeMs = latestMs - lateMs;
+    if (forgetBeforeMs <= this.#closedAfterMs) return;
+    this.#closedAfterMs = forgetBeforeMs;
+    // Temporal's clock is finer: what closed in this very millisecond may be in the next answer, too.
+    for (const [runId, closedMs] of this.#seen) if (closedMs < forgetBeforeMs) this.#seen.delete(runId);
   }
 
   *#whileNotFull(rows: readonly ClosedRow[]): Generator<ClosedRow> {
@@ -104,15 +108,4 @@ class RowEnds {
       yield row;
     }
   }
-
-  #forgetBefore(ms: number): void {
-    if (ms <= this.#closedAfterMs) return;
-    this.#closedAfterMs = ms;
-    // Temporal's clock is finer: what closed in this very millisecond may be in the next answer, too.
-    for (const [runId, closedMs] of this.#seen) if (closedMs < ms) this.#seen.delete(runId);
-  }
-}
-
-function shortened(runId: string): string {
-  return runId.slice(-runIdLength);
 }

@@ -9,7 +9,7 @@ import {
 import { pickKeys, pickPlace } from '../../core/batch/row-place';
 import { AppSampler, type AppSamples, toFigures } from '../../money/estimate';
 import { MoneySums } from '../../money/money';
-import { allCreates, allUploads, createsWithoutResult, sumOfCreates } from '../../archive/row-end';
+import { allCreates, allUploads, createsWithoutResult, type RowCreate, sumOfCreates } from '../../archive/row-end';
 import type { PreparedRow } from '../../rows';
 
 /** A row of the batch and how it ended; without a record it was never started. */
@@ -20,10 +20,6 @@ export interface JoinedRow {
 
 const maxSlowest = 10;
 const maxUnsuccessful = 20;
-
-type GoneRows = NonNullable<BatchCosts['goneRows']>;
-type SlowRow = ReportBatchResult['slowest'][number];
-type UnsuccessfulRow = ReportBatchResult['unsuccessful'][number];
 
 /** The figures of a batch, counted row by row; holds no more than those that it names. */
 export class BatchStats {
@@ -37,16 +33,13 @@ export class BatchStats {
     failedOutputs: 0,
   };
   readonly #apps = new AppSampler();
-  readonly #costs = new MoneySums();
-  readonly #costsWithoutResult = new MoneySums();
-  #knownCosts = 0;
-  #unknownCosts = 0;
-  readonly #goneCosts = new MoneySums();
-  readonly #gone = { rows: 0, unknownRows: 0 };
+  /** Of all creates, of those that brought no result, and of rows that are not among the batch's any more. */
+  readonly #sums = { all: new MoneySums(), withoutResult: new MoneySums(), gone: new MoneySums() };
+  readonly #rows = { known: 0, unknown: 0, gone: 0, unknownGone: 0 };
   #uploads: RowUploads = noUploads;
   readonly #failures = new Map<string, number>();
-  #slowest: SlowRow[] = [];
-  readonly #unsuccessful: UnsuccessfulRow[] = [];
+  #slowest: ReportBatchResult['slowest'] = [];
+  readonly #unsuccessful: ReportBatchResult['unsuccessful'][number][] = [];
 
   add({ row, record }: JoinedRow): void {
     if (record === undefined) {
@@ -54,13 +47,15 @@ export class BatchStats {
       return;
     }
     this.#countEnd(record);
-    this.#countCost(record);
-    this.#apps.add(row.input.webAppId, {
-      ms: record.status === 'Success' ? took(record) : null,
-      cost: sumOfCreates(allCreates(record)),
-    });
+    // Every attempt of the row counts; those before the last brought no result.
+    const creates = allCreates(record);
+    if (isCostUnknown(creates)) this.#rows.unknown += 1;
+    else if (creates.some(({ cost }) => cost !== undefined)) this.#rows.known += 1;
+    addCosts(this.#sums.all, creates);
+    addCosts(this.#sums.withoutResult, createsWithoutResult(record));
+    const ms = Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt));
+    this.#apps.add(row.input.webAppId, { ms: record.status === 'Success' ? ms : null, cost: sumOfCreates(creates) });
     const placed = { ...pickKeys(row), ...pickPlace(row) };
-    const ms = took(record);
     this.#slowest = [...this.#slowest, { ...placed, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
     if (record.status !== 'Success' && this.#unsuccessful.length < maxUnsuccessful) {
       // A task that was stopped did not fail.
@@ -72,16 +67,17 @@ export class BatchStats {
   /** Rows on record that are not among the batch's any more: what they cost is paid all the same. */
   addGone(records: Iterable<RowRecord>): void {
     for (const record of records) {
-      this.#gone.rows += 1;
       const creates = allCreates(record);
-      if (isCostUnknown(creates)) this.#gone.unknownRows += 1;
-      for (const { cost } of creates) if (cost !== undefined) this.#goneCosts.add(cost);
+      this.#rows.gone += 1;
+      if (isCostUnknown(creates)) this.#rows.unknownGone += 1;
+      addCosts(this.#sums.gone, creates);
     }
   }
 
   /** Null: there are none. */
-  get goneRows(): GoneRows | null {
-    return this.#gone.rows === 0 ? null : { ...this.#gone, sums: this.#goneCosts.list() };
+  get goneRows(): NonNullable<BatchCosts['goneRows']> | null {
+    const { gone: rows, unknownGone: unknownRows } = this.#rows;
+    return rows === 0 ? null : { rows, unknownRows, sums: this.#sums.gone.list() };
   }
 
   get apps(): readonly AppSamples[] {
@@ -89,32 +85,21 @@ export class BatchStats {
   }
 
   result(): Omit<ReportBatchResult, 'jsonl' | 'csv'> {
-    const { goneRows } = this;
-    const failures = Object.fromEntries(this.#failures);
     return {
       ...this.#counts,
       costs: {
-        sums: this.#costs.list(),
-        withoutResult: this.#costsWithoutResult.list(),
-        knownRows: this.#knownCosts,
-        unknownRows: this.#unknownCosts,
-        goneRows: goneRows ?? undefined,
+        sums: this.#sums.all.list(),
+        withoutResult: this.#sums.withoutResult.list(),
+        knownRows: this.#rows.known,
+        unknownRows: this.#rows.unknown,
+        goneRows: this.goneRows ?? undefined,
       },
       apps: this.apps.map((app) => toFigures(app.webAppId, [app])),
       uploads: this.#uploads,
-      failures,
+      failures: Object.fromEntries(this.#failures),
       slowest: this.#slowest,
       unsuccessful: this.#unsuccessful,
     };
-  }
-
-  /** Every attempt of the row counts; those before the last brought no result. */
-  #countCost(record: RowRecord): void {
-    const creates = allCreates(record);
-    if (isCostUnknown(creates)) this.#unknownCosts += 1;
-    else if (creates.some(({ cost }) => cost !== undefined)) this.#knownCosts += 1;
-    for (const { cost } of creates) if (cost !== undefined) this.#costs.add(cost);
-    for (const { cost } of createsWithoutResult(record)) if (cost !== undefined) this.#costsWithoutResult.add(cost);
   }
 
   #countEnd(record: RowRecord): void {
@@ -136,10 +121,10 @@ export class BatchStats {
 }
 
 /** Whether a task of the row may have cost something that is not known. */
-function isCostUnknown(creates: ReturnType<typeof allCreates>): boolean {
+function isCostUnknown(creates: readonly RowCreate[]): boolean {
   return creates.some(({ cost, requestId }) => cost === undefined && requestId !== null);
 }
 
-function took({ startedAt, endedAt }: RowRecord): number {
-  return Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
+function addCosts(sums: MoneySums, creates: readonly RowCreate[]): void {
+  for (const { cost } of creates) if (cost !== undefined) sums.add(cost);
 }

@@ -10,7 +10,7 @@ import { allCreates, isKnownCreate } from '../../archive/row-end';
 import { type PreparedRow, RecordComparison, type RefusedRows, refusalWords } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
-import { addRecords, BatchRecord, mergedRecords, type RecordLayout } from './batch-record';
+import { BatchRecord, type RecordLayout } from './batch-record';
 import { findChangedInputs } from './changed-inputs';
 import { dailyProblem } from './held-rows';
 import { BatchRows, type PreparedPage } from './prepared-rows';
@@ -39,7 +39,8 @@ export async function openBatch(
       const previous = await record.layout();
       const isSameLayout = previous?.digest === reference.digest;
       // Of the same layout the records stand on the pages of their rows; else all of them are held, about a kilobyte each.
-      const known = previous === undefined || isSameLayout ? undefined : await readAll(record, previous);
+      const known =
+        previous === undefined || isSameLayout ? undefined : await record.all(previous, cancellationSignal());
       const prices = new PriceCheck(dependencies.prices, activityInfo().currentAttemptScheduledTimestampMs);
       const comparison = new RecordComparison();
       const missing = new Set(known?.keys());
@@ -61,29 +62,20 @@ export async function openBatch(
         }
       }
       const gone = isSameLayout
-        ? [...(await record.orphaned(reference.digest)).values()]
+        ? [...(await record.page(reference.digest, 'orphaned')).values()]
         : [...missing]
             .flatMap((key) => known?.get(key) ?? [])
             .sort((one, other) => (one.endedAt > other.endedAt ? -1 : 1));
       const refused = comparison.refusal(gone, choice);
       if (refused !== undefined) throw await refusal(archive, refused, comparison, table);
       if (known !== undefined) await layOutAnew(record, reference, rows, known, progress);
-      if (!isSameLayout && gone.length > 0) await record.replaceOrphaned(reference.digest, gone.slice(0, mostOrphaned));
+      if (!isSameLayout && gone.length > 0)
+        await record.replacePage(reference.digest, 'orphaned', gone.slice(0, mostOrphaned));
       await record.keepLayout(reference);
       const { succeeded } = comparison.counts;
       return { succeeded, gone: gone.length, spending, prices: prices.result(), dailyProblem: problem };
     },
   );
-}
-
-async function readAll(record: BatchRecord, layout: RecordLayout): Promise<Map<string, RowRecord>> {
-  const signal = cancellationSignal();
-  const known = mergedRecords((await record.orphaned(layout.digest)).values());
-  for await (const records of record.pagesOf(layout)) {
-    signal.throwIfAborted();
-    addRecords(known, records.values());
-  }
-  return known;
 }
 
 /** Brings the records of previous rows to the pages where their keys stand now. */

@@ -27,7 +27,6 @@ export interface PreparedPage {
 export class BatchRows {
   readonly #reference: RowsReference;
   readonly #files: PreparedRows;
-
   #isPatient = false;
 
   private constructor(reference: RowsReference, files: PreparedRows) {

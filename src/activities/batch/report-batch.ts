@@ -30,7 +30,7 @@ export async function reportBatch(
   dependencies: BatchDependencies,
   input: ReportBatchInput,
 ): Promise<ReportBatchResult> {
-  const { id, rows: reference, source = null, ending = 'completed', badRows = null } = input;
+  const { id, rows: reference, source = null, ending = 'completed', badRows: leftOut = null } = input;
   const progress = { batch: id, page: 0, pages: 3 * reference.pages };
   return await withHeartbeat(
     () => progress,
@@ -73,12 +73,12 @@ export async function reportBatch(
         }
       };
       const assets = await pageAssetsIfAny();
-      tally.addGone((await record.orphaned(reference.digest)).values());
+      tally.addGone((await record.page(reference.digest, 'orphaned')).values());
       if (assets === undefined) return { ...written, ...tally.result() };
-      const batch = { id, ending, source, badRows, goneRows: tally.goneRows };
       const folder = page.slice(0, -posix.basename(page).length - 1);
       const now = new Date(activityInfo().currentAttemptScheduledTimestampMs);
-      const facts = toReportFacts({ ...batch, archive: folder }, now);
+      const { goneRows } = tally;
+      const facts = toReportFacts({ id, ending, source, leftOut, goneRows, archive: folder, webUi: null }, now);
       const html = reportHtml(facts, rowsOfReport(), assets);
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };
     },

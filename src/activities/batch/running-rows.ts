@@ -6,7 +6,6 @@ import {
   type HeldUpRows,
   type PollRowsInput,
   type PollRowsResult,
-  type StopRowsInput,
 } from '../../contract/batch/batch-activities';
 import type { OpenRow, RowEnd } from '../../contract/batch/batch-rows';
 import { longhaulStatuses } from '../../core/task-state';
@@ -18,6 +17,9 @@ import { withHeartbeat } from '../heartbeat';
 /** How a stream of rows is worked off. Questions to Temporal at the same time: nearly all of the wait is Temporal's. */
 export const rowsAtOnce = { concurrency: 20 } as const;
 
+/** Of why rows cannot go on: they stand in a history and on a page. */
+const maxWordsLength = 300;
+
 /** Asks Temporal about the tasks of these rows, as many as fit one result. It changes nothing. */
 export async function pollRows(
   { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'poll'> },
@@ -26,8 +28,23 @@ export async function pollRows(
   const signal = cancellationSignal();
   const progress = { batch: id, polled: 0 };
   const ended: RowEnd[] = [];
-  const open = new OpenRows();
+  const states: Record<string, number> = {};
+  let heldUp: HeldUpRows | undefined;
   let bytes = 0;
+  const addOpen = (key: string, { status, heldUp: found }: OpenRow): void => {
+    // Any client may set a search attribute; what it says enters a history and a page.
+    const name = longhaulStatuses.some((known) => known === status) ? status : 'Other';
+    states[name] = (states[name] ?? 0) + 1;
+    if (found === undefined) return;
+    const { since, activity, words } = found;
+    heldUp = addHeldUp(heldUp, {
+      rows: 1,
+      since,
+      key: safeText(key),
+      activity: safeText(activity),
+      words: safeText(words, [], maxWordsLength),
+    });
+  };
   const wanted = function* (): Generator<string, void, undefined> {
     for (const key of keys) {
       if (bytes > maxEndBytes) return;
@@ -40,7 +57,7 @@ export async function pollRows(
       const ends = Readable.from(wanted()).map(async (key: string) => {
         signal.throwIfAborted();
         const end = await rowTasks.poll(id, key, (row) => {
-          open.add(key, row);
+          addOpen(key, row);
         });
         bytes += end === undefined ? 0 : Buffer.byteLength(JSON.stringify(end));
         return [end];
@@ -49,36 +66,13 @@ export async function pollRows(
         progress.polled += 1;
         if (end !== undefined) ended.push(end);
       }
-      return { ended, polled: progress.polled, states: open.states, heldUp: open.heldUp };
+      return { ended, polled: progress.polled, states, heldUp };
     },
   );
 }
 
-class OpenRows {
-  readonly states: Record<string, number> = {};
-  heldUp: HeldUpRows | undefined;
-
-  add(key: string, { status, heldUp }: OpenRow): void {
-    // Any client may set a search attribute; what it says enters a history and a page.
-    const name = longhaulStatuses.some((known) => known === status) ? status : 'Other';
-    this.states[name] = (this.states[name] ?? 0) + 1;
-    if (heldUp === undefined) return;
-    const { since, activity, words } = heldUp;
-    this.heldUp = addHeldUp(this.heldUp, {
-      rows: 1,
-      since,
-      key: safeText(key),
-      activity: safeText(activity),
-      words: safeText(words, [], maxWordsLength),
-    });
-  }
-}
-
-/** Of why rows cannot go on: they stand in a history and on a page. */
-const maxWordsLength = 300;
-
 /** Asks the tasks of these rows to stop. A task that is over, or was asked before, is none the worse for it. */
-export async function stopRows({ rowTasks }: BatchDependencies, { id, keys }: StopRowsInput): Promise<void> {
+export async function stopRows({ rowTasks }: BatchDependencies, { id, keys }: PollRowsInput): Promise<void> {
   const signal = cancellationSignal();
   const progress = { batch: id, stopped: 0 };
   await withHeartbeat(

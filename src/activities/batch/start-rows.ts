@@ -26,7 +26,7 @@ import {
 } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
-import { dailyProblem, HeldRows } from './held-rows';
+import { dailyProblem, holdRows } from './held-rows';
 import { rowsAtOnce } from './running-rows';
 import { BatchRecord } from './batch-record';
 import { BatchRows } from './prepared-rows';
@@ -52,15 +52,22 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       const { currentAttemptScheduledTimestampMs } = activityInfo();
       requirePrices(choice.chosen, input, dependencies, currentAttemptScheduledTimestampMs);
       const starter = new RowStarter(dependencies, input);
-      const budget = new ResultBudget(choice.left);
+      let bytes = jsonBytes(choice.left);
       const asked = isEnding ? undefined : dailyBudgets;
-      const held = await HeldRows.hold(asked, id, choice.chosen, currentAttemptScheduledTimestampMs);
+      const held = await holdRows(asked, id, choice.chosen, currentAttemptScheduledTimestampMs);
       const known = await starter.findFirst(choice.chosen.slice(held.count));
       const rowsAhead = held.count + known.size;
-      const outcomes = await Readable.from(budget.fitting(choice.chosen.slice(0, rowsAhead)))
+      // What rows that are on their way come to fits beside it. One at least: each call gets further.
+      const fitting = function* (): Generator<ChosenRow, void, undefined> {
+        for (const [index, one] of choice.chosen.slice(0, rowsAhead).entries()) {
+          if (index > 0 && bytes > maxEndBytes) return;
+          yield one;
+        }
+      };
+      const outcomes = await Readable.from(fitting())
         .map(async (one: ChosenRow) => {
           const rowStarted = known.get(one) ?? (await (isEnding ? starter.find(one) : starter.start(one)));
-          budget.spend(rowStarted === undefined ? [] : endedRecord(rowStarted));
+          bytes += jsonBytes(rowStarted === undefined ? [] : endedRecord(rowStarted));
           progress.rows += 1;
           return [rowStarted];
         }, rowsAtOnce)
@@ -101,25 +108,8 @@ function requirePrices(
   if (problem !== undefined) throw ApplicationFailure.retryable(problem, failureTypes.BudgetUnusable);
 }
 
-/** How much of a result is left for rows to be started; what those that are on their way come to fits beside it. */
-class ResultBudget {
-  #bytes = 0;
-
-  constructor(records: readonly RowRecord[]) {
-    this.spend(records);
-  }
-
-  spend(records: readonly RowRecord[]): void {
-    if (records.length > 0) this.#bytes += Buffer.byteLength(JSON.stringify(records));
-  }
-
-  /** One at least: each call gets further. */
-  *fitting(chosen: readonly ChosenRow[]): Generator<ChosenRow, void, undefined> {
-    for (const [index, one] of chosen.entries()) {
-      if (index > 0 && this.#bytes > maxEndBytes) return;
-      yield one;
-    }
-  }
+function jsonBytes(records: readonly RowRecord[]): number {
+  return records.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(records));
 }
 
 interface StartedRow {

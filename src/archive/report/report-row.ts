@@ -1,26 +1,12 @@
 import { posix } from 'node:path';
 import type { Money } from '../../money/money';
-import { pickPlace, type RowPlace } from '../../core/batch/row-place';
+import { pickPlace } from '../../core/batch/row-place';
 import { boundedText } from '../../core/text';
+import type { ResultLine } from '../result-line';
 import type { ReportCost, ReportFile, ReportPair, ReportRow } from './report-data';
 
 /** What the report needs of a line of `results.jsonl`. */
-export interface ReportedResult extends RowPlace {
-  readonly key: string;
-  readonly status: ReportRow['state'];
-  readonly workflowId: string;
-  readonly requestId: string | null;
-  readonly failure: ReportRow['failure'];
-  readonly outputs: readonly { readonly path: string; readonly bytes: number }[];
-  readonly outputCount: number;
-  readonly failedOutputCount: number;
-  readonly manifest: string | null;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly queuedSeconds: number | null;
-  readonly cost: Money | null;
-  readonly costWithoutResult: Money | null;
-}
+export type ReportedResult = Omit<ResultLine, 'seconds' | 'costTimes'>;
 
 /** So much of a row of the row file is shown. */
 const maxCells = 50;

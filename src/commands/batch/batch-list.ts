@@ -19,8 +19,8 @@ interface ListOptions {
   readonly json?: true;
 }
 
-/** How many rows are in which state; of one that is over, nothing runs or waits. */
-type RowStates = Pick<BatchProgress, 'rows' | 'success' | 'failed' | 'canceled' | 'running' | 'waiting'> &
+/** How many rows are in which state; of a batch that is over, nothing runs or waits. */
+type RowStates = Pick<BatchProgress, 'rows' | 'success' | 'failed' | 'canceled' | 'running'> &
   Pick<BatchResult, 'notStarted'>;
 
 /** A batch and its rows; null when neither a result nor a worker tells. */
@@ -67,25 +67,22 @@ export async function readCounts(
   { isOver, execution, state }: Pick<ListedBatch, 'isOver' | 'execution' | 'state'>,
 ): Promise<Pick<ShownBatch, 'counts' | 'ending'>> {
   try {
-    if (!isOver) return { counts: toStates((await batch.status()).progress) };
-    // Its status is that of the run before.
+    // The status of a run that was refused is that of the run before.
     if (state === 'Refused') return { counts: null };
-    if (execution !== 'COMPLETED') {
-      const counts = toStates((await batch.status()).progress);
-      return { counts: counts && (isCutOff(execution) ? counts : { ...counts, running: 0, waiting: 0 }) };
+    if (execution === 'COMPLETED') {
+      const { rows, success, failed, canceled, notStarted, ending } = await batch.result();
+      return { counts: { rows, success, failed, canceled, notStarted, running: 0 }, ending };
     }
-    const { rows, success, failed, canceled, notStarted, ending } = await batch.result();
-    return { counts: { rows, success, failed, canceled, notStarted, running: 0, waiting: 0 }, ending };
+    const { progress } = await batch.status();
+    if (progress === null) return { counts: null };
+    const { rows, success, failed, canceled, running, waiting } = progress;
+    // Tasks of one that was cut off run on.
+    const isEnded = isOver && !isCutOff(execution);
+    return { counts: { rows, success, failed, canceled, notStarted: waiting, running: isEnded ? 0 : running } };
   } catch (error) {
     if (error instanceof LonghaulError || error instanceof ConfigError) return { counts: null };
     throw error;
   }
-}
-
-function toStates(progress: BatchProgress | null): RowStates | null {
-  if (progress === null) return null;
-  const { rows, success, failed, canceled, running, waiting } = progress;
-  return { rows, success, failed, canceled, running, waiting, notStarted: waiting };
 }
 
 /** @internal exported for tests */
@@ -114,18 +111,17 @@ export function listText(batches: readonly ShownBatch[], nowMs: number): string 
       batchId,
     ].map(printableLine);
   });
-  const problems: string[] = [];
-  let isUnanswered = false;
-  for (const { workflowId, batchId, counts, stuck, state } of batches) {
-    if (stuck !== null) problems.push(`${workflowId} is stuck. ${stuck.message}`);
-    if (state === 'Refused') {
-      const where = `longhaul batch status ${batchId} says why`;
-      problems.push(`The last run of ${workflowId} was refused before it started a row: ${where}.`);
-    }
-    isUnanswered ||= counts === null && state !== 'Refused' && stuck === null;
-  }
-  if (isUnanswered)
+  const problems = batches.flatMap(({ workflowId, batchId, stuck, state }) => [
+    ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}`]),
+    ...(state === 'Refused'
+      ? [
+          `The last run of ${workflowId} was refused before it started a row: longhaul batch status ${batchId} says why.`,
+        ]
+      : []),
+  ]);
+  if (batches.some(({ counts, state, stuck }) => counts === null && state !== 'Refused' && stuck === null)) {
     problems.push('?: no worker answered, or the result cannot be read; longhaul batch status ID says more.');
+  }
   return `${[...tableLines([header, ...rows]), ...problems].join('\n')}\n`;
 }
 

@@ -1,21 +1,18 @@
 import path from 'node:path';
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import type { Command } from 'commander';
+import type { BatchView } from '../../client/batch/batch-view';
+import { DecisionRefusedError, InputInvalidError } from '../../client/errors';
 import type { BatchResult } from '../../contract/batch/batch-messages';
+import { type Repair, repairCommands, repairsOf } from '../../contract/batch/batch-repairs';
+import { mostFrequent } from '../../core/batch/batch-pace';
+import { type RowPlace, shownKey } from '../../core/batch/row-place';
+import { formatBytes, formatCount, formatCountOf, printableLine } from '../../core/text';
+import { formatMoney, type Money } from '../../money/money';
+import { type CommandContext, pageFile, printJson, withLonghaul } from '../command-context';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
-import { type RowPlace, shownKey } from '../../core/batch/row-place';
-import { formatMoney } from '../../money/money';
-import { formatBytes, formatCount, formatCountOf, printableLine } from '../../core/text';
-import {
-  failureTypes,
-  mayExistUnfollowed,
-  mayNeedOtherInput,
-  refusedInputs,
-  unpaidRefusals,
-} from '../../contract/failure-types';
-import { mostFrequent } from '../../core/batch/batch-pace';
-import { formatRowCount } from './batch-display';
-import { type CommandContext, pageFile, printJson } from '../command-context';
+import { batchIdArgument } from './batch-settings';
 
 const keyWidth = 24;
 const typeWidth = 18;
@@ -47,14 +44,17 @@ export function endingWord(
   return execution === 'FAILED' ? 'Failed' : undefined;
 }
 
-type Figure = readonly [name: string, count: number, more: string];
-
 /** A batch's result as text: counts, slowest rows, failed rows with the service's messages, the result files. */
-export function batchReport(result: BatchResult, elapsedMs: number | null, columns = plainWidth): string {
+export function batchReport(
+  result: BatchResult,
+  elapsedMs: number | null,
+  source: string | null,
+  columns = plainWidth,
+): string {
   const took = elapsedMs === null ? '' : ` in ${formatClock(elapsedMs)}`;
   const { batchId, rows, jsonl, csv, html } = result;
   const lines = [
-    `${howItEnded(result)}  batch:${batchId}, ${formatRowCount(rows)}${took}`,
+    `${howItEnded(result)}  batch:${batchId}, ${formatCountOf(rows, 'row')}${took}`,
     ...figures(result),
     ...slowestTable(result),
     ...unsuccessfulTable(result, columns),
@@ -65,8 +65,22 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
       ? ['  results  none: no row was started']
       : [`  results  ${csv}`, `           ${jsonl}`, ...(html === undefined ? [] : [`  report   ${html}`])];
   // A path or a command that is cut is of no use.
-  const whole = [...whatNext(result, columns), ...files].map((line) => fit(line, Infinity));
+  const whole = [...whatNext(result, source, columns), ...files].map((line) => fit(line, Infinity));
   return [...lines.map((line) => fit(line, columns)), ...whole].join('\n');
+}
+
+/** A batch that is over. */
+export interface EndedBatch {
+  readonly result: BatchResult;
+  readonly view: BatchView;
+}
+
+/** Prints the table of a batch that is over, and sets the exit code. */
+export function printReport(context: CommandContext, { result, view }: EndedBatch): void {
+  const { startedAt, endedAt, source } = view;
+  const elapsedMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
+  context.stdout.write(`${batchReport(result, elapsedMs, source, context.stdout.columns)}\n`);
+  context.exitWith(batchExitCode(result));
 }
 
 /** One that was drained may have had every row started, and another attempt left out. */
@@ -86,64 +100,47 @@ export function batchExitCode({ failed, canceled, notStarted, failedOutputs = 0 
 function figures(result: BatchResult): string[] {
   const { success, failed, canceled, notStarted, badRows, outputs, outputBytes, uploads } = result;
   const { failedOutputs = 0, costs, onRecord } = result;
-  const isRunAgain = onRecord !== undefined && onRecord.success + onRecord.failed + onRecord.canceled > 0;
-  const overAllRuns = isRunAgain ? ', over all runs' : '';
+  const ended = onRecord === undefined ? 0 : onRecord.success + onRecord.failed + onRecord.canceled;
+  const overAllRuns = ended > 0 ? ', over all runs' : '';
   const byType = mostFrequent(result.failures).map(([type, count]) => `${formatCount(count)} ${type}`);
-  const always: readonly Figure[] = [
+  const { goneRows, sums = [], withoutResult = [], knownRows = 0, unknownRows = 0 } = costs ?? {};
+  const isPriced = sums.length > 0;
+  const lost = withoutResult.length === 0 ? '' : `, of which ${formatSums(withoutResult)} without a result`;
+  const unknown =
+    goneRows === undefined || goneRows.unknownRows === 0 ? '' : `; ${formatCount(goneRows.unknownRows)} unknown`;
+  const gone = goneRows?.sums ?? [];
+  const goneRowsPaid = gone.length > 0 ? (goneRows?.rows ?? 0) : 0;
+  const list: readonly (readonly [name: string, count: number, more: string])[] = [
     ['succeeded', success, `${formatCountOf(outputs, 'output')}, ${formatBytes(outputBytes)}`],
     ['failed', failed, byType.join(', ')],
-  ];
-  const mayBe: readonly Figure[] = [
-    ...onRecordFigures(onRecord, costs),
-    ...costFigures(costs),
+    ['on record', ended, 'ended in an earlier run, and not run again'],
+    // Of one that was stopped, what its record told stands in its costs.
+    ['not in file', onRecord?.gone ?? goneRows?.rows ?? 0, 'on record, and not among these rows'],
+    [
+      'their cost',
+      goneRowsPaid,
+      `${plural(goneRowsPaid, 'row')}: ${formatSums(gone)}, not in "cost" or budget${unknown}`,
+    ],
+    ['cost', isPriced ? knownRows : 0, `${plural(knownRows, 'row')}: ${formatSums(sums)} over all runs${lost}`],
+    ['cost unknown', isPriced ? unknownRows : 0, `${plural(unknownRows, 'row')}: no price or no cost time is known`],
     ['bad outputs', failedOutputs, 'failed at the service; the manifests list them'],
     ['canceled', canceled, ''],
     ['not started', notStarted, ''],
     ['bad rows', badRows, 'left out'],
-    [
-      'uploads',
-      uploads.files,
-      `${uploads.files === 1 ? 'file' : 'files'}, ${formatBytes(uploads.bytes)}${overAllRuns}`,
-    ],
-    ['shared', uploads.shared, `${uploads.shared === 1 ? 'file' : 'files'}, not uploaded again${overAllRuns}`],
+    ['uploads', uploads.files, `${plural(uploads.files, 'file')}, ${formatBytes(uploads.bytes)}${overAllRuns}`],
+    ['shared', uploads.shared, `${plural(uploads.shared, 'file')}, not uploaded again${overAllRuns}`],
   ];
-  return [...always, ...mayBe.filter(([, count]) => count > 0)].map(([name, count, more]) =>
-    `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd(),
-  );
+  return list
+    .filter(([, count], index) => index < 2 || count > 0)
+    .map(([name, count, more]) => `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd());
 }
 
-/** What was there before the run. */
-function onRecordFigures(onRecord: BatchResult['onRecord'], costs: BatchResult['costs']): Figure[] {
-  // Of one that was stopped, what its record told stands in its costs.
-  const none = { success: 0, failed: 0, canceled: 0, gone: costs?.goneRows?.rows ?? 0 };
-  const { success, failed, canceled, gone } = onRecord ?? none;
-  const list: Figure[] = [
-    ['on record', success + failed + canceled, 'ended in an earlier run, and not run again'],
-    ['not in file', gone, 'on record, and not among these rows'],
-  ];
-  if (costs?.goneRows !== undefined && costs.goneRows.sums.length > 0) {
-    const { rows, sums, unknownRows } = costs.goneRows;
-    const unknown = unknownRows === 0 ? '' : `; ${formatCount(unknownRows)} unknown`;
-    const words = `${rowsWord(rows)}: ${sums.map(formatMoney).join(' and ')}, not in "cost" or budget${unknown}`;
-    list.push(['their cost', rows, words]);
-  }
-  return list;
+function plural(count: number, noun: string): string {
+  return count === 1 ? noun : `${noun}s`;
 }
 
-/** The rows whose cost is known or not; nothing where no price is known at all. */
-function costFigures(costs: BatchResult['costs']): Figure[] {
-  if (costs === undefined || costs.sums.length === 0) return [];
-  const { sums, withoutResult, knownRows, unknownRows } = costs;
-  const lost =
-    withoutResult.length === 0 ? '' : `, of which ${withoutResult.map(formatMoney).join(' and ')} without a result`;
-  return [
-    ['cost', knownRows, `${rowsWord(knownRows)}: ${sums.map(formatMoney).join(' and ')} over all runs${lost}`],
-    ['cost unknown', unknownRows, `${rowsWord(unknownRows)}: no price or no cost time is known`],
-  ];
-}
-
-function rowsWord(count: number): string {
-  return count === 1 ? 'row' : 'rows';
+function formatSums(sums: readonly Money[]): string {
+  return sums.map(formatMoney).join(' and ');
 }
 
 function slowestTable({ slowest }: BatchResult): string[] {
@@ -174,54 +171,26 @@ function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, colu
   ];
 }
 
-/** What applies to rows that did not succeed, and what of it is paid anew. */
-function whatNext(result: BatchResult, columns: number): string[] {
-  const { batchId, failed, canceled, notStarted, failures } = result;
-  const refused = countOf(failures, refusedInputs);
-  const uncertain = countOf(failures, mayExistUnfollowed);
-  const otherTasks = failures[failureTypes.InputChanged] ?? 0;
-  const others = failed - refused - uncertain - otherTasks + canceled + notStarted;
-  const retry = `longhaul batch retry ${batchId}`;
-  const again: string[] = [];
-  if (notStarted > 0) {
-    const them = notStarted === 1 ? 'it' : 'them';
-    again.push(`${formatRowCount(notStarted)} not started and not paid so far: retry starts and pays ${them}`);
+/** The commands for rows that did not succeed, and for how many; the one that comes before the others first. */
+function whatNext(result: BatchResult, source: string | null, columns: number): string[] {
+  const { batchId, canceled, notStarted, failures } = result;
+  const commands = repairCommands(batchId, source);
+  const rowsByRepair = new Map<Repair, number>([
+    [commands.ask, 0],
+    [commands.start, canceled + notStarted],
+  ]);
+  for (const [type, count] of Object.entries(failures)) {
+    for (const repair of repairsOf(type, commands)) rowsByRepair.set(repair, (rowsByRepair.get(repair) ?? 0) + count);
   }
-  if (failed - uncertain - otherTasks - countOf(failures, unpaidRefusals) + canceled > 0) {
-    again.push('as they are; rows that the service ran are paid anew');
-  }
-  if (countOf(failures, mayNeedOtherInput) > 0) {
-    again.push(
-      'corrected rows: the command of the run with --allow-changed, without --retry-failed; they are paid anew',
-    );
-  }
-  const correct = [
-    `${formatRowCount(refused)} refused and not paid: correct the file, then the command of the run, without --retry-failed, which pays failed rows anew`,
-    `where the cause was not in the row, such as a photo or an app that was corrected: ${retry} --unpaid, which runs no other failed row`,
-  ];
-  const ask = `${formatRowCount(uncertain)} of which the service may have the task, and nothing follows it: find that out first`;
-  return [
-    ...(uncertain > 0 ? ['  ask      longhaul reconcile', ...wrapped([ask], columns)] : []),
-    ...(others > 0 ? [`  again    ${retry}`, ...wrapped(again, columns)] : []),
-    ...(refused > 0 ? wrapped(correct, columns, '  correct  ') : []),
-    ...(otherTasks > 0 ? wrapped([changedWords(otherTasks)], columns, '  changed  ') : []),
-  ];
-}
-
-function changedWords(rows: number): string {
-  const which = `${formatRowCount(rows)} not started and not paid: ${rows === 1 ? 'its key stands' : 'their keys stand'} for other content`;
-  return `${which}; give ${rows === 1 ? 'it another key' : 'them other keys'}, or run the file with --allow-changed, which pays ${rows === 1 ? 'it' : 'them'} anew`;
-}
-
-function countOf(failures: BatchResult['failures'], types: readonly string[]): number {
-  return types.reduce((sum, type) => sum + (failures[type] ?? 0), 0);
-}
-
-/** Sentences beside a label, of which the first line may have another. */
-function wrapped(sentences: readonly string[], columns: number, first = label): string[] {
-  return sentences
-    .flatMap((text) => wrap(text, Math.max(1, columns - label.length), Infinity))
-    .map((text, index) => `${index === 0 ? first : label}${text}`);
+  const lines = [...rowsByRepair]
+    .filter(([, rows]) => rows > 0)
+    .flatMap(([{ does, command }, rows]) => [
+      command,
+      ...wrap(`${formatCountOf(rows, 'row')}: ${does}`, Math.max(1, columns - label.length - 2), Infinity).map(
+        (text) => `  ${text}`,
+      ),
+    ]);
+  return lines.map((line, index) => `${index === 0 ? '  next     ' : label}${line}`);
 }
 
 /** What tells rows apart in a table: the row of the sheet, or the line of a file that is none. */
@@ -237,12 +206,46 @@ function rowLine(key: string, line: number | string, rest: string): string {
   return `  ${fit(key, keyWidth).padEnd(keyWidth)} ${String(line).padStart(7)}  ${rest}`;
 }
 
-/** `longhaul batch report ID --html FILE`: the page of a batch, from what the archive has of it. */
-export async function writeReportPage(
-  context: CommandContext,
-  batchId: string,
-  { html, json }: { readonly html: string; readonly json: boolean },
-): Promise<void> {
+/** `longhaul batch report ID`: the table of a batch that is over. */
+export function addBatchReportCommand(program: Command, context: CommandContext): void {
+  program
+    .command('report')
+    .summary('print the table of a batch that is over')
+    .description('Prints the table of a batch that is over, for as long as Temporal’s namespace keeps it.')
+    .addArgument(batchIdArgument())
+    .option('--html <file>', 'instead write a page for a browser, from the archive alone')
+    .option('--csv <file>', 'instead fetch results.csv, from the archive alone')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ longhaul batch report photos --html photos.html\n')
+    .action(async (id: string, { json = false, html, csv }: { html?: string; csv?: string; json?: boolean }) => {
+      if (html !== undefined && csv !== undefined) {
+        throw new InputInvalidError(['--html and --csv exclude each other; give one at a time.'], 'batch');
+      }
+      if (csv !== undefined) await writeReportTable(context, id, csv, json);
+      else if (html !== undefined) await writeReportPage(context, id, html, json);
+      else await printBatchReport(context, id, json);
+    });
+}
+
+async function printBatchReport(context: CommandContext, id: string, json: boolean): Promise<void> {
+  await withLonghaul(context, {}, async (longhaul) => {
+    const batch = longhaul.batch(id);
+    const view = await batch.status();
+    if (!view.isOver) {
+      const words = `It still runs, so there is no result yet: "longhaul batch status ${id}" says how far it is, and with --follow prints the table at its end.`;
+      throw new DecisionRefusedError(view.workflowId, words);
+    }
+    const result = await batch.result();
+    if (!json) printReport(context, { result, view });
+    else {
+      printJson(context, result);
+      context.exitWith(batchExitCode(result));
+    }
+  });
+}
+
+/** `--html FILE`: the page of a batch, from what the archive has of it. */
+async function writeReportPage(context: CommandContext, batchId: string, html: string, json: boolean): Promise<void> {
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
   const { openBatchResults } = await import('../../archive/batch-results.js');
@@ -258,7 +261,7 @@ export async function writeReportPage(
     return;
   }
   const { path: file, bytes, rows, withoutLink } = page;
-  const lines = [`${file}  (${formatRowCount(rows)}, ${formatBytes(bytes)})`];
+  const lines = [`${file}  (${formatCountOf(rows, 'row')}, ${formatBytes(bytes)})`];
   if (withoutLink > 0) {
     lines.push(
       `  It names ${formatCountOf(withoutLink, 'file')} and does not lead there, because they are in a bucket or not in this archive.`,
@@ -268,12 +271,8 @@ export async function writeReportPage(
   context.stdout.write(`${lines.map(printableLine).join('\n')}\n`);
 }
 
-/** `longhaul batch report ID --csv FILE`: the table of all rows, with the columns of the row file. */
-export async function writeReportTable(
-  context: CommandContext,
-  batchId: string,
-  { csv, json }: { readonly csv: string; readonly json: boolean },
-): Promise<void> {
+/** `--csv FILE`: the table of all rows, with the columns of the row file. */
+async function writeReportTable(context: CommandContext, batchId: string, csv: string, json: boolean): Promise<void> {
   const { withArchive } = await import('../storage-access.js');
   const { writeBatchTable } = await import('../../archive/batch-table.js');
   const file = path.resolve(context.cwd, csv);

@@ -7,7 +7,6 @@ import { type CommandContext, type Output, printJson, untilInterrupted } from '.
 import { exitCodes } from '../exit-code';
 import { repeatable } from '../shared-options';
 import { fit, TerminalLines } from '../terminal';
-import { formatRowCount } from './batch-display';
 import { batchIdArgument } from './batch-settings';
 
 interface ResultsOptions {
@@ -82,32 +81,23 @@ function openRowProgress(stream: Output & NodeJS.WritableStream): {
   readonly show: (count: Readonly<FetchCount>) => void;
   readonly stop: () => void;
 } {
-  if (stream.isTTY === true) {
-    const lines = new TerminalLines(stream, Date.now);
-    return {
-      show: (count) => {
-        lines.show([() => countLine(count)]);
-      },
-      stop: () => {
-        lines.stop();
-      },
-    };
-  }
+  const lines = stream.isTTY === true ? new TerminalLines(stream, Date.now) : null;
   let lastMs = Date.now();
   const show = (count: Readonly<FetchCount>): void => {
-    if (Date.now() - lastMs < lineEveryMs) return;
+    lines?.show([() => countLine(count)]);
+    if (lines !== null || Date.now() - lastMs < lineEveryMs) return;
     lastMs = Date.now();
     stream.write(`${countLine(count)}\n`);
   };
-  return { show, stop: () => undefined };
+  return { show, stop: () => lines?.stop() };
 }
 
 function countLine({ rows, failed, files, bytes, kept }: Readonly<FetchCount>): string {
   return [
-    formatRowCount(rows),
+    formatCountOf(rows, 'row'),
     `${formatCountOf(files, 'file')} fetched, ${formatBytes(bytes)}`,
     ...(kept > 0 ? [`${formatCountOf(kept, 'file')} there before`] : []),
-    ...(failed > 0 ? [`${formatRowCount(failed)} failed`] : []),
+    ...(failed > 0 ? [`${formatCountOf(failed, 'row')} failed`] : []),
   ].join(' · ');
 }
 
@@ -118,11 +108,12 @@ function resultsText(folder: string, fetched: FetchedBatch): string {
   const lines = [`${countLine(fetched)}: ${folder}`];
   if (ended > 0) {
     const whom = ended === 1 ? 'it' : 'them';
-    lines.push(`  ${formatRowCount(ended)} did not succeed, so there is nothing to fetch of ${whom}`);
+    lines.push(`  ${formatCountOf(ended, 'row')} did not succeed, so there is nothing to fetch of ${whom}`);
   }
-  if (notStarted > 0) lines.push(`  ${formatRowCount(notStarted)} ${notStarted === 1 ? 'was' : 'were'} not started`);
+  if (notStarted > 0)
+    lines.push(`  ${formatCountOf(notStarted, 'row')} ${notStarted === 1 ? 'was' : 'were'} not started`);
   if (goneRows > 0) {
-    const which = `${formatRowCount(goneRows)} on record ${goneRows === 1 ? 'is' : 'are'}`;
+    const which = `${formatCountOf(goneRows, 'row')} on record ${goneRows === 1 ? 'is' : 'are'}`;
     lines.push(`  ${which} not among those of the last run: --gone fetches them, too`);
   }
   for (const key of unknownKeys) lines.push(`  no row on record has the key ${showValue(key)}`);

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
+import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
 import {
@@ -24,7 +24,7 @@ import {
   type RowFileOptions,
   type RowFileToRead,
 } from './row-file-options';
-import { estimateFrom, type FileEstimate, formatEstimate, readKnownFigures, toEstimate } from './file-estimate';
+import { type FileEstimate, formatEstimate, readKnownFigures, toEstimate } from './file-estimate';
 import {
   createEventEmitter,
   followBatchToTheEnd,
@@ -117,7 +117,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const check = new RowsCheck(settings, first, emit, { prices: loadPrices(context.env), lookup });
   const reportChecked = async (report: RowsReport, output: Output): Promise<CheckedRows> => {
     const known = dryRun && report.goodRows > 0 && (await readKnownFigures(context.env, check.rowsByApp.keys()));
-    const checked = await check.checked(report, known ? estimateFrom(known, check.rowsToRun, concurrency) : null);
+    const checked = await check.checked(report, known ? toEstimate(check.rowsToRun, known, concurrency) : null);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
@@ -128,7 +128,11 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     const report = await withProblemsFile(problems, check.sinks, (sinks) => checkRows(readBatchRows(toRead), sinks));
     const { isRefused } = await reportChecked(report, context.stdout);
     if ((report.badRows > 0 && !skipBad) || report.goodRows === 0 || isRefused) context.exitWith(exitCodes.badInput);
-    await warnOfPlace(context, file, emit);
+    // The file may be checked where it is not run: that is no error.
+    const message = await findPlaceProblem(context, path.resolve(context.cwd, file));
+    if (message === undefined) return;
+    emit('warning', { message });
+    context.stderr.write(`warning: a run would refuse this: ${message}\n`);
     return;
   }
   context.stderr.write(`Checking ${file} …\n`);
@@ -137,7 +141,12 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   );
   await reportChecked(report, context.stderr);
   if (rows === null) {
-    refuse(context, report);
+    context.stderr.write(
+      report.goodRows === 0
+        ? 'Nothing was started: there is no row that can become a task.\n'
+        : 'Nothing was started. Correct the bad rows, or leave them out with --skip-bad.\n',
+    );
+    context.exitWith(exitCodes.badInput);
     return;
   }
   // Of a part of the file it is not known which rows the file no longer has.
@@ -148,31 +157,38 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
     return;
   }
+  const ran = first === undefined ? null : check.keys;
+  await startAndFollow(context, file, options, { input, emit, ran });
+}
+
+/** `ran`: the keys of the rows that run, where `--first` leaves a rest of the file. */
+async function startAndFollow(
+  context: CommandContext,
+  file: string,
+  options: BatchRunOptions,
+  run: { readonly input: BatchInput; readonly emit: EmitEvent; readonly ran: ReadonlySet<string> | null },
+): Promise<void> {
+  const { input, emit, ran } = run;
+  const isJson = options.json ?? false;
+  const onResult = async (result: BatchResult): Promise<void> => {
+    if (ran === null) return;
+    const read = (): Promise<RowFileToRead> => readRowFileOptions(file, options, context.cwd, input.id);
+    const lookup = await RecordLookup.open(context, input);
+    const concurrency = input.concurrency ?? defaultConcurrency;
+    const estimate = await estimateRest(read, result, { concurrency, lookup, ran });
+    emit('estimate', estimate);
+    const words = estimate === noRest ? noRest.unknown : formatEstimate(estimate);
+    if (!isJson) context.stdout.write(`\nThe rest of the file: ${words}\n`);
+  };
   await withLonghaul(context, options, async (longhaul) => {
     const { started: batch, isInterrupted } = await untilStarted(context, () => startOrFollow(longhaul, input, emit));
     reportStart(context, batch, input, emit);
-    const onResult = async (result: BatchResult): Promise<void> => {
-      const read = (): Promise<RowFileToRead> => readRowFileOptions(file, options, context.cwd, id);
-      const lookup = await RecordLookup.open(context, settings.input);
-      const estimate = await estimateRest(read, result, { concurrency, lookup, ran: check.keys });
-      emit('estimate', estimate);
-      if (!isJson) context.stdout.write(`\nThe rest of the file: ${restWords(estimate)}\n`);
-    };
     if (options.detach === true) {
       if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
       await warnOfMissingWorkers(context, [options.taskQueue]);
     } else if (isInterrupted) tellDetached(context, batch, emit);
-    else
-      await followBatchToTheEnd(context, batch, { emit, isJson, onResult: first === undefined ? undefined : onResult });
+    else await followBatchToTheEnd(context, batch, { emit, isJson, onResult });
   });
-}
-
-/** Of the place where a run would prepare the rows. The file may be checked where it is not run: that is no error. */
-async function warnOfPlace(context: CommandContext, rowFile: string, emit: EmitEvent): Promise<void> {
-  const message = await findPlaceProblem(context, path.resolve(context.cwd, rowFile));
-  if (message === undefined) return;
-  emit('warning', { message });
-  context.stderr.write(`warning: a run would refuse this: ${message}\n`);
 }
 
 /**
@@ -199,10 +215,6 @@ async function estimateRest(
 
 const noRest = { unknown: 'no row is left to run' };
 
-function restWords(estimate: FileEstimate): string {
-  return estimate === noRest ? noRest.unknown : formatEstimate(estimate);
-}
-
 /** What is to be read, after the check of its options, and where its problems go. */
 async function openRows(
   { cwd }: CommandContext,
@@ -218,15 +230,6 @@ async function openRows(
   const toRead = { file: reader.file, options: rowOptions };
   await checkRowOptions(toRead, options);
   return { toRead, problems: problems === null ? null : { file: problems, form: () => reader.form } };
-}
-
-function refuse(context: CommandContext, { goodRows }: RowsReport): void {
-  context.stderr.write(
-    goodRows === 0
-      ? 'Nothing was started: there is no row that can become a task.\n'
-      : 'Nothing was started. Correct the bad rows, or leave them out with --skip-bad.\n',
-  );
-  context.exitWith(exitCodes.badInput);
 }
 
 function checkedFirst(text: string | undefined): number | undefined {

@@ -77,23 +77,18 @@ function checkedNumber(
   throw new InputInvalidError([problem], 'batch');
 }
 
-/** The default id of a batch: the name of the row file without its extension, made a key. */
-function deriveBatchId(rowFile: string): string {
-  return givenKey(path.parse(rowFile).name).key;
-}
-
 /** The results of a batch, which open beside its row file and have its columns, too. */
 const resultsFile = /^(?:.+-)?results\.(?:csv|jsonl)$/i;
 
 /**
- * The default id, unless the file is named as the results of a batch: its rows would be run, and paid, a second time under
- * another id. Throws {@link InputInvalidError}.
+ * The default id of a batch: the name of its row file, made a key. Not of a file that is named as the results of a batch: its
+ * rows would be run, and paid, a second time under another id. Throws {@link InputInvalidError}.
  *
  * @internal exported for tests
  */
 export function idOfFile(rowFile: string): string {
-  const { base } = path.parse(rowFile);
-  if (!resultsFile.test(base)) return deriveBatchId(rowFile);
+  const { base, name } = path.parse(rowFile);
+  if (!resultsFile.test(base)) return givenKey(name).key;
   const problem = `${showValue(base)} is named as the results of a batch; as a batch of its own, its rows would be paid beside those of that batch. Correct the rows in the row file, or give the --id of the batch to go on with it.`;
   throw new InputInvalidError([problem], 'batch');
 }
@@ -106,16 +101,13 @@ function checkedBatchId(text: string, more = ''): string {
   throw new InputInvalidError([problem], 'batch');
 }
 
-/** The same for a batch that there is: a person may have given its row file. */
-function knownBatchId(text: string): string {
-  const derived = deriveBatchId(text);
-  const ofFile = isTaskKey(derived)
-    ? ` The batch of a row file of this name is "${derived}" unless --id gave another;`
-    : '';
-  return checkedBatchId(text, `${ofFile} "longhaul batch list" has the ids.`);
-}
-
 /** The argument by which commands name a batch; checked before Temporal is asked. */
 export function batchIdArgument(): Argument {
-  return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser(knownBatchId);
+  // A person may have given its row file.
+  const parse = (text: string): string => {
+    const { key } = givenKey(path.parse(text).name);
+    const ofFile = isTaskKey(key) ? ` The batch of a row file of this name is "${key}" unless --id gave another;` : '';
+    return checkedBatchId(text, `${ofFile} "longhaul batch list" has the ids.`);
+  };
+  return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser(parse);
 }

@@ -5,7 +5,6 @@ import { formatMoney, type Money } from '../../money/money';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
 import { formatCountOf } from '../../core/text';
-import { formatRowCount } from './batch-display';
 
 /** An estimate, or why there is none. */
 export type FileEstimate = Estimate | { readonly unknown: string };
@@ -41,22 +40,14 @@ export async function readKnownFigures(
   }
 }
 
-/** Estimates rows by earlier ones. */
-export function estimateFrom(
-  known: readonly AppFigures[] | { readonly unknown: string },
-  rowsByApp: ReadonlyMap<number, number>,
-  concurrency: number,
-): FileEstimate {
-  return 'unknown' in known ? known : toEstimate(rowsByApp, known, concurrency);
-}
-
-/** Estimates rows by these figures. */
+/** Estimates rows by these figures of earlier ones. */
 export function toEstimate(
   rowsByApp: ReadonlyMap<number, number>,
-  figures: readonly AppFigures[],
+  known: readonly AppFigures[] | { readonly unknown: string },
   concurrency: number,
 ): FileEstimate {
-  const estimate = estimateRows(rowsByApp, figures, concurrency);
+  if ('unknown' in known) return known;
+  const estimate = estimateRows(rowsByApp, known, concurrency);
   if (rowsByApp.size === 0) return { unknown: 'no row can be run' };
   if (estimate.unknownApps.length < rowsByApp.size) return estimate;
   return { unknown: `no earlier row of ${formatApps(estimate.unknownApps)} is known` };
@@ -74,7 +65,7 @@ export function formatEstimate(estimate: FileEstimate): string {
       ? 'cost not known'
       : `${sums('median')} by the median row, ${sums('p90')} by the 90th percentile`,
     ms === null ? 'time not known' : formatTime(ms, concurrency),
-    `for ${formatRowCount(rows)}, by ${formatCountOf(restsOn, 'earlier one')}`,
+    `for ${formatCountOf(rows, 'row')}, by ${formatCountOf(restsOn, 'earlier one')}`,
     ...(unknownApps.length === 0 ? [] : [`without ${formatApps(unknownApps)}, of which nothing is known`]),
   ];
   return parts.join('; ');
@@ -82,14 +73,14 @@ export function formatEstimate(estimate: FileEstimate): string {
 
 /** What the rows cost by their fixed prices, and how long they take by earlier ones, as far as that is known. */
 export function formatFixedCosts(costs: readonly Money[], rows: number, estimate: FileEstimate): string {
-  const sum = `${costs.map(formatMoney).join(' and ')} for ${formatRowCount(rows)}, by ${rows === 1 ? 'its fixed price' : 'their fixed prices'}`;
+  const sum = `${costs.map(formatMoney).join(' and ')} for ${formatCountOf(rows, 'row')}, by ${rows === 1 ? 'its fixed price' : 'their fixed prices'}`;
   if ('unknown' in estimate || estimate.ms === null) return sum;
   return `${sum}; ${formatTime(estimate.ms, estimate.concurrency)}, by ${formatCountOf(estimate.restsOn, 'earlier row')}`;
 }
 
 function formatTime(ms: { readonly median: number; readonly p90: number }, concurrency: number): string {
   const [from, to] = [formatClock(ms.median), formatClock(ms.p90)];
-  return `at least ${from === to ? from : `${from} to ${to}`}, if the service runs ${formatRowCount(concurrency)} at a time`;
+  return `at least ${from === to ? from : `${from} to ${to}`}, if the service runs ${formatCountOf(concurrency, 'row')} at a time`;
 }
 
 function formatApps(apps: readonly number[]): string {

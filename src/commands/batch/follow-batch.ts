@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchHandle } from '../../client/batch/batch-handle';
-import type { BatchView } from '../../client/batch/batch-view';
 import type { BatchSetting } from '../../client/batch/batch-settings';
 import { InputChangedError, InputInvalidError, NoWorkerError, WorkflowStuckError } from '../../client/errors';
 import { TemporalBusyError, TemporalUnreachableError } from '../../client/connection-errors';
@@ -9,7 +8,7 @@ import type { BatchResult } from '../../contract/batch/batch-messages';
 import type { CommandContext, Output } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { type BatchDisplay, openBatchDisplay } from './batch-display';
-import { batchReport, batchExitCode } from './batch-report';
+import { batchExitCode, type EndedBatch, printReport } from './batch-report';
 
 /** The part of a handle that is used here. */
 type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url'>;
@@ -65,42 +64,50 @@ function withRemedy(name: BatchSetting, { id, concurrency, budget }: BatchInput)
   return `--${option} (${changes[name] ?? 'run it again when it is over'})`;
 }
 
-/** A batch that is over. */
-export interface EndedBatch {
-  readonly result: BatchResult;
-  readonly view: BatchView;
-}
-
 const pollEveryMs = 1_000;
 /** While Temporal does not answer. */
 const longestPauseMs = 10_000;
+/** Errors that may pass: following waits for that. */
+const passing = [NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError];
 
 /**
- * Follows a batch to its end and shows its progress meanwhile; `undefined` when Ctrl-C ended that. It polls once a
- * second, however many rows there are, and waits while Temporal does not answer. A batch that fails is thrown, as
- * `result` throws it.
+ * Follows a batch to its end, prints the table, and sets the exit code; says how to go on when Ctrl-C ended that. `onResult`
+ * is called after the table, and before the last event. A batch that fails is thrown, as `result` throws it.
  */
-async function followBatch(
+export async function followBatchToTheEnd(
   context: CommandContext,
   batch: BatchHandle,
-  emit: EmitEvent,
-): Promise<EndedBatch | undefined> {
+  how: {
+    readonly emit: EmitEvent;
+    readonly isJson: boolean;
+    readonly onResult?: (result: BatchResult) => Promise<void>;
+  },
+): Promise<void> {
+  const { emit, isJson, onResult } = how;
   const display = openBatchDisplay(context.display);
   const watching = new AbortController();
   const stopListening = context.onInterrupt(() => {
     watching.abort();
   });
+  let ended: EndedBatch;
   try {
-    return await pollUntilOver(batch, display, emit, watching.signal);
+    ended = await pollUntilOver(batch, display, emit, watching.signal);
   } catch (error) {
-    if (watching.signal.aborted) return undefined;
-    throw error;
+    if (!watching.signal.aborted) throw error;
+    tellDetached(context, batch, emit);
+    return;
   } finally {
     stopListening();
     display.stop();
   }
+  if (!isJson) printReport(context, ended);
+  await onResult?.(ended.result);
+  if (!isJson) return;
+  emit('ended', ended.result);
+  context.exitWith(batchExitCode(ended.result));
 }
 
+/** Polls once a second, however many rows there are, and waits while Temporal does not answer. */
 async function pollUntilOver(
   batch: BatchHandle,
   display: BatchDisplay,
@@ -122,58 +129,16 @@ async function pollUntilOver(
       const { taskQueue, progress, stuck, retrying, needPerson, uploading, createsHeldUp } = view;
       if (stuck !== null) throw new WorkflowStuckError(batch.workflowId, stuck.message);
       if (progress === null) throw new NoWorkerError(batch.workflowId, { taskQueue });
-      const shown = { retrying, needPerson, uploading, createsHeldUp };
-      display.show({ progress, ...shown });
-      emitChange('progress', { ...progress, ...shown });
+      display.show({ ...view, progress });
+      emitChange('progress', { ...progress, retrying, needPerson, uploading, createsHeldUp });
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!(error instanceof Error) || !passing.some((type) => error instanceof type)) throw error;
       display.showProblem(error.message);
       emitChange('warning', { message: error.message });
       if (!(error instanceof NoWorkerError)) pauseMs = Math.min(2 * pauseMs, longestPauseMs);
     }
     await delay(pauseMs, undefined, { signal });
   }
-}
-
-/** Errors that may pass: following waits for that. */
-function isPassing(error: unknown): error is Error {
-  const types = [NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError];
-  return types.some((type) => error instanceof type);
-}
-
-/**
- * Follows a batch to its end, prints the table, and sets the exit code; says how to go on when Ctrl-C ended that. `onResult`
- * is called after the table, and before the last event.
- */
-export async function followBatchToTheEnd(
-  context: CommandContext,
-  batch: BatchHandle,
-  how: {
-    readonly emit: EmitEvent;
-    readonly isJson: boolean;
-    readonly onResult?: (result: BatchResult) => Promise<void>;
-  },
-): Promise<void> {
-  const { emit, isJson, onResult } = how;
-  const ended = await followBatch(context, batch, emit);
-  if (ended === undefined) {
-    tellDetached(context, batch, emit);
-  } else if (isJson) {
-    await onResult?.(ended.result);
-    emit('ended', ended.result);
-    context.exitWith(batchExitCode(ended.result));
-  } else {
-    printReport(context, ended);
-    await onResult?.(ended.result);
-  }
-}
-
-/** Prints the table of a batch that is over, and sets the exit code. */
-export function printReport(context: CommandContext, { result, view }: EndedBatch): void {
-  const { startedAt, endedAt } = view;
-  const elapsedMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
-  context.stdout.write(`${batchReport(result, elapsedMs, context.stdout.columns)}\n`);
-  context.exitWith(batchExitCode(result));
 }
 
 /** Says that the batch goes on after Ctrl-C, and how to go on with it. */

@@ -23,9 +23,7 @@ const maxNamed = 5;
 type Known =
   | {
       readonly rows: ReadonlyMap<string, RowRecord>;
-      /** What each task of a row cost; undefined where that is not known. */
       readonly readCosts: (record: RowRecord) => readonly (Money | undefined)[];
-      /** Keys of rows whose tasks run. */
       readonly running: ReadonlySet<string>;
       readonly missing: string | null;
     }
@@ -39,13 +37,13 @@ export interface OnRecord {
   /** Of those that are not on record. */
   readonly running: number;
   readonly new: number;
-  /** Of those on record, so many have other content. */
+  /** Of those on record, with other content. */
   readonly changed: number;
-  /** Rows that were refused before anything was paid and have other content now, so that the run starts them. */
+  /** Refused before anything was paid, with other content now: the run starts them. */
   readonly corrected: number;
-  /** Rows on record that the file no longer has; null where `--first` cut it. */
+  /** On record, and no longer in the file; null where `--first` cut it. */
   readonly gone: number | null;
-  /** The keys of the first of them, as those rows gave them. */
+  /** The first of them, as those rows gave them. */
   readonly goneKeys: readonly string[];
   /** What the run refuses; null when it starts the file. */
   readonly refused: RefusedRows | null;
@@ -150,12 +148,11 @@ async function digestReader(env: NodeJS.ProcessEnv): Promise<DigestReader> {
   const uris = new Map<string, Promise<string>>();
   const keepInput = async (path: string): Promise<string> => {
     // One that vanishes meanwhile is a bad row of the run.
-    const uri =
-      uris.get(path) ??
-      hashFile(path).then(
-        ({ sha256 }) => stagedUri(place, sha256, path),
-        () => path,
-      );
+    const hash = () =>
+      hashFile(path)
+        .then(({ sha256 }) => stagedUri(place, sha256, path))
+        .catch(() => path);
+    const uri = uris.get(path) ?? hash();
     uris.set(path, uri);
     return await uri;
   };
@@ -171,52 +168,39 @@ async function readKnown(context: CommandContext, batchId: string, signal: Abort
   // The AWS SDK takes half a second to load.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
   const { readCosts, readRecordedRows } = await import('../../archive/archive-reader.js');
-  try {
-    const rows = await readRecordedRows(openArchive(place), batchId, signal);
-    // No batch has started a row before its record was laid out.
-    if (rows === null) return { rows: new Map(), readCosts, running: new Set(), missing: null };
-    return { rows, readCosts, ...(await readRunning(context, batchId, signal)) };
-  } catch (error) {
-    if (error instanceof ArchiveError || error instanceof ResultsError) {
-      return { unknown: `the archive cannot be read here (${error.message})` };
-    }
-    throw error;
-  }
-}
-
-/** The rows of a batch that run, by Temporal. */
-async function readRunning(
-  context: CommandContext,
-  batchId: string,
-  signal: AbortSignal,
-): Promise<{ readonly running: ReadonlySet<string>; readonly missing: string | null }> {
-  const { env } = context;
   const running = new Set<string>();
-  if (['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].every((name) => env[name] === undefined)) {
-    return { running, missing: 'rows that run are not known: TEMPORAL_ADDRESS is not set here' };
+  let rows: ReadonlyMap<string, RowRecord> | null;
+  try {
+    rows = await readRecordedRows(openArchive(place), batchId, signal);
+  } catch (error) {
+    if (!(error instanceof ArchiveError || error instanceof ResultsError)) throw error;
+    return { unknown: `the archive cannot be read here (${error.message})` };
   }
-  const prefix = rowWorkflowId(batchId, 'k').slice(0, -1);
+  // No batch has started a row before its record was laid out.
+  if (rows === null) return { rows: new Map(), readCosts, running, missing: null };
+  if (['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].every((name) => context.env[name] === undefined))
+    return { rows, readCosts, running, missing: 'rows that run are not known: TEMPORAL_ADDRESS is not set here' };
   signal.throwIfAborted();
   try {
     const isOver = await withLonghaul(context, {}, async (longhaul) => {
+      const prefix = rowWorkflowId(batchId, '');
       for await (const { workflowId } of longhaul.list({ batch: batchId, running: true })) {
         signal.throwIfAborted();
         if (workflowId.startsWith(prefix)) running.add(workflowId.slice(prefix.length));
       }
-      return await longhaul
-        .batch(batchId)
-        .isOver()
-        .catch((error: unknown) => {
-          // A batch that was never started does not run.
-          if (error instanceof UnknownTaskError) return true;
-          throw error;
-        });
+      const batch = longhaul.batch(batchId);
+      return await batch.isOver().catch((error: unknown) => {
+        // A batch that was never started does not run.
+        if (error instanceof UnknownTaskError) return true;
+        throw error;
+      });
     });
     const whileItRuns = `the batch runs, so rows that have just ended may be called new here, and a run with other rows is refused until it is over: longhaul batch status ${batchId}`;
-    return { running, missing: isOver ? null : whileItRuns };
+    return { rows, readCosts, running, missing: isOver ? null : whileItRuns };
   } catch (error) {
     if (!(error instanceof LonghaulError || error instanceof ConfigError)) throw error;
-    return { running, missing: `rows that run are not known: ${error.message.split(/: |\. |\n/, 1)[0]}` };
+    const missing = `rows that run are not known: ${error.message.split(/: |\. |\n/, 1)[0]}`;
+    return { rows, readCosts, running, missing };
   }
 }
 

@@ -45,6 +45,8 @@ export interface RowFileOptions extends InputOptions {
 
 /** Adds the options that say how rows become tasks. */
 export function addRowFileOptions(command: Command): Command {
+  const oneOf = (flags: string, description: string, choices: readonly string[]): Option =>
+    new Option(flags, description).choices(choices);
   return command
     .option('--app <app>', 'the app’s web_app_id, for rows that name none')
     .option('--template <file>', 'a task’s input as JSON with {column} in it')
@@ -55,21 +57,15 @@ export function addRowFileOptions(command: Command): Command {
     .addOption(repeatable('--text-column <column>', 'a column that is sent as text, whatever it looks like'))
     .addOption(repeatable('--ignore-column <column>', 'a column that means nothing here'))
     .addOption(
-      new Option('--empty <meaning>', 'what an empty cell is: no input, empty text, or a mistake (default)').choices([
+      oneOf('--empty <meaning>', 'what an empty cell is: no input, empty text, or a mistake (default)', [
         'refuse',
         'omit',
         'text',
       ]),
     )
+    .addOption(oneOf('--format <format>', 'of the row file (default: what its ending says)', ['jsonl', 'csv', 'tsv']))
     .addOption(
-      new Option('--format <format>', 'of the row file (default: what its ending says)').choices([
-        'jsonl',
-        'csv',
-        'tsv',
-      ]),
-    )
-    .addOption(
-      new Option('--delimiter <delimiter>', 'between the cells of a table (default: what its format says)').choices([
+      oneOf('--delimiter <delimiter>', 'between the cells of a table (default: what its format says)', [
         ',',
         ';',
         '|',
@@ -77,15 +73,12 @@ export function addRowFileOptions(command: Command): Command {
       ]),
     )
     .addOption(
-      new Option('--decimal <sign>', 'before the fraction of a number in a cell (default: point)').choices([
-        'point',
-        'comma',
-      ]),
+      oneOf('--decimal <sign>', 'before the fraction of a number in a cell (default: point)', ['point', 'comma']),
     )
     .option('--names <template>', 'names of archived files, such as {batch}/{key}/{index}{ext}')
     .option('--account <name>', 'whose credentials the worker uses for every row; a row with another is refused')
     .addOption(
-      new Option('--on-uncertain <policy>', 'the policy of every row; a row with another is refused').choices([
+      oneOf('--on-uncertain <policy>', 'the policy of every row; a row with another is refused', [
         'hold',
         'fail',
         'recreate',
@@ -110,7 +103,7 @@ export async function readRowFileOptions(
   cwd: string,
   batchId: string,
 ): Promise<RowFileToRead> {
-  const { app, account, onUncertain, refuseTuning, template, delimiter, names } = options;
+  const { app, account, onUncertain, delimiter, names } = options;
   const forms = readForms(options.as ?? []);
   const constants = readInputs({ input: options.input ?? [], string: options.string ?? [] }, cwd);
   const formed = Object.entries(constants).map(([key, value]): [string, InputValue] => {
@@ -120,7 +113,9 @@ export async function readRowFileOptions(
   const fixed: Record<string, FixedField> = {};
   if (account !== undefined) fixed['account'] = { value: account, option: '--account' };
   if (onUncertain !== undefined) fixed['onUncertain'] = { value: onUncertain, option: '--on-uncertain' };
-  if (refuseTuning) fixed['tuning'] = { value: undefined, option: '--refuse-tuning' };
+  if (options.refuseTuning) fixed['tuning'] = { value: undefined, option: '--refuse-tuning' };
+  const nameTemplate = names === undefined ? undefined : parseOutputNameTemplate(names);
+  if (nameTemplate?.problems !== undefined) throw refused(...nameTemplate.problems);
   return {
     file: rowFileAt(path.resolve(cwd, rowFile), options.format),
     options: {
@@ -133,67 +128,53 @@ export async function readRowFileOptions(
       fixed,
       constants: Object.fromEntries(formed),
       forms,
-      template: template === undefined ? undefined : await readTemplate(path.resolve(cwd, template)),
+      template: options.template === undefined ? undefined : await readTemplate(path.resolve(cwd, options.template)),
       keyColumn: options.keyColumn,
       textColumns: options.textColumn,
       ignoreColumns: options.ignoreColumn,
       emptyCells: options.empty,
       delimiter: delimiter === 'tab' ? '\t' : delimiter,
       decimal: options.decimal,
-      keepColumns: names === undefined ? undefined : readNameColumns(names),
+      keepColumns: nameTemplate?.template.columns,
     },
   };
 }
 
 async function readTemplate(file: string): Promise<RowTemplate> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    const problem = `--template is ${JSON.stringify(file)}, which cannot be read (${errorCode(error)}); give a readable file.`;
-    throw new InputInvalidError([problem], 'batch');
+    throw refused(
+      `--template is ${JSON.stringify(file)}, which cannot be read (${errorCode(error)}); give a readable file.`,
+    );
   });
   return parseRowTemplate(text);
 }
 
-function readNameColumns(names: string): readonly string[] {
-  const { template, problems } = parseOutputNameTemplate(names);
-  if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
-  return template.columns;
-}
-
 /**
  * Checks the options for all rows, before these are read: the constants and their files, what all tasks have in common,
- * and options that mean nothing to such a file.
- *
- * Throws {@link InputInvalidError} with every problem.
+ * and options that mean nothing to such a file. Throws {@link InputInvalidError} with every problem.
  */
-export async function checkRowOptions(toRead: RowFileToRead, options: RowFileOptions): Promise<void> {
-  const { common, constants } = toRead.options;
-  const { empty } = options;
-  const { problems = [] } = parseTaskInput({ webAppId: 1, ...common, inputs: constants });
-  const all = [...numberProblems(options), ...problems, ...(await fileProblems(toRead, options))];
-  if (toRead.file.format === 'jsonl' && empty !== undefined) {
-    all.unshift(`--empty is ${showValue(empty)}; JSONL has no cells that could be empty: leave it out.`);
+export async function checkRowOptions({ file, options: read }: RowFileToRead, given: RowFileOptions): Promise<void> {
+  const { empty, input = [] } = given;
+  const { common, constants = {} } = read;
+  const problems: string[] = [];
+  if (file.format === 'jsonl' && empty !== undefined) {
+    problems.push(`--empty is ${showValue(empty)}; JSONL has no cells that could be empty: leave it out.`);
   }
-  if (all.length > 0) throw new InputInvalidError(all, 'batch');
-}
-
-/** Numbers that are not written as JSON writes them would be sent as text in every row. */
-function numberProblems({ input = [] }: RowFileOptions): string[] {
-  return input.flatMap((text) => {
+  for (const text of input) {
+    // A number that is not written as JSON writes it would be sent as text in every row.
     const remedy = numberRemedy(text.slice(text.indexOf('=') + 1));
     const shown = fit(text, maxOptionLength);
-    return remedy === undefined ? [] : [`-i ${shown}: ${remedy}, or say that it is text (-s ${shown}).`];
-  });
-}
-
-async function fileProblems({ options }: RowFileToRead, { input = [] }: RowFileOptions): Promise<string[]> {
-  const checks = Object.entries(options.constants ?? {}).map(async ([key, value]): Promise<string[]> => {
-    if (typeof value !== 'object' || value.file.trim() === '' || isUri(value.file)) return [];
+    if (remedy !== undefined) problems.push(`-i ${shown}: ${remedy}, or say that it is text (-s ${shown}).`);
+  }
+  problems.push(...(parseTaskInput({ webAppId: 1, ...common, inputs: constants }).problems ?? []));
+  for (const [key, value] of Object.entries(constants)) {
+    if (typeof value !== 'object' || value.file.trim() === '' || isUri(value.file)) continue;
     const size = await inspectInputFile(value.file, 'where the command runs');
-    if (typeof size === 'number') return [];
+    if (typeof size === 'number') continue;
     const option = input.find((text) => text.startsWith(`${key}=`)) ?? key;
-    return [`-i ${fit(option, maxOptionLength)}: ${showValue(value.file)} ${size}.`];
-  });
-  return (await Promise.all(checks)).flat();
+    problems.push(`-i ${fit(option, maxOptionLength)}: ${showValue(value.file)} ${size}.`);
+  }
+  if (problems.length > 0) throw refused(...problems);
 }
 
 const maxOptionLength = 200;

@@ -84,14 +84,17 @@ export interface ProblemsPlace {
 
 /**
  * Makes the place of the problems file ready before the rows are read: what stands there of an earlier check is removed, since
- * it is no longer true, however this one ends.
- *
- * Throws {@link InputInvalidError} for a place that cannot be written.
+ * it is no longer true, however this one ends. Throws {@link InputInvalidError} for a place that cannot be written.
  *
  * @param inputs - files that the command reads: they are not replaced.
  */
 export async function clearProblemsFile(file: string, inputs: readonly string[]): Promise<void> {
-  await refuseOtherFiles(file, inputs);
+  const [found, ...read] = await Promise.all([file, ...inputs].map((one) => stat(one).catch(() => undefined)));
+  const isInput = found !== undefined && read.some((one) => one?.ino === found.ino && one.dev === found.dev);
+  if (isInput || found?.isFile() === false) {
+    const what = isInput ? 'which the rows are read from' : 'which is no regular file';
+    throw new InputInvalidError([`--problems is ${showValue(file)}, ${what}; give another file.`], 'batch');
+  }
   await rm(file, { force: true }).catch((error: unknown) => {
     throw unwritable(file, error);
   });
@@ -108,52 +111,26 @@ export async function withProblemsFile<Result>(
 ): Promise<Result> {
   if (place === null) return await check(sinks);
   const draft = `${place.file}.part-${randomUUID()}`;
-  const lines = new ProblemLines(
-    inPlace(place, () => openSync(draft, 'wx')),
-    place,
-  );
+  const table = new ProblemTable(place, draft);
+  const onProblem = (problem: RowProblem): void => {
+    sinks.onProblem?.(problem);
+    table.add(problem);
+  };
   try {
-    const onProblem = (problem: RowProblem): void => {
-      sinks.onProblem?.(problem);
-      lines.add(problem);
-    };
     const result = await check({ ...sinks, onProblem }).catch(async (error: unknown) => {
       if (!(error instanceof RowFileError || error instanceof InputInvalidError)) throw error;
-      for (const problem of error.problems) lines.addOfFile(problem);
-      lines.close();
+      for (const problem of error.problems) table.addCells([null, null, null, null, null, problem]);
+      table.close();
       await rename(draft, place.file);
       throw error;
     });
-    lines.close();
+    table.close();
     await rename(draft, place.file);
     return result;
   } catch (error) {
-    lines.close();
+    table.close();
     await rm(draft, { force: true });
     throw error;
-  }
-}
-
-async function refuseOtherFiles(file: string, inputs: readonly string[]): Promise<void> {
-  const found = await statOf(file);
-  if (found === undefined) return;
-  const read = await Promise.all(inputs.map(statOf));
-  const isInput = read.some((one) => one?.ino === found.ino && one.dev === found.dev);
-  if (isInput || !found.isFile()) {
-    const what = isInput ? 'which the rows are read from' : 'which is no regular file';
-    throw new InputInvalidError([`--problems is ${showValue(file)}, ${what}; give another file.`], 'batch');
-  }
-}
-
-async function statOf(file: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
-  return await stat(file).catch(() => undefined);
-}
-
-function inPlace<Result>({ file }: ProblemsPlace, act: () => Result): Result {
-  try {
-    return act();
-  } catch (error) {
-    throw unwritable(file, error);
   }
 }
 
@@ -164,17 +141,17 @@ function unwritable(file: string, error: unknown): InputInvalidError {
 
 const bufferLength = 65_536;
 
-/** Problems as lines of CSV. Problems are reported one by one and not awaited, so they are written at once. */
-class ProblemLines {
-  readonly #handle: number;
+/** Problems as lines of CSV. They are reported one by one and not awaited, so they are written at once. */
+class ProblemTable {
   readonly #place: ProblemsPlace;
+  readonly #handle: number;
+  #isOpen = true;
   #form: TableForm | undefined;
   #text = '';
-  #isOpen = true;
 
-  constructor(handle: number, place: ProblemsPlace) {
-    this.#handle = handle;
+  constructor(place: ProblemsPlace, draft: string) {
     this.#place = place;
+    this.#handle = this.#try(() => openSync(draft, 'wx'));
   }
 
   add(problem: RowProblem): void {
@@ -182,13 +159,21 @@ class ProblemLines {
     const begins = rowBegins === undefined ? '' : ` The row begins with ${rowBegins}.`;
     // A text as it stands in its cell; other values, and what is shortened, as they are shown.
     const text = value === null ? null : parseJson(value);
-    const plain = typeof text === 'string' ? text : value;
-    this.#add([sheetRow, line, key, field, plain, `${rowProblemAdvice(problem)}${begins}`]);
+    this.addCells([
+      sheetRow,
+      line,
+      key,
+      field,
+      typeof text === 'string' ? text : value,
+      `${rowProblemAdvice(problem)}${begins}`,
+    ]);
   }
 
-  /** A problem of no row. */
-  addOfFile(message: string): void {
-    this.#add([null, null, null, null, null, message]);
+  addCells(cells: readonly (string | number | null | undefined)[]): void {
+    const { delimiter, lineEnd } = this.#begin();
+    const form = { delimiter, record_delimiter: lineEnd };
+    this.#text += stringify([[...cells]], { ...form, escape_formulas: true, quoted_match: '\r' });
+    if (this.#text.length >= bufferLength) this.#write();
   }
 
   /** Writes the rest, once. */
@@ -206,27 +191,27 @@ class ProblemLines {
   /** Writes, once, what stands before the first problem; the form of the row file is not known before it is read. */
   #begin(): TableForm {
     if (this.#form !== undefined) return this.#form;
-    const form = this.#place.form();
-    this.#form = form;
-    const { delimiter, isDeclared, lineEnd } = form;
+    this.#form = this.#place.form();
+    const { delimiter, isDeclared, lineEnd } = this.#form;
     // Excel takes a file without the mark for one of another encoding.
     this.#text = `\uFEFF${isDeclared ? `sep=${delimiter}${lineEnd}` : ''}`;
-    this.#add(['row', 'line', 'key', 'field', 'value', 'problem']);
-    return form;
-  }
-
-  #add(cells: readonly (string | number | null | undefined)[]): void {
-    const { delimiter, lineEnd } = this.#begin();
-    const form = { delimiter, record_delimiter: lineEnd };
-    this.#text += stringify([[...cells]], { ...form, escape_formulas: true, quoted_match: '\r' });
-    if (this.#text.length >= bufferLength) this.#write();
+    this.addCells(['row', 'line', 'key', 'field', 'value', 'problem']);
+    return this.#form;
   }
 
   #write(): void {
-    inPlace(this.#place, () => {
+    this.#try(() => {
       let rest = Buffer.from(this.#text);
       while (rest.length > 0) rest = rest.subarray(writeSync(this.#handle, rest));
     });
     this.#text = '';
+  }
+
+  #try<Result>(act: () => Result): Result {
+    try {
+      return act();
+    } catch (error) {
+      throw unwritable(this.#place.file, error);
+    }
   }
 }

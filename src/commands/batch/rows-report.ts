@@ -5,39 +5,37 @@ import { formatRowPlace } from '../../core/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, safeText, showValue } from '../../core/text';
 import type { RowsReport } from '../../rows';
 import { fit } from '../terminal';
-import { formatRowCount } from './batch-display';
 import { formatEstimate, formatFixedCosts } from './file-estimate';
 import { formatOnRecord } from './record-lookup';
 import type { CheckedRows, ShownInput, ShownRow } from './rows-check';
 
 /** What the check of a row file found: counts, what is to upload, what the first row sends, and the first problems. */
 export function rowsReportText(checked: CheckedRows): string {
-  const { source, batchId, outputs, report, first, firstRow } = checked;
+  const { source, batchId, outputs, report, first, firstRow, onRecord } = checked;
   const { rows, goodRows, badRows, derivedKeys, files } = report;
   const counts = `${formatCount(rows)}: ${formatCount(goodRows)} good, ${formatCount(badRows)} bad`;
   const isCut = first !== null && goodRows >= first;
-  const facts: (readonly [string, string])[] = [
-    ['batch', batchWorkflowId(batchId)],
-    ['outputs', `${outputs}, in the archive`],
-    ['rows', isCut ? `${counts}; --first ${first} read no further` : counts],
-    ['to upload', formatUploads(files)],
-    ...(files.remoteReferences > 0
-      ? [['by URI', `${formatCount(files.remoteReferences)} inputs, fetched by the workers`] as const]
-      : []),
-    ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
-    ...(checked.onRecord === null ? [] : formatOnRecord(checked.onRecord)).map(
-      (line, n) => [n === 0 ? 'on record' : '', line] as const,
-    ),
-    ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
-    ...[...estimateFacts(checked), ...unpricedFacts(checked)].map((words) => ['estimate', words] as const),
+  const byCode = Object.entries(report.problemsByCode).map(([code, count]) => `${formatCount(count)} ${code}`);
+  const facts: readonly (readonly [name: string, lines: readonly string[]])[] = [
+    ['batch', [batchWorkflowId(batchId)]],
+    ['outputs', [`${outputs}, in the archive`]],
+    ['rows', [isCut ? `${counts}; --first ${first} read no further` : counts]],
+    ['to upload', [formatUploads(files)]],
+    [
+      'by URI',
+      files.remoteReferences > 0 ? [`${formatCount(files.remoteReferences)} inputs, fetched by the workers`] : [],
+    ],
+    ['keys', derivedKeys > 0 ? [`${formatCount(derivedKeys)} derived from the rows’ content`] : []],
+    ['on record', onRecord === null ? [] : formatOnRecord(onRecord)],
+    ['first row', firstRow === null ? [] : shownRowLines(firstRow)],
+    ...[...estimateFacts(checked), ...unpricedFacts(checked)].map((words) => ['estimate', [words]] as const),
+    ['problems', badRows > 0 ? [byCode.join(', ')] : []],
+    ['refused', checked.isRefused ? ['the run starts nothing of this file (RowsChanged): see "on record"'] : []],
   ];
-  if (badRows > 0) {
-    const byCode = Object.entries(report.problemsByCode).map(([code, count]) => `${formatCount(count)} ${code}`);
-    facts.push(['problems', byCode.join(', ')]);
-  }
-  if (checked.isRefused) facts.push(['refused', 'the run starts nothing of this file (RowsChanged): see "on record"']);
-  const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...checked.problemLines];
-  return lines.map((line) => fit(line, Infinity)).join('\n');
+  const lines = facts.flatMap(([name, texts]) =>
+    texts.map((text, index) => `  ${(index === 0 ? name : '').padEnd(11)}${text}`),
+  );
+  return [source, ...lines, ...checked.problemLines].map((line) => fit(line, Infinity)).join('\n');
 }
 
 /** What this run will cost, as far as it is known which rows it starts; and whether a budget lasts. */
@@ -49,7 +47,7 @@ function estimateFacts(checked: CheckedRows): string[] {
   if (fixedCosts !== null) {
     const words = `${formatFixedCosts(fixedCosts, rowsToRun, estimate)}${which(isRecordKnown)}`;
     if (budget === null || rowsWithinBudget === null || rowsWithinBudget >= rowsToRun) return [words];
-    const started = `${formatRowCount(rowsWithinBudget)} start${isRecordKnown ? '' : ', those on record included'}`;
+    const started = `${formatCountOf(rowsWithinBudget, 'row')} start${isRecordKnown ? '' : ', those on record included'}`;
     return [words, `the budget of ${formatMoney(budget)}${spentWords(checked)} lets ${started}`];
   }
   if ('unknown' in estimate) return [formatEstimate(estimate)];
@@ -67,7 +65,7 @@ function unpricedFacts({ estimate, unpricedRows }: CheckedRows): string[] {
   const { unpriced, firstUnpriced } = unpricedRows;
   const where = `${unpriced === 1 ? '' : 'the first of them '}${formatRowPlace(firstUnpriced)}`;
   return [
-    `LONGHAUL_PRICES_FILE has no price for ${formatRowCount(unpriced)} (${where}, app ${firstUnpriced.webAppId}), so their sum is not known`,
+    `LONGHAUL_PRICES_FILE has no price for ${formatCountOf(unpriced, 'row')} (${where}, app ${firstUnpriced.webAppId}), so their sum is not known`,
   ];
 }
 
@@ -122,9 +120,10 @@ function shownRowLines({ key, webAppId, account, inputs, moreInputs, ...place }:
   ];
 }
 
-function inputLine({ key, kind, value, bytes, as = 'url' }: ShownInput): string {
+function inputLine(input: ShownInput): string {
+  const { key, kind, value } = input;
   const shown = kind === 'text' ? showValue(value) : value;
-  const size = bytes === undefined ? '' : ` (${formatBytes(bytes)})`;
-  const form = as === 'url' ? '' : `, given as its ${as}`;
+  const size = kind === 'file' && input.bytes !== undefined ? ` (${formatBytes(input.bytes)})` : '';
+  const form = kind === 'file' && input.as !== 'url' ? `, given as its ${input.as}` : '';
   return `${safeText(key)}  ${kind} ${shown}${size}${form}`;
 }

@@ -2,7 +2,7 @@ import type { BatchPrices, BatchSpending } from '../../money/batch-budget';
 import type { DailyRefusal } from '../../money/day-operations';
 import type { AppFigures } from '../../money/estimate';
 import type { Money } from '../../money/money';
-import type { RowPlace } from '../../core/batch/row-place';
+import { type RowPlace, shownKey } from '../../core/batch/row-place';
 import { formatCountOf } from '../../core/text';
 import { formatMoment } from '../../core/time';
 import type { RowChoice, RowsReference } from './batch-input';
@@ -55,12 +55,12 @@ export interface OpenBatchInput {
   readonly choice: RowChoice;
 }
 export interface OpenBatchResult {
-  /** Rows on record as succeeded, with the same content. */
-  readonly succeeded: number;
+  /** Rows on record as succeeded, with the same content. Absent: none. */
+  readonly succeeded?: number;
   /** Rows on record whose keys no row has any more. */
   readonly gone: number;
-  /** What the rows on record cost. */
-  readonly spending: BatchSpending;
+  /** What the rows on record cost. Absent: nothing. */
+  readonly spending?: BatchSpending;
   /** What the rows will cost, by the prices of now. */
   readonly prices: BatchPrices;
   /** Why rows can never run within the daily budget of their account. Absent: nothing is in the way. */
@@ -102,8 +102,8 @@ export interface StartRowsResult {
   readonly running: readonly RunningRow[];
   /** Found over, or refused, without being on record. */
   readonly ended: readonly RowRecord[];
-  /** So many of `ended`, from the first on, are on record already. Absent from an older version. */
-  readonly left?: number;
+  /** So many of `ended`, from the first on, are on record already. */
+  readonly left: number;
   /** On record already, and left as they are. */
   readonly onRecord: { readonly success: number; readonly failed: number; readonly canceled: number };
   /** Null after the last row. */
@@ -143,9 +143,8 @@ export interface PollRowsResult {
   readonly ended: readonly RowEnd[];
   /** So many of the keys, from the first on, were polled: more ends would not fit into one result. Absent: all. */
   readonly polled?: number;
-  /** How many of the polled rows run, by `LonghaulStatus`. Absent from a worker of an older version. */
+  /** How many of the polled rows run, by `LonghaulStatus`. */
   readonly states?: Readonly<Record<string, number>>;
-  /** Absent: none is. */
   readonly heldUp?: HeldUpRows;
 }
 
@@ -157,8 +156,8 @@ export interface HeldUpRows {
   readonly rows: number;
   /** ISO-8601: since when the first of them has wanted to take that step. */
   readonly since: string;
-  /** The key of that row. Absent from a worker of an older version. */
-  readonly key?: string;
+  /** The key of that row. */
+  readonly key: string;
   /** As the row gave it, where its task has another one. */
   readonly originalKey?: string | undefined;
   /** The step of that row, `createTask` say. */
@@ -173,21 +172,13 @@ export function addHeldUp(one: HeldUpRows | undefined, other: HeldUpRows | undef
   return { ...(other.since < one.since ? other : one), rows: one.rows + other.rows };
 }
 
-/**
- * Such as `3 rows, the first (order-17) since 2026-03-01 12:34:56 UTC: createTask: the service refused …`; `show` makes
- * the words safe to show.
- */
-export function formatHeldUp(
-  { rows, since, key: taskKey, originalKey: key = taskKey, activity, words }: HeldUpRows,
-  show: (text: string) => string,
-): string {
-  const who = rows === 1 ? show(key ?? '') : `the first${key === undefined ? '' : ` (${show(key)})`}`;
-  const moment = `since ${formatMoment(since)}`;
-  return `${formatCountOf(rows, 'row')}, ${[who, moment].filter(Boolean).join(' ')}: ${show(`${activity}: ${words}`)}`;
+/** Such as `3 rows, the first (order-17) since 2026-03-01 12:34:56 UTC: createTask: …`; `show` makes the words safe to show. */
+export function formatHeldUp(heldUp: HeldUpRows, show: (text: string) => string): string {
+  const { rows, since, activity, words } = heldUp;
+  const key = show(shownKey(heldUp));
+  const first = rows === 1 ? key : `the first (${key})`;
+  return `${formatCountOf(rows, 'row')}, ${first} since ${formatMoment(since)}: ${show(`${activity}: ${words}`)}`;
 }
-
-/** `stopRows`: asks each row's task to stop; their ends come as ever. */
-export type StopRowsInput = PollRowsInput;
 
 /** `cancelBatch`: has Temporal cancel the batch's own workflow: it goes on for a run that was canceled. */
 export interface CancelBatchInput {
@@ -206,10 +197,10 @@ export interface RecordRowsInput {
 export interface ReportBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
-  /** For the report; absent from an older version. */
+  /** For the report. */
   readonly source?: string | null;
   readonly ending?: 'completed' | 'drained' | 'stopped';
-  /** Rows of the row file that were left out, because they cannot become tasks; absent from an older version. */
+  /** Rows of the row file that were left out, because they cannot become tasks. */
   readonly badRows?: number;
 }
 
@@ -221,10 +212,7 @@ export interface BatchCosts {
   readonly knownRows: number;
   /** Rows with a task at the service whose cost is not known. */
   readonly unknownRows: number;
-  /**
-   * What rows on record cost that are not among the batch's rows any more; in none of the other figures. Absent: there are
-   * none, or it is from an older version.
-   */
+  /** What rows on record cost that are not among the batch's rows any more; in none of the other figures. */
   readonly goneRows?: { readonly rows: number; readonly sums: readonly Money[]; readonly unknownRows: number };
 }
 
@@ -232,11 +220,10 @@ export interface ReportBatchResult {
   /** The result files, for people; empty when there are none: the batch was stopped before it compared its rows. */
   readonly jsonl: string;
   readonly csv: string;
-  /** The report for a browser; absent from an older version. */
+  /** The report for a browser. */
   readonly html?: string;
-  /** Absent from an older version. */
   readonly costs?: BatchCosts;
-  /** What the rows of each app took and cost, of the first 20 apps; absent from an older version. */
+  /** What the rows of each app took and cost, of the first 20 apps. */
   readonly apps?: readonly AppFigures[];
   readonly success: number;
   readonly failed: number;
@@ -245,7 +232,7 @@ export interface ReportBatchResult {
   readonly notStarted: number;
   readonly outputs: number;
   readonly outputBytes: number;
-  /** Outputs of all rows that the service reports as failed; absent in histories from before they were counted. */
+  /** Outputs of all rows that the service reports as failed. */
   readonly failedOutputs?: number;
   /** Of all rows on record that are among the batch's, those that an earlier run ended included; as far as they tell. */
   readonly uploads: RowUploads;
@@ -263,7 +250,8 @@ export interface BatchActivities {
   readonly startRows: (input: StartRowsInput) => Promise<StartRowsResult>;
   readonly awaitRowEnds: (input: AwaitRowEndsInput) => Promise<AwaitRowEndsResult>;
   readonly pollRows: (input: PollRowsInput) => Promise<PollRowsResult>;
-  readonly stopRows: (input: StopRowsInput) => Promise<void>;
+  /** Asks each row's task to stop; their ends come as ever. */
+  readonly stopRows: (input: PollRowsInput) => Promise<void>;
   readonly cancelBatch: (input: CancelBatchInput) => Promise<void>;
   readonly recordRows: (input: RecordRowsInput) => Promise<void>;
   readonly reportBatch: (input: ReportBatchInput) => Promise<ReportBatchResult>;

@@ -90,7 +90,7 @@ export interface BatchProgress {
   /** Not started yet. */
   readonly waiting: number;
   readonly concurrency: number;
-  /** ISO-8601: since when it is paused. Absent: it is not, or was by a worker of an older version. */
+  /** ISO-8601: since when it is paused. Absent: it is not. */
   readonly pausedAt?: string;
   /** How many rows have not succeeded so far and are started again once every row had its turn, as `retryFailed` asked. Absent: it did not. */
   readonly toRetry?: number;
@@ -100,15 +100,15 @@ export interface BatchProgress {
   readonly perMinute: number | null;
   /** ISO-8601; null before there is anything to go by, and while the batch is paused. */
   readonly expectedEnd: string | null;
-  /** ISO-8601: when a row last started or ended; null before the first. Absent from a worker of an older version. */
+  /** ISO-8601: when a row last started or ended; null before the first. */
   readonly lastMovedAt?: string | null;
   /** How many rows ended with each type of failure in this run of the batch. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Which attempt of the rows runs, of how many. Absent from a worker of an older version. */
+  /** Which attempt of the rows runs, of how many. */
   readonly attempt?: { readonly number: number; readonly of: number };
-  /** What the batch's tasks cost so far, as far as it is known. Absent from a worker of an older version. */
+  /** What the batch's tasks cost so far, as far as it is known. */
   readonly costs?: { readonly sums: readonly Money[]; readonly unknown: number };
-  /** Null without a budget. Absent from a worker of an older version. */
+  /** Null without a budget. */
   readonly budget?: BudgetView | null;
   /** Why its account's daily budget lets no more rows start, and until when that is not asked again. Absent: it does. */
   readonly dailyBudget?: DailyWait;
@@ -120,7 +120,7 @@ export interface BatchProgress {
   readonly problem: string | null;
   /** Once the results are joined: a batch that was stopped ends without a result of its own. */
   readonly report: ReportBatchResult | null;
-  /** Absent until the rows were compared with the record, and from a worker of an older version. */
+  /** Absent until the rows were compared with the record. */
   readonly onRecord?: RowsOnRecord;
 }
 
@@ -141,6 +141,5 @@ export interface BatchResult extends ReportBatchResult {
   readonly badRows: number;
   /** `drained`: it ended before its last row because it was asked to. */
   readonly ending: 'completed' | 'drained' | 'stopped';
-  /** Absent from a worker of an older version. */
   readonly onRecord?: RowsOnRecord;
 }

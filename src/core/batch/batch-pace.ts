@@ -8,51 +8,32 @@ const bucketMs = 10_000;
 /** Five minutes of steady ends; more of rows that end in bursts, and need it. */
 const maxSamples = 30;
 
+/** One row ended. Samples are bounded, so that they can be handed from run to run: one more than is counted, whose end begins the others. */
+export function addEnd(samples: readonly PaceSample[], nowMs: number): readonly PaceSample[] {
+  const last = samples.at(-1);
+  if (last === undefined || nowMs - last.atMs >= bucketMs) {
+    return [...samples, { atMs: nowMs, ended: 1 }].slice(-(maxSamples + 1));
+  }
+  return [...samples.slice(0, -1), { ...last, ended: last.ended + 1 }];
+}
+
+/** No row ran for so long: that time does not count. */
+export function skipTime(samples: readonly PaceSample[], ms: number): readonly PaceSample[] {
+  return samples.map(({ atMs, ended }) => ({ atMs: atMs + ms, ended }));
+}
+
 /**
- * How fast rows end, of late: so many as ended in the last samples, over the time since the sample before them, or since
- * the start. So rows that end together count for all of the time that they ran. Bounded, and plain data, so that it can
- * be handed from run to run.
+ * Rows a minute, of late: so many as ended in the last samples, over the time since the sample before them, or since the
+ * start. So rows that end together count for all of the time that they ran. Null before the first one has ended.
  */
-export class BatchPace {
-  #startMs: number;
-  /** One more than is counted: its end is the beginning of the others. */
-  #buckets: readonly PaceSample[];
-
-  constructor(startMs: number, samples: readonly PaceSample[] = []) {
-    this.#startMs = startMs;
-    this.#buckets = samples;
-  }
-
-  get samples(): readonly PaceSample[] {
-    return this.#buckets;
-  }
-
-  /** No row ran for so long: that time does not count. */
-  skip(ms: number): void {
-    this.#startMs += ms;
-    this.#buckets = this.#buckets.map(({ atMs, ended }) => ({ atMs: atMs + ms, ended }));
-  }
-
-  /** One row ended. */
-  add(nowMs: number): void {
-    const last = this.#buckets.at(-1);
-    if (last === undefined || nowMs - last.atMs >= bucketMs) {
-      this.#buckets = [...this.#buckets, { atMs: nowMs, ended: 1 }].slice(-(maxSamples + 1));
-    } else {
-      this.#buckets = [...this.#buckets.slice(0, -1), { ...last, ended: last.ended + 1 }];
-    }
-  }
-
-  /** Rows a minute; null before the first one has ended. */
-  perMinute(nowMs: number): number | null {
-    const [oldest] = this.#buckets;
-    if (oldest === undefined) return null;
-    const isSinceStart = this.#buckets.length <= maxSamples;
-    const sinceMs = isSinceStart ? this.#startMs : oldest.atMs + bucketMs;
-    const counted = isSinceStart ? this.#buckets : this.#buckets.slice(1);
-    const ended = counted.reduce((sum, sample) => sum + sample.ended, 0);
-    return (ended / Math.max(bucketMs, nowMs - sinceMs)) * 60_000;
-  }
+export function rowsPerMinute(samples: readonly PaceSample[], startMs: number, nowMs: number): number | null {
+  const [oldest] = samples;
+  if (oldest === undefined) return null;
+  const isSinceStart = samples.length <= maxSamples;
+  const sinceMs = isSinceStart ? startMs : oldest.atMs + bucketMs;
+  const counted = isSinceStart ? samples : samples.slice(1);
+  const ended = counted.reduce((sum, sample) => sum + sample.ended, 0);
+  return (ended / Math.max(bucketMs, nowMs - sinceMs)) * 60_000;
 }
 
 /** The latest moment that a `Date` can hold. */

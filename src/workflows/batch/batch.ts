@@ -2,14 +2,14 @@ import { ActivityFailure, CancellationScope, CancelledFailure, condition, Contin
 import type { ReportBatchResult } from '../../contract/batch/batch-activities';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { noUploads } from '../../contract/batch/batch-rows';
-import { budgetProblem } from '../../money/batch-budget';
-import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
+import { budgetProblem, noSpending } from '../../money/batch-budget';
 import { batchActivities, batchOptions } from '../activity-proxies';
-import { BatchRun } from './batch-run';
-import type { BatchRunInput } from './batch-state';
-import { runRows } from './window';
-import { getFinalFailure, failureMessage, taskFailure } from '../failures';
+import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
+import { failureMessage, getFinalFailure, taskFailure } from '../failures';
+import { type BatchRun, type BatchRunInput, openRun } from './batch-state';
+import { show } from './details';
 import { listenToBatch } from './messages';
+import { runRows, unlessStopped } from './window';
 
 /**
  * A batch of tasks, one for each row of a file:
@@ -25,7 +25,7 @@ import { listenToBatch } from './messages';
 export async function batch(input: BatchRunInput): Promise<BatchResult> {
   let run: BatchRun;
   try {
-    run = BatchRun.open(input);
+    run = openRun(input);
   } catch (error) {
     await sendRefusalWebhook('batch', input, error);
     throw error;
@@ -50,51 +50,46 @@ export async function batch(input: BatchRunInput): Promise<BatchResult> {
 async function openBatch(run: BatchRun): Promise<void> {
   const { plan, state } = run;
   if (state.opened) return;
-  run.show('Opening');
-  const { id, rows } = plan;
-  const options = batchOptions(run.plan.tuning, 'Compare the rows with the record');
-  const opened = await run.stop.unlessAsked(() =>
-    batchActivities.openBatch.executeWithOptions(options, [{ id, rows, choice: plan.choice }]),
+  show(run, 'Opening');
+  const { id, rows, choice, tuning } = plan;
+  const options = batchOptions(tuning, 'Compare the rows with the record');
+  const opened = await unlessStopped(run, () =>
+    batchActivities.openBatch.executeWithOptions(options, [{ id, rows, choice }]),
   );
   if (opened === undefined) {
-    run.end(nothingStarted(rows.rows));
+    run.report = nothingStarted(rows.rows);
+    show(run, 'Ended');
     throw new CancelledFailure('The batch was stopped before it started a row.');
   }
-  state.onRecord = { success: 0, failed: 0, canceled: 0, gone: opened.gone };
-  state.succeededBefore = opened.succeeded;
-  const { spending, prices, dailyProblem } = opened;
-  state.spending = spending;
-  state.prices = prices;
-  const ofBudget = state.budget == null ? undefined : budgetProblem(state.budget, prices, spending);
-  const problem = dailyProblem ?? ofBudget;
+  const { spending = noSpending, prices, dailyProblem, gone, succeeded = 0 } = opened;
+  const onRecord = { success: 0, failed: 0, canceled: 0, gone };
+  Object.assign(state, { onRecord, succeededBefore: succeeded, spending, prices });
+  const problem = dailyProblem ?? (state.budget === null ? undefined : budgetProblem(state.budget, prices, spending));
   if (problem !== undefined) throw taskFailure('BudgetUnusable', problem);
   state.opened = true;
 }
 
 /** Step 3: the result files, and the figures of the batch. */
 async function reportBatch(run: BatchRun): Promise<BatchResult> {
-  run.show('Reporting');
+  show(run, 'Reporting');
   const { plan, state } = run;
-  const { id, rows, source, badRows } = plan;
+  const { id, rows, source, badRows, tuning } = plan;
   const ending = state.cursor === null ? 'completed' : 'drained';
-  const options = batchOptions(run.plan.tuning, 'Join the results in the order of the rows');
-  const report = await batchActivities.reportBatch.executeWithOptions(options, [
-    { id, rows, source, badRows, ending: run.stop.isAsked ? 'stopped' : ending },
+  const options = batchOptions(tuning, 'Join the results in the order of the rows');
+  run.report = await batchActivities.reportBatch.executeWithOptions(options, [
+    { id, rows, source, badRows, ending: state.isStopAsked ? 'stopped' : ending },
   ]);
-  run.end(report);
-  // A canceled workflow ends without a result; `progress` has the figures.
-  if (run.stop.isAsked) await haveItCanceled(run);
-  if (run.stop.isAsked) throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
-  const { onRecord } = state;
-  return { batchId: id, rows: rows.rows, badRows, ending, onRecord, ...report };
-}
-
-/** Only a run that Temporal cancels can end as canceled; one that goes on for a run that was, asks for it. */
-async function haveItCanceled(run: BatchRun): Promise<void> {
-  if (run.stop.isCanceled) return;
-  const options = batchOptions(run.plan.tuning, 'Have this run canceled, as the one before it was');
-  await batchActivities.cancelBatch.executeWithOptions(options, [{ id: run.plan.id }]);
-  await condition(() => run.stop.isCanceled);
+  show(run, 'Ended');
+  if (!state.isStopAsked)
+    return { batchId: id, rows: rows.rows, badRows, ending, onRecord: state.onRecord, ...run.report };
+  // A canceled workflow ends without a result; `progress` has the figures. Only a run that Temporal cancels can end so: one
+  // that goes on for a canceled run asks for it.
+  if (!run.isCanceled) {
+    const cancel = batchOptions(tuning, 'Have this run canceled, as the one before it was');
+    await batchActivities.cancelBatch.executeWithOptions(cancel, [{ id }]);
+    await condition(() => run.isCanceled);
+  }
+  throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
 }
 
 /** Nothing is joined then: the record may still be laid out for other rows. */
@@ -117,10 +112,11 @@ function nothingStarted(rows: number): ReportBatchResult {
 
 /** The failure a batch ends with, shown as well. Its tasks are workflows of their own and go on. */
 function endingBatchFailure(run: BatchRun, error: unknown): unknown {
-  if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
-  if (!(error instanceof ActivityFailure)) return error;
+  if (error instanceof ContinueAsNew || error instanceof CancelledFailure || !(error instanceof ActivityFailure)) {
+    return error;
+  }
   const words = failureMessage(error);
   // A run that started no row is passed over for the one before it, by its status attribute.
-  run.show(run.state.opened ? 'Ended' : 'Opening', words);
+  show(run, run.state.opened ? 'Ended' : 'Opening', words);
   return getFinalFailure(error) ?? taskFailure('BatchFailed', `${error.activityType} failed: ${words}`);
 }

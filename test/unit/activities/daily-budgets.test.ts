@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type AccountDays, DailyBudgets } from '../../../src/activities/daily-budgets';
-import { HeldRows } from '../../../src/activities/batch/held-rows';
+import { holdRows } from '../../../src/activities/batch/held-rows';
 import { recordEnd } from '../../../src/activities/poll-task';
 import {
   type AccountDayInput,
@@ -209,7 +209,7 @@ describe('rows that are about to be started', () => {
   });
 
   it('may be started in their order up to the first one whose account has no room, and hold nothing beyond', async () => {
-    const held = await HeldRows.hold(budgetsOf(1_000_000, { studio: 10_000 }), 'batch', rows, Date.now());
+    const held = await holdRows(budgetsOf(1_000_000, { studio: 10_000 }), 'batch', rows, Date.now());
     expect([held.count, held.refusal?.account]).toEqual([2, 'studio']);
     expect(days.view()).toMatchObject({ held: 3 });
     held.free(new Set(['b']));
@@ -218,7 +218,7 @@ describe('rows that are about to be started', () => {
   });
 
   it('are all started, without a request, where no account has a daily budget', async () => {
-    const held = await HeldRows.hold(
+    const held = await holdRows(
       new DailyBudgets({ limits: new Map(), prices: undefined, days }),
       'batch',
       rows,

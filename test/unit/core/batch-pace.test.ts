@@ -1,67 +1,66 @@
-import { BatchPace, expectedEnd, stalledForMs } from '../../../src/core/batch/batch-pace';
+import {
+  addEnd,
+  expectedEnd,
+  type PaceSample,
+  rowsPerMinute,
+  skipTime,
+  stalledForMs,
+} from '../../../src/core/batch/batch-pace';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 
-/** Lets so many rows end at the same moment. */
-function endTogether(pace: BatchPace, rows: number, atMs: number): void {
-  for (let row = 0; row < rows; row += 1) pace.add(atMs);
+/** Lets a row end at each of these moments. */
+function endsAt(times: readonly number[], samples: readonly PaceSample[] = []): readonly PaceSample[] {
+  return times.reduce(addEnd, samples);
+}
+
+/** Every so many milliseconds. */
+function every(stepMs: number, fromMs: number, toMs: number): number[] {
+  return Array.from({ length: Math.ceil((toMs - fromMs) / stepMs) }, (_, index) => fromMs + index * stepMs);
 }
 
 describe('the pace of a batch', () => {
-  it('is unknown only as long as no row has ended', () => {
-    const pace = new BatchPace(startMs);
-    expect(pace.perMinute(startMs + 12 * minuteMs)).toBeNull();
-    pace.add(startMs + minuteMs);
-    expect(pace.perMinute(startMs + 600 * minuteMs)).toBeGreaterThan(0);
+  it('is unknown only as long as no row has ended, and not taken from the first seconds alone', () => {
+    expect(rowsPerMinute([], startMs, startMs + 12 * minuteMs)).toBeNull();
+    const one = endsAt([startMs + 10]);
+    expect(rowsPerMinute(one, startMs, startMs + 600 * minuteMs)).toBeGreaterThan(0);
+    expect(rowsPerMinute(one, startMs, startMs + 20)).toBe(6);
   });
 
   it('of rows that end together, 100 every ten minutes, is 10 a minute', () => {
-    const pace = new BatchPace(startMs);
+    let pace: readonly PaceSample[] = [];
     for (let burst = 1; burst <= 40; burst += 1) {
       const atMs = startMs + burst * 10 * minuteMs;
-      endTogether(pace, 100, atMs);
-      expect(pace.perMinute(atMs)).toBeCloseTo(10, 0);
+      pace = endsAt(
+        Array.from({ length: 100 }, () => atMs),
+        pace,
+      );
+      expect(rowsPerMinute(pace, startMs, atMs)).toBeCloseTo(10, 0);
       // Half-way to the next burst it is lower, and it is never unknown.
-      expect(pace.perMinute(atMs + 5 * minuteMs)).toBeGreaterThan(6);
+      expect(rowsPerMinute(pace, startMs, atMs + 5 * minuteMs)).toBeGreaterThan(6);
     }
   });
 
-  it('of rows that end one after another follows a change within minutes', () => {
-    const pace = new BatchPace(startMs);
-    let atMs = startMs;
-    for (; atMs < startMs + 20 * minuteMs; atMs += 2 * secondMs) pace.add(atMs);
-    expect(pace.perMinute(atMs)).toBeCloseTo(30, 0);
-    for (; atMs < startMs + 26 * minuteMs; atMs += secondMs) pace.add(atMs);
-    expect(pace.perMinute(atMs)).toBeCloseTo(60, 0);
+  it('of rows that end one after another follows a change within minutes, and stays small', () => {
+    const changeMs = startMs + 20 * minuteMs;
+    const slow = endsAt(every(2 * secondMs, startMs, changeMs));
+    expect(rowsPerMinute(slow, startMs, changeMs)).toBeCloseTo(30, 0);
+    const endMs = changeMs + 40 * minuteMs;
+    const quick = endsAt(every(secondMs, changeMs, endMs), slow);
+    expect(rowsPerMinute(quick, startMs, endMs)).toBeCloseTo(60, 0);
+    expect(quick.length).toBeLessThan(40);
   });
 
   it('is what it was after a time in which no row might run', () => {
-    const pace = new BatchPace(startMs);
-    let atMs = startMs;
-    for (; atMs < startMs + 2 * minuteMs; atMs += 2 * secondMs) pace.add(atMs);
     const heldMs = 120 * minuteMs;
-    pace.skip(heldMs);
-    expect(pace.perMinute(atMs + heldMs)).toBeCloseTo(30, 0);
-    const next = new BatchPace(startMs + heldMs, pace.samples);
-    for (const endMs = atMs + 10 * minuteMs; atMs < endMs; atMs += secondMs) next.add(atMs + heldMs);
-    expect(next.perMinute(atMs + heldMs)).toBeCloseTo(60, 0);
-  });
-
-  it('is not taken from the first seconds alone', () => {
-    const pace = new BatchPace(startMs);
-    pace.add(startMs + 10);
-    expect(pace.perMinute(startMs + 20)).toBe(6);
-  });
-
-  it('goes on as it was when it is handed to the next run, and stays small', () => {
-    const pace = new BatchPace(startMs);
-    for (let second = 0; second < 3_600; second += 1) pace.add(startMs + second * secondMs);
-    expect(pace.samples.length).toBeLessThan(40);
-    const nowMs = startMs + 3_600 * secondMs;
-    expect(new BatchPace(startMs, pace.samples).perMinute(nowMs)).toBe(pace.perMinute(nowMs));
-    expect(pace.perMinute(nowMs)).toBeCloseTo(60, 0);
+    const atMs = startMs + 2 * minuteMs;
+    const pace = skipTime(endsAt(every(2 * secondMs, startMs, atMs)), heldMs);
+    expect(rowsPerMinute(pace, startMs + heldMs, atMs + heldMs)).toBeCloseTo(30, 0);
+    const endMs = atMs + heldMs + 10 * minuteMs;
+    const next = endsAt(every(secondMs, atMs + heldMs, endMs), pace);
+    expect(rowsPerMinute(next, startMs + heldMs, endMs)).toBeCloseTo(60, 0);
   });
 });
 

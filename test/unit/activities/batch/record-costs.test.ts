@@ -113,7 +113,7 @@ describe('the page of a batch', () => {
       ['EUR', 20],
       ['EUR', 4],
     ]);
-    expect(facts.goneRows).toBeUndefined();
+    expect(facts.goneRows).toBeNull();
   });
 
   it('tells of rows on record that are not among its rows, and what they cost, as the table does', async () => {

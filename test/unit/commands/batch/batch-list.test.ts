@@ -13,7 +13,7 @@ const over: ShownBatch = {
     stuck: null,
   },
   ...{ startedAt: '2026-01-02T03:00:00.000Z', endedAt: '2026-01-02T03:10:00.000Z', ending: 'completed' },
-  counts: { rows: 9, success: 4, failed: 1, canceled: 1, running: 0, waiting: 0, notStarted: 3 },
+  counts: { rows: 9, success: 4, failed: 1, canceled: 1, running: 0, notStarted: 3 },
 };
 
 describe('the list of batches', () => {
@@ -33,7 +33,7 @@ describe('the list of batches', () => {
       } satisfies Pick<BatchHandle, 'status' | 'result'>;
 
       expect(await readCounts(batch, { isOver: true, execution, state: 'Ended' })).toEqual({
-        counts: { ...progress, running: 0, waiting: 0, notStarted: 3 },
+        counts: { rows: 9, success: 4, failed: 1, canceled: 1, running: 0, notStarted: 3 },
       });
       expect(await readCounts(batch, { isOver: true, execution, state: 'Refused' })).toEqual({ counts: null });
     },

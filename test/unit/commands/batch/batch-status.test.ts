@@ -1,6 +1,6 @@
 import type { BatchView } from '../../../../src/client/batch/batch-view';
 import { batchStatusText } from '../../../../src/commands/batch/batch-status';
-import { progressOf, resultOf, startedAt } from './batch-under-test';
+import { progressOf, startedAt } from '../../../support/batch-progress';
 
 function viewOf(more: Partial<BatchView>): BatchView {
   return {
@@ -14,57 +14,31 @@ function viewOf(more: Partial<BatchView>): BatchView {
 const endedAt = '2026-03-01T12:00:42.000Z';
 
 describe('the status of a batch', () => {
-  it('says once that its budget is reached', () => {
-    const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
-    const budget = {
-      ...{ budget: eur(100_000), settled: eur(100_000), expected: eur(0), perRow: eur(20_000) },
-      ...{ unknown: 0, places: 0 },
-    };
-    const progress = progressOf({ state: 'BudgetReached', running: 0, budget });
-    const view = viewOf({ progress });
-    const text = batchStatusText(view, Date.parse(startedAt) + 1_000);
-    expect(text.split('no more rows are started')).toHaveLength(2);
-    expect(text).toContain('set-budget photos AMOUNT');
-    expect(text).toMatch(/^ {2}pace +no row starts until the budget is raised$/m);
-    expect(text).not.toContain('problem');
-
-    const failing = { ...progress, problem: 'the archive is full' };
-    expect(batchStatusText({ ...view, progress: failing }, Date.parse(startedAt))).toMatch(/problem +the archive/);
-  });
-
-  it('says how old its counts are, and why fewer rows have ended than before', () => {
-    const attempt = { number: 2, of: 3 };
-    const view = viewOf({ progress: progressOf({ running: 3, lastMovedAt: startedAt, attempt }) });
-    const text = batchStatusText(view, Date.parse(startedAt) + 42_000);
-    expect(text).toMatch(/^ {2}rows +.*; at most \d+ at a time; as of 0:42 ago$/m);
-    expect(text).toMatch(/^ {2}attempt +2 of 3; rows that failed run again, and count as running$/m);
-
-    const over = { ...view, isOver: true, execution: 'COMPLETED', endedAt } as const;
-    expect(batchStatusText(over, Date.parse(endedAt))).not.toContain('as of');
-  });
-
-  it('says since when it is paused, which rows are tried again, and once which cannot go on', () => {
-    const words = 'The service refused the create for now (HTTP 503): busy';
-    const heldUp = { rows: 3, since: startedAt, key: 'order-17', activity: 'createTask', words };
-    const rowStates = { asOf: startedAt, counts: { Creating: 3 }, heldUp };
-    const progress = progressOf({ state: 'Paused', running: 3, pausedAt: startedAt, toRetry: 2, rowStates });
-    const view = viewOf({ progress });
-    const text = batchStatusText(view, Date.parse(startedAt) + 42_000);
-    expect(text).toMatch(/^ {2}paused +since .* UTC, for 0:42; longhaul batch resume photos$/m);
-    expect(text).toMatch(/^ {2}to be tried +2 rows again, once every row had its turn$/m);
-    expect(text).toMatch(
-      /^ {2}held up +3 rows, the first \(order-17\) since .* UTC: createTask: The service .*\): busy$/m,
-    );
-    expect(text.split('HTTP 503')).toHaveLength(2);
-    expect(text).not.toContain('problem');
-
-    const none = batchStatusText({ ...view, progress: { ...progress, toRetry: 0 } }, Date.parse(startedAt));
-    expect(none).not.toContain('to be tried');
-
-    const dailyBudget = { account: 'default', words: 'the daily budget of default is reached', untilMs: 0 };
-    const both = batchStatusText({ ...view, progress: { ...progress, dailyBudget } }, Date.parse(startedAt));
-    expect(both).toMatch(/^ {2}problem +the daily budget of default is reached$/m);
-    expect(both.split('HTTP 503')).toHaveLength(2);
+  it('has the facts of the batch, and the step that fails', () => {
+    const retrying = [
+      {
+        activity: 'openBatch',
+        attempt: 3,
+        lastFailure: 'disk full',
+        nextAttemptAt: null,
+        isPaused: false,
+        waitsForTurn: false,
+      },
+    ];
+    const progress = progressOf({ state: 'Paused', lastFailures: [{ key: 'a', line: 3, message: 'no' }], failed: 1 });
+    const text = batchStatusText(viewOf({ progress, source: 'photos.csv', retrying }), Date.parse(startedAt) + 42_000);
+    expect(text.split('\n')).toEqual([
+      'batch:photos',
+      '  state         Paused for 0:42',
+      '  row file      photos.csv',
+      '  rows          1,205 of 2,000 ended (60 %)',
+      '  ended         1,200 succeeded, 1 failed, 4 canceled',
+      '  now           100 running (at most 100), 666 waiting',
+      '  paused        to go on: longhaul batch resume photos, or the update resume',
+      expect.stringMatching(/^ {2}pace {10}12 rows a minute/),
+      '  failing       openBatch, attempt 3: disk full',
+      '  failed: a (line 3): no',
+    ]);
   });
 
   it.each([
@@ -74,58 +48,8 @@ describe('the status of a batch', () => {
   ] as const)('has one word for the end of a workflow that is %s', (execution, words) => {
     const progress = progressOf({ state: 'Ended', running: 0, waiting: 0 });
     const text = batchStatusText(viewOf({ execution, isOver: true, endedAt, progress }), Date.now());
-    expect(text.split('\n')[1]).toBe(`  state        ${words}`);
-    expect(text).toMatch(/^ {2}rows +0 running, 0 waiting, 30 failed, 4 canceled$/m);
+    expect(text.split('\n')[1]).toBe(`  state         ${words}`);
     expect(text).not.toMatch(/Ended|COMPLETED|CANCELLED/);
-  });
-
-  it('suggests no larger budget once it is over, and explains attempts that failed', () => {
-    const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
-    const budget = {
-      ...{ budget: eur(100_000), settled: eur(100_000), expected: eur(0), perRow: eur(20_000) },
-      ...{ unknown: 0, places: 0 },
-    };
-    const dailyBudget = { account: 'default', words: 'the daily budget of default is reached', untilMs: 0 };
-    const twice = { key: 'a', line: 2 };
-    const lastFailures = [
-      { ...twice, message: 'again' },
-      { key: 'b', line: 3, message: 'no' },
-      { ...twice, message: 'first' },
-    ];
-    const progress = progressOf({ budget, dailyBudget, failed: 2, failures: { TaskFailed: 3 }, lastFailures });
-    const over = viewOf({ execution: 'COMPLETED', isOver: true, endedAt, progress });
-    const text = batchStatusText(over, Date.now());
-    expect(text).toMatch(/^ {2}budget +0\.10 EUR of 0\.10 EUR spent$/m);
-    expect(text).not.toMatch(/set-budget|problem|no more rows/);
-    expect(text).toMatch(/^ {2}failures +3 TaskFailed; of this run, each attempt counted$/m);
-    expect(text.match(/failed: .*/g)).toEqual(['failed: a (line 2): again', 'failed: b (line 3): no']);
-
-    const reported = { ...progress, report: resultOf({ failures: { TaskFailed: 2 } }) };
-    expect(batchStatusText({ ...over, progress: reported }, Date.now())).toMatch(/^ {2}failures +2 TaskFailed$/m);
-  });
-
-  it('names rows by the keys that they gave', () => {
-    const slug = { key: 'A-20-0123456789abcdef', originalKey: 'A 20/ä' };
-    const heldUp = { rows: 1, since: startedAt, ...slug, activity: 'createTask', words: 'busy' };
-    const rowStates = { asOf: startedAt, counts: { Creating: 1 }, heldUp };
-    const lastFailures = [{ ...slug, line: 3, message: 'no' }];
-    const text = batchStatusText(viewOf({ progress: progressOf({ rowStates, lastFailures }) }), Date.parse(startedAt));
-    expect(text).toMatch(/^ {2}held up +1 row, A 20\/ä since/m);
-    expect(text).toMatch(/^ {2}failed: A 20\/ä \(line 3\): no$/m);
-    expect(text).not.toContain('A-20');
-  });
-
-  it('says the words of rows that failed alike once', () => {
-    const lastFailures = ['no', 'full', 'no', 'no'].map((message, index) => ({
-      key: `k${index}`,
-      line: index + 2,
-      message,
-    }));
-    const view = viewOf({ progress: progressOf({ failed: 4, lastFailures }) });
-    expect(batchStatusText(view, Date.parse(startedAt)).match(/failed: .*/g)).toEqual([
-      'failed: 3 rows, k0 (line 2), k2 (line 4), k3 (line 5): no',
-      'failed: k1 (line 3): full',
-    ]);
   });
 
   it('says how many rows more have failed than it names, and how to list them', () => {

@@ -1,4 +1,4 @@
-import type { BatchProgress, BatchResult } from '../../../../src/contract/batch/batch-messages';
+import type { BatchProgress, BatchResult } from '../../src/contract/batch/batch-messages';
 
 export const startedAt = '2026-03-01T12:00:00.000Z';
 

@@ -1,0 +1,194 @@
+import { mostFrequent, stalledForMs } from '../../core/batch/batch-pace';
+import { formatRowPlace, shownKey } from '../../core/batch/row-place';
+import { statesThatWait } from '../../core/task-state';
+import { formatBytes, formatCount, formatCountOf } from '../../core/text';
+import { formatDuration, formatMinute, formatMoment } from '../../core/time';
+import { formatBudget } from '../../money/batch-budget';
+import { formatMoney } from '../../money/money';
+import { formatHeldUp, type HeldUpRows } from './batch-activities';
+import type { BatchProgress } from './batch-messages';
+
+/** What is known of a batch: the answer of its workflow, and what a client knows besides. */
+export interface KnownBatch {
+  readonly progress: BatchProgress;
+  readonly isOver: boolean;
+  /** Rows whose tasks wait for a decision. Default: as of the last poll. */
+  readonly needPerson?: number;
+  readonly uploading?: number;
+  readonly createsHeldUp?: HeldUpRows | null;
+}
+
+/** Where the facts are shown: on a page in Markdown, or in a terminal. */
+export interface FactStyle {
+  readonly nowMs: number;
+  /** Makes words of rows and of the service safe to show. */
+  readonly words: (text: string) => string;
+  /** A command or another word to copy. */
+  readonly code: (text: string) => string;
+}
+
+const factNames = [
+  'Rows',
+  'Ended',
+  'Now',
+  'Paused',
+  'To try again',
+  'Attempt',
+  'Running rows',
+  'Held up',
+  'Wait for you',
+  'Pace',
+  'Table',
+  'Report',
+  'Uploads',
+  'Budget',
+  'Daily budget',
+  'Costs',
+  'Failures',
+  'Problem',
+] as const;
+export interface BatchFact {
+  readonly name: (typeof factNames)[number];
+  readonly value: string;
+}
+/** A fact without a value is not shown. */
+type Facts = Partial<Record<BatchFact['name'], string | false>>;
+
+const maxTypes = 10;
+/** By fewer rows, the end that is expected changes with each of them. */
+const minEndedRows = 5;
+/** One row in ten that goes on makes no pace for the others. */
+const nearlyAll = 0.9;
+
+/** How far a batch is and what is in its way, in the order in which every view shows it. */
+export function batchFacts(batch: KnownBatch, style: FactStyle): readonly BatchFact[] {
+  const { progress, uploading = 0 } = batch;
+  const { uploads, report, problem } = progress;
+  const isOpen = !batch.isOver && progress.state !== 'Ended';
+  const uploadingNow = uploading === 0 ? '' : `${formatCountOf(uploading, 'row')} now, `;
+  const facts: Facts = {
+    ...rowFacts(progress, isOpen, style),
+    ...(isOpen && openFacts(batch, style)),
+    ...moneyFacts(progress, isOpen, style),
+    Table: report !== null && report.csv !== '' && style.words(report.csv),
+    Report: report?.html !== undefined && style.words(report.html),
+    Uploads:
+      uploading + uploads.files + uploads.shared > 0 &&
+      `${uploadingNow}${formatCountOf(uploads.files, 'file')} (${formatBytes(uploads.bytes)}) sent, ${formatCount(uploads.shared)} shared`,
+    Failures: failuresText(progress, style.words),
+    Problem: problem !== null && style.words(problem),
+  };
+  return factNames.flatMap((name) => {
+    const value = facts[name];
+    return value === undefined || value === false ? [] : { name, value };
+  });
+}
+
+function rowFacts(progress: BatchProgress, isOpen: boolean, { code }: FactStyle): Facts {
+  const { batchId, state, rows, badRows, success, failed, canceled, running, waiting, concurrency } = progress;
+  const { toRetry = 0, pausedAt, attempt, lastMovedAt } = progress;
+  const ended = endedRows(progress);
+  const percent = rows === 0 ? 100 : Math.floor((100 * ended) / rows);
+  const leftOut = badRows === 0 ? '' : `, ${formatCountOf(badRows, 'bad row')} left out`;
+  const counts = `${formatCount(running)} running${isOpen ? ` (at most ${concurrency})` : ''}, ${formatCount(waiting)} waiting`;
+  const since = pausedAt === undefined ? '' : `since ${formatMoment(pausedAt)}; `;
+  const isAgain = attempt !== undefined && attempt.number > 1 && isOpen;
+  const again = isAgain ? '; rows that failed run again, and count as running, no longer as ended' : '';
+  return {
+    Rows: `${formatCount(ended)} of ${formatCount(rows)} ended (${percent} %)${leftOut}`,
+    Ended: `${formatCount(success)} succeeded, ${formatCount(failed)} failed, ${formatCount(canceled)} canceled`,
+    // The counts change only when a row starts or ends.
+    Now: isOpen && lastMovedAt != null ? `${counts}; as of ${formatMoment(lastMovedAt)}` : counts,
+    Paused:
+      isOpen &&
+      state === 'Paused' &&
+      `${since}to go on: ${code(`longhaul batch resume ${batchId}`)}, or the update ${code('resume')}`,
+    'To try again': isOpen && toRetry > 0 && `${formatCountOf(toRetry, 'row')} so far, once every row had its turn`,
+    Attempt: attempt !== undefined && attempt.of > 1 && `${attempt.number} of ${attempt.of}${again}`,
+  };
+}
+
+/** What the rows that run do, which of them cannot go on, and which wait for a person. */
+function openFacts({ progress, needPerson, createsHeldUp }: KnownBatch, { nowMs, words, code }: FactStyle): Facts {
+  const { batchId, running, rowStates, lastMovedAt, report } = progress;
+  const polled = running > 0 ? rowStates : undefined;
+  const isOlder = polled !== undefined && lastMovedAt != null && lastMovedAt > polled.asOf;
+  const moved = isOlder ? ', and rows have started or ended since' : '';
+  const asOf = polled === undefined ? '' : `; as of ${formatMinute(polled.asOf)}${moved}`;
+  const states = mostFrequent(polled?.counts ?? {}).map(([name, count]) => `${formatCount(count)} ${name}`);
+  const heldUp = polled?.heldUp && `${formatHeldUp(polled.heldUp, words)}${asOf}`;
+  const waiting = needPerson ?? rowsThatWait(progress);
+  return {
+    'Running rows': states.length > 0 && `${states.join(', ')}${asOf}`,
+    'Held up': running > 0 && createsHeldUp != null ? formatHeldUp(createsHeldUp, words) : heldUp,
+    'Wait for you':
+      waiting > 0 && `${formatCountOf(waiting, 'row')}: ${code(`longhaul list --batch ${batchId} --needs-person`)}`,
+    Pace: report === null && paceText(progress, nowMs),
+  };
+}
+
+function moneyFacts(progress: BatchProgress, isOpen: boolean, { words, code }: FactStyle): Facts {
+  const { batchId, state, budget, dailyBudget, costs, running } = progress;
+  const facts: Facts = { 'Daily budget': isOpen && dailyBudget !== undefined && words(dailyBudget.words) };
+  if (budget == null)
+    return { ...facts, Costs: costs && costs.sums.length > 0 && costs.sums.map(formatMoney).join(' and ') };
+  if (!isOpen) return { Budget: formatBudget({ ...budget, places: Math.max(1, budget.places) }, 0) };
+  const raise = `to go on: ${code(`longhaul batch set-budget ${batchId} AMOUNT`)}, or the update ${code('setBudget')}`;
+  const remedy = state === 'BudgetReached' ? `; ${raise}; to end it: ${code(`longhaul batch drain ${batchId}`)}` : '';
+  return { ...facts, Budget: `${formatBudget(budget, running)}${remedy}` };
+}
+
+/** By type. While the batch runs they are counted by attempt: a row that failed twice is one that failed. */
+function failuresText({ failures, failed, report }: BatchProgress, words: FactStyle['words']): string | false {
+  const types = mostFrequent(report?.failures ?? failures);
+  const count = types.reduce((sum, [, times]) => sum + times, 0);
+  const shown = types.slice(0, maxTypes).map(([type, times]) => `${formatCount(times)} ${words(type)}`);
+  return shown.length > 0 && `${shown.join(', ')}${count === failed ? '' : '; of this run, each attempt counted'}`;
+}
+
+/** Rows that have ended, however. */
+export function endedRows({ success, failed, canceled }: BatchProgress): number {
+  return success + failed + canceled;
+}
+
+/** Rows whose tasks waited for a decision when they were last polled. */
+export function rowsThatWait({ rowStates }: Pick<BatchProgress, 'rowStates'>): number {
+  return statesThatWait.reduce((sum, state) => sum + (rowStates?.counts[state] ?? 0), 0);
+}
+
+/** Rows a minute and the end that is expected; no end while no row starts or ends, or nearly none can go on. */
+export function paceText(
+  progress: BatchProgress,
+  nowMs: number,
+  formatEnd = (iso: string): string => `over at about ${formatMinute(iso)}`,
+): string {
+  const { perMinute, state, running, rowStates, expectedEnd } = progress;
+  if (state === 'BudgetReached' && running === 0) return 'no row starts until the budget is raised';
+  const stuck = Math.min(running, rowsThatWait(progress) + (rowStates?.heldUp?.rows ?? 0));
+  if (stuck > 0 && stuck >= nearlyAll * running) {
+    return `${formatCount(stuck)} of ${formatCountOf(running, 'row')} that run are held up or wait for a person, so no end can be estimated`;
+  }
+  const stalledMs = stalledForMs(progress, nowMs);
+  if (stalledMs !== null) {
+    return `no row has started or ended for ${formatDuration(stalledMs)}, so no end can be estimated`;
+  }
+  const ended = endedRows(progress);
+  if (perMinute === null) return ended === 0 ? 'no row has ended yet' : 'no row has ended since the start';
+  const pace = `${perMinute >= 10 ? formatCount(Math.round(perMinute)) : perMinute.toFixed(1)} rows a minute`;
+  return expectedEnd === null || ended < minEndedRows ? pace : `${pace}, ${formatEnd(expectedEnd)}`;
+}
+
+/** The last rows that failed, newest first; those that failed with the same words in one line. */
+export function lastFailures({ lastFailures: failures }: BatchProgress, words: FactStyle['words']): readonly string[] {
+  // A row that was tried several times is among them once for each.
+  const latest = failures.filter(({ key }, index) => failures.findIndex((other) => other.key === key) === index);
+  const rowsByMessage = new Map<string, string[]>();
+  for (const row of latest) {
+    const rows = rowsByMessage.get(row.message) ?? [];
+    rowsByMessage.set(row.message, [...rows, `${words(shownKey(row))} (${formatRowPlace(row)})`]);
+  }
+  return [...rowsByMessage].map(([message, rows]) => {
+    const count = rows.length === 1 ? '' : `${rows.length} rows, `;
+    return `${count}${rows.join(', ')}: ${words(message)}`;
+  });
+}

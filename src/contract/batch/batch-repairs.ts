@@ -1,0 +1,72 @@
+import { shellWord } from '../../core/text';
+import {
+  failureTypes,
+  type FailureType,
+  mayExistUnfollowed,
+  mayNeedOtherInput,
+  refusedInputs,
+  unpaidRefusals,
+} from '../failure-types';
+
+/** A command line, and what it does for rows that did not succeed. */
+export interface Repair {
+  readonly does: string;
+  readonly command: string;
+}
+
+type RepairName = 'ask' | 'retry' | 'start' | 'correct' | 'retryUnpaid' | 'correctPaid' | 'changed';
+
+/** What may be done about rows of a batch; `run` runs the file again. */
+export type Repairs = Readonly<Record<RepairName, Repair>> & { readonly run: string };
+
+/** The commands of a batch of which not every row succeeded. */
+export function repairCommands(id: string, source: string | null): Repairs {
+  const file = source === null ? 'FILE' : shellWord(source);
+  // A command line refuses OPTIONS: copied without those of the first run, it could start rows that lack an input.
+  const run = `longhaul batch run ${file} --id ${shellWord(id)} OPTIONS`;
+  const retry = `longhaul batch retry ${shellWord(id)}`;
+  const ofTheFirstRun =
+    'OPTIONS stands for the options of the first run, such as --app, -i and --template, but without --retry-failed, which pays failed rows anew';
+  return {
+    run,
+    ask: {
+      does: 'Find out whether the service has the task: nothing follows it, and one that exists is paid',
+      command: 'longhaul reconcile',
+    },
+    retry: {
+      does: 'Run all that failed again, with the rows and options that they had; those that the service ran are paid anew',
+      command: retry,
+    },
+    start: {
+      does: 'Start the rows that were stopped or not started, with the rows and options that they had; they are paid',
+      command: retry,
+    },
+    correct: {
+      does: `Nothing was paid. Correct the rows, then run the file again. ${ofTheFirstRun}`,
+      command: run,
+    },
+    retryUnpaid: {
+      does: 'Where the cause was not in the row, such as a photo or an app that was corrected: run the rows again that were refused unpaid, and no others',
+      command: `${retry} --unpaid`,
+    },
+    correctPaid: {
+      does: `Where the rows were corrected: run them, and pay them, anew. ${ofTheFirstRun}`,
+      command: `${run} --allow-changed`,
+    },
+    changed: {
+      does: `Nothing was started or paid, for the key stands for other content. Give the row another key; or run it, and pay it, anew. ${ofTheFirstRun}`,
+      command: `${run} --allow-changed`,
+    },
+  };
+}
+
+/** What may be done about a row that failed so; the first is the usual repair. */
+export function repairsOf(type: string, commands: Repairs): readonly Repair[] {
+  const { ask, retry, correct, retryUnpaid, correctPaid, changed } = commands;
+  const isOneOf = (types: readonly FailureType[]): boolean => types.some((one) => one === type);
+  if (isOneOf(mayExistUnfollowed)) return [ask];
+  if (type === failureTypes.InputChanged) return [changed];
+  if (isOneOf(refusedInputs)) return [correct, retryUnpaid];
+  if (isOneOf(unpaidRefusals)) return [retryUnpaid];
+  return isOneOf(mayNeedOtherInput) ? [retry, correctPaid] : [retry];
+}
