@@ -71,7 +71,7 @@ describe('the page of the reference service', () => {
     await picture.scrollIntoViewIfNeeded();
     expect(await eventually(() => page.evaluate<number>("document.querySelector('.task img').naturalWidth"))).toBe(768);
 
-    await client.interrupt(running);
+    await client.stop('interrupt', running);
     await client.waitFor(waiting, 'Success');
     await eventually(async () => (await card(waiting))?.includes('Success'));
     expect(await card(running)).toContain('Canceled');
