@@ -112,7 +112,8 @@ describe('the app', () => {
 
   it('fails when its input is no picture', async () => {
     const text = await client.upload('not-really.png', Buffer.from('hello'));
-    await run(1, { '1:LoadImage.image': text.url }, 'Failed');
+    const [output] = await run(1, { '1:LoadImage.image': text.url }, 'Failed');
+    expect(output?.['error_type']).toBe('EXECUTION_ERROR');
   });
 
   it('takes an upright picture from a photo that was taken sideways', async () => {

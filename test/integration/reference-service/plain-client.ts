@@ -65,7 +65,7 @@ export class PlainClient {
   }
 
   async detail(requestId: string): Promise<Detail> {
-    return dataOf<Detail>(await this.askDetail(requestId));
+    return dataOf(await this.askDetail(requestId)) as Detail;
   }
 
   /** Polls until the task is in this state; throws when it ends in another. */
@@ -77,7 +77,7 @@ export class PlainClient {
       },
       { everyMs: 15, what: `the task to be ${state}` },
     );
-    if (detail === undefined || detail === false || detail.status !== state) {
+    if (detail === false || detail.status !== state) {
       throw new Error(`the task ended: ${JSON.stringify(detail)}`);
     }
     return detail;
@@ -88,7 +88,7 @@ export class PlainClient {
   }
 
   async outputs(requestId: string): Promise<Outputs> {
-    return dataOf<Outputs>(await this.askOutputs(requestId));
+    return dataOf(await this.askOutputs(requestId)) as Outputs;
   }
 
   stop(verb: 'cancel' | 'interrupt', requestId: string): Promise<Answer> {
@@ -98,7 +98,7 @@ export class PlainClient {
   /** Upload credentials, and where to put the file. */
   async token(fileName: string): Promise<PutTarget> {
     const answer = await this.ask('GET', `/x/v1/upload/token?file_name=${fileName}&file_type=inputs`);
-    const { file, storage } = dataOf<Record<'file' | 'storage', Record<string, string>>>(answer);
+    const { file, storage } = dataOf(answer) as Record<'file' | 'storage', Record<string, string>>;
     const { object_key = '', access_key_id = '', access_key_secret = '', security_token = '' } = file;
     const { endpoint = '', bucket = '', region = '' } = storage;
     return {
@@ -117,10 +117,10 @@ export class PlainClient {
     const endpoint = token.endpoint.replace(/^(?!http)/, 'http://');
     const put = await putObject({ ...token, endpoint }, bytes);
     if (put !== 'stored') throw new Error(`the upload was ${put}`);
-    return dataOf<Resource>(await this.commit(name, token.objectKey));
+    return dataOf(await this.commit(name, token.objectKey)) as Resource;
   }
 }
 
-function dataOf<Data>({ body }: Answer): Data {
-  return (body as { readonly data: Data }).data;
+function dataOf({ body }: Answer): unknown {
+  return (body as { readonly data: unknown }).data;
 }

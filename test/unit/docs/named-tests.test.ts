@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { requestFaults, processFaults } from '../../faults/matrix';
 
 const root = join(__dirname, '../../..');
-const rowsOfTheMatrix = {
+const rowsOfTheMatrix: Readonly<Record<string, object>> = {
   'test/faults/process-faults.test.ts': processFaults,
   'test/faults/request-faults.test.ts': requestFaults,
 };
@@ -18,7 +18,7 @@ function namedTests(text: string): { file: string; name: string }[] {
 }
 
 function exists({ file, name }: { file: string; name: string }): boolean {
-  const rows = Object.entries(rowsOfTheMatrix).find(([path]) => path === file)?.[1] ?? {};
+  const rows = rowsOfTheMatrix[file] ?? {};
   return name in rows || readFileSync(join(root, file), 'utf8').includes(`'${name}'`);
 }
 
@@ -29,7 +29,6 @@ describe.each(['operations.md', 'security.md'])('docs/explanation/%s', (file) =>
     const files = [...page.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, file = '']) => file);
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
     expect(namedTests(page).filter((test) => !exists(test))).toEqual([]);
-    expect(exists({ file: 'test/faults/process-faults.test.ts', name: 'the moon falls down' })).toBe(false);
   });
 
   it('names a test in every line of its tables', () => {
