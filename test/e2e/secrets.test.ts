@@ -237,19 +237,8 @@ describe('after a success, failures, a rejection, a wrong key, a stop, an uncert
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ msg }) => msg === 'request to the service');
     const known = [
-      'level',
-      'time',
-      'trace_id',
-      'span_id',
-      'account',
-      'method',
-      'path',
-      'requestId',
-      'status',
-      'durationMs',
-      'fault',
-      'keyRefused',
-      'msg',
+      ...['level', 'time', 'trace_id', 'span_id', 'account', 'method', 'path', 'requestId', 'status', 'durationMs'],
+      ...['fault', 'keyRefused', 'msg'],
     ];
     expect(new Set(lines.flatMap((line) => Object.keys(line)))).toEqual(new Set(known));
     expect(lines.filter(({ path }) => !/^\/[wx]\/v1\/[a-z_/]+$/.test(String(path)))).toEqual([]);
@@ -278,24 +267,12 @@ describe('the search itself', () => {
 
   it('looked at histories with their payloads, at failures, heartbeats and summaries, at logs, traces and the archive', () => {
     const fromTemporal = [
-      '2:ImageScale.colour',
-      'TaskRejected',
-      '"transfer":"upload"',
-      'Archive the outputs',
-      '### Success',
-      '### Ended',
-      '"batches/',
-      '### Delivered',
+      ...['2:ImageScale.colour', 'TaskRejected', '"transfer":"upload"', 'Archive the outputs'],
+      ...['### Success', '### Ended', '"batches/', '### Delivered'],
     ];
     const fromFiles = [
-      'RunActivity:storeInput',
-      'download',
-      'TaskRejected',
-      'worker started',
-      'request to the service',
-      '"manifestVersion"',
-      '"sentAt"',
-      'IHDR',
+      ...['RunActivity:storeInput', 'download', 'TaskRejected', 'worker started', 'request to the service'],
+      ...['"manifestVersion"', '"sentAt"', 'IHDR'],
     ];
     const isSeen = (evidence: readonly Evidence[], text: string): boolean =>
       evidence.some((one) => one.text.includes(text));

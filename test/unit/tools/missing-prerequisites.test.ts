@@ -21,7 +21,7 @@ describe('a missing prerequisite', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('without Go, says what to install, downloads nothing in its place, and leaves the lock free', async () => {
+  it('without Go, says what to install, and downloads nothing in its place', async () => {
     const notes: string[] = [];
     const progress = { ...silentProgress, say: (line: string) => notes.push(line) };
     const words =
