@@ -207,10 +207,7 @@ describe('a batch whose command goes away', () => {
     const file = batches.rowFile(`${id}.csv`, endless);
     const { creates } = batches.spent();
     const command = start('batch', 'run', file, '--app', swatch, '--task-queue', stack.taskQueue, '--json');
-    await eventually(() => command.text().includes('"running":3'), {
-      withinMs: 60_000,
-      what: 'three rows to run',
-    });
+    await eventually(() => command.text().includes('"running":3'), { withinMs: 60_000, what: 'three rows to run' });
     // A row runs from the start of its workflow on, which is before its create is sent.
     await eventually(() => batches.spent().creates === creates + 3, { withinMs: 60_000, what: 'three creates' });
     return command;

@@ -128,12 +128,7 @@ export class ProcessStack {
   ): Promise<SupervisedProcess> {
     const logFile = join(this.#folder, `${command}-${this.logFiles.length + 1}.log`);
     this.logFiles.push(logFile);
-    const started = await supervise({
-      ...toCommand([command, ...args]),
-      env,
-      cwd: join(__dirname, '../..'),
-      logFile,
-    });
+    const started = await supervise({ ...toCommand([command, ...args]), env, cwd: join(__dirname, '../..'), logFile });
     this.#processes.add(started);
     const message = `"msg":"${command.replace('-', ' ')} started"`;
     await eventually(() => !started.isRunning() || started.output().includes(message), {

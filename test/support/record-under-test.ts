@@ -112,12 +112,7 @@ export class RecordUnderTest {
 
   /** Its rows must not get as far as a task. */
   async start(rows: RowsReference, more: Partial<StartRowsInput> = {}): Promise<StartRowsResult> {
-    const choice = {
-      cursor: { page: 0, skip: 0 },
-      limit: 1,
-      mode: 'new',
-      choice: {},
-    } as const;
+    const choice = { cursor: { page: 0, skip: 0 }, limit: 1, mode: 'new', choice: {} } as const;
     const defaults = { archive: '', watch: 'activity', names: null } as const;
     return await this.#run(this.#activities.startRows, { id: 'b', rows, ...choice, defaults, ...more });
   }

@@ -18,21 +18,15 @@ const stopWhilePreparing: TaskStory['begin'] = (service) => {
 /** Branches of the `task` workflow in which a task is asked to end. */
 export const stopStories: readonly TaskStory[] = [
   story('stop-during-upload', {
-    begin: (service) => {
-      service.onUpload = untilCancelled;
-      return async (task) => {
-        await eventually(() => service.calls.uploads.length > 0);
-        await task.cancel();
-      };
+    ways: () => ({ onUpload: untilCancelled }),
+    act: async (task, service) => {
+      await eventually(() => service.calls.uploads.length > 0);
+      await task.cancel();
     },
     execution: 'CANCELLED',
     creates: 0,
   }),
-  story('stop-while-preparing', {
-    begin: stopWhilePreparing,
-    execution: 'CANCELLED',
-    verbs: ['interrupt'],
-  }),
+  story('stop-while-preparing', { begin: stopWhilePreparing, execution: 'CANCELLED', verbs: ['interrupt'] }),
   story('stop-sent-late', {
     input: { tuning: { ...fastTuning, poll: { minMs: 5_000, maxMs: 5_000 }, stopGraceMs: 500 } },
     begin: stopWhilePreparing,
@@ -40,32 +34,25 @@ export const stopStories: readonly TaskStory[] = [
     verbs: ['interrupt'],
   }),
   story('cancel-while-queuing', {
-    begin: (service) => {
-      service.script = [seen('Queuing')];
-      return async (task) => {
-        await whenStatusIs(task, 'Queuing');
-        await task.signal(cancelSignal);
-      };
+    ways: () => ({ script: [seen('Queuing')] }),
+    act: async (task) => {
+      await whenStatusIs(task, 'Queuing');
+      await task.signal(cancelSignal);
     },
     verbs: ['cancel'],
   }),
   story('cancel-while-running', {
-    begin: (service) => {
-      service.script = [seen('Running')];
-      return async (task) => {
-        await whenStatusIs(task, 'Running');
-        await task.signal(cancelSignal);
-        await whenRequestIs(task, 'cancel', 'notApplicable');
-        service.script = [seen('Success')];
-      };
+    ways: () => ({ script: [seen('Running')] }),
+    act: async (task, service) => {
+      await whenStatusIs(task, 'Running');
+      await task.signal(cancelSignal);
+      await whenRequestIs(task, 'cancel', 'notApplicable');
+      service.script = [seen('Success')];
     },
   }),
   story('deadline', {
     input: { deadlines: { run: 200 } },
-    begin: (service) => {
-      service.script = [seen('Running')];
-      return idle;
-    },
+    ways: () => ({ script: [seen('Running')] }),
     execution: 'FAILED',
     verbs: ['interrupt'],
   }),

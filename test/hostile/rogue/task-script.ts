@@ -61,11 +61,7 @@ function changeOf(endpoint: RogueEndpoint): fc.Arbitrary<ReplyChange> {
 export const taskScript: fc.Arbitrary<TaskScript> = fc.record({
   watch: fc.constantFrom('timer', 'activity'),
   hasFile: fc.boolean(),
-  polls: fc.record({
-    queuing: fc.nat({ max: 2 }),
-    preparing: fc.nat({ max: 1 }),
-    running: fc.nat({ max: 2 }),
-  }),
+  polls: fc.record({ queuing: fc.nat({ max: 2 }), preparing: fc.nat({ max: 1 }), running: fc.nat({ max: 2 }) }),
   end: fc.oneof(
     { weight: 8, arbitrary: fc.constant('Success' as const) },
     { weight: 1, arbitrary: fc.constantFrom('Failed' as const, 'never' as const) },

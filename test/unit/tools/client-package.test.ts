@@ -10,11 +10,7 @@ afterAll(folder.remove);
 
 const versions = { undici: '7.30.2', zod: '4.6.7' };
 const ownManifest = { version: '1.2.3', dependencies: versions };
-const clientManifest = {
-  version: '1.2.3',
-  dependencies: { undici: '^7.30.2' },
-  devDependencies: { zod: '4.6.7' },
-};
+const clientManifest = { version: '1.2.3', dependencies: { undici: '^7.30.2' }, devDependencies: { zod: '4.6.7' } };
 const sources = {
   'src/index.ts': `export { start } from './start';`,
   'src/start.ts': `import * as z from 'zod'; export const start = (name: string): string => z.string().parse(name);`,
