@@ -16,7 +16,6 @@ import type { Closer } from './task-stack';
 import { temporaryFolder } from './temporary-folder';
 import { connectClient, temporalAddress } from './temporal-connection';
 
-/** Settings of {@link ProcessStack.open}. */
 export interface ProcessStackOptions {
   readonly service?: ReferenceServiceSettings;
   /** `host:port` of the Temporal to use. @default the one that all suites share */
@@ -36,7 +35,6 @@ export class ProcessStack {
   readonly longhaul: Longhaul;
   /** Environment of the worker and the commands. */
   readonly env: NodeJS.ProcessEnv;
-  /** The archive's folder. */
   readonly archive: string;
   /** The folder that input files may lie in. */
   readonly inputs: string;
@@ -139,7 +137,6 @@ export class ProcessStack {
     return started;
   }
 
-  /** Runs `longhaul` with these arguments. */
   run(...args: string[]): Promise<CommandEnd> {
     return runLonghaul(args, this.env);
   }

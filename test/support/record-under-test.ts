@@ -121,12 +121,10 @@ export class RecordUnderTest {
     return await this.#run(this.#activities.reportBatch, { id: 'b', rows, ...more });
   }
 
-  /** The archive's name of a page of the record. */
   pageName({ digest }: Pick<RowsReference, 'digest'>, page: number, id = 'b'): string {
     return `batches/${id}/results/${digest.slice(0, 12)}/${page}.jsonl`;
   }
 
-  /** The lines of a page of the record. */
   async page(rows: RowsReference, page: number): Promise<unknown[]> {
     return linesOf((await this.archive.read(this.pageName(rows, page)))?.toString('utf8') ?? '');
   }
@@ -144,7 +142,6 @@ export class RecordUnderTest {
   }
 }
 
-/** The lines of a file of JSON lines. */
 export async function jsonLines(path: string): Promise<unknown[]> {
   return linesOf(await readFile(path, 'utf8'));
 }

@@ -3,7 +3,6 @@ import type { RunningTask, TestInput } from './task-environment';
 
 /** One way in which a task can go, from its start to its end: recorded for replays, and lived beside others. */
 export interface TaskStory {
-  /** Also the name of its recorded history. */
   readonly name: string;
   readonly input: TestInput;
   /** Prepares the service, and returns what people do with the task until it ends by itself. */

@@ -3,8 +3,7 @@ import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '.
 import { eventually } from './eventually';
 import { seen } from './fake-activities';
 import { fastTuning, type RunningTask, whenStatusIs } from './task-environment';
-import { stopStories } from './stop-stories';
-import { taskStories } from './task-stories';
+import { stopStories, taskStories } from './task-stories';
 import { brokenOutput, idle, story, type TaskStory, uncertain } from './task-story';
 import { refusedCreate } from './refused-create';
 

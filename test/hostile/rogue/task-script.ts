@@ -21,7 +21,6 @@ export interface TaskScript {
   /** How often the task is seen in each state before it moves on. */
   readonly polls: { readonly queuing: number; readonly preparing: number; readonly running: number };
   readonly end: 'Success' | 'Failed' | 'never';
-  /** Sizes of the result files in bytes. */
   readonly outputs: readonly number[];
   /** Whether the outputs are listed in the other order every second time. */
   readonly changesOrder: boolean;
