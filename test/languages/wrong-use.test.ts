@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { fastTuning } from '../support/task-environment';
 import { TaskStack } from '../support/task-stack';
 import { type ExampleName, languages, runExample } from './language';

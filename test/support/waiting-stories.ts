@@ -4,7 +4,7 @@ import { eventually } from './eventually';
 import { seen } from './fake-activities';
 import { fastTuning, type RunningTask, whenStatusIs } from './task-environment';
 import { stopStories, taskStories } from './task-stories';
-import { brokenOutput, idle, story, type TaskStory, uncertain } from './task-story';
+import { brokenOutput, story, type TaskStory, uncertain } from './task-story';
 import { refusedCreate } from './refused-create';
 
 /** Asks it for something again and again, until it has continued as new. */
