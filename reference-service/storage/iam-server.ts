@@ -6,9 +6,9 @@ import { z } from 'zod';
 import type { CredentialAuthority, IdentityProblem } from './credential-authority';
 
 /** Protocol that the pinned S3 server (versitygw v1.8.0) speaks with its identity service. */
-export const IAM_PROTOCOL = 1;
+const IAM_PROTOCOL = 1;
 /** Header with the protocol's number; the S3 server sends it and refuses an answer without it. */
-export const IAM_PROTOCOL_HEADER = 'X-Vgw-Private-Protocol';
+const IAM_PROTOCOL_HEADER = 'X-Vgw-Private-Protocol';
 
 const ACCOUNT_ID = '000000000000';
 

@@ -142,18 +142,3 @@ describe('the axis of time', () => {
     }
   });
 });
-
-describe('the throughput of a few rows', () => {
-  it('is told with its fraction, and is not nothing', async () => {
-    const startedAt = '2026-03-01T12:00:00.000Z';
-    const ends = ['12:00:10', '12:00:10', '12:10:00', '12:20:00'];
-    const lines = ends.map((time, index) =>
-      resultLineOf('slow', `row-${index}`, { startedAt, endedAt: `2026-03-01T${time}.000Z` }),
-    );
-    await withPage(await writePage('slow', lines), async (page) => {
-      const words = page.locator('figcaption:has-text("Rows ended a minute")');
-      await eventually(async () => (await words.count()) === 1);
-      expect(await words.innerText()).toMatch(/On average 0\.2, at most 4\.0$/);
-    });
-  });
-});

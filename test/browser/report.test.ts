@@ -37,14 +37,8 @@ async function writeReport(): Promise<string> {
     .png()
     .toFile(join(outputs, 'a picture #1.png'));
   const facts: ReportFacts = {
-    ...{
-      batch: 'photos',
-      ending: 'completed',
-      source: 'rows.csv',
-      leftOut: 5,
-      archive: outputs,
-      madeAt: '2026-03-01T03:00:00.000Z',
-    },
+    ...{ batch: 'photos', ending: 'completed', source: 'rows.csv', leftOut: 5, archive: outputs },
+    madeAt: '2026-03-01T03:00:00.000Z',
     commands: [{ does: 'Run the rows that failed again', command: 'longhaul batch run rows.csv --retry-failed' }],
     repairs: { TaskFailed: [{ does: 'Run them again', command: 'longhaul batch retry photos' }] },
     workflowPages: 'http://127.0.0.1:8233/namespaces/default/workflows/',
@@ -172,7 +166,6 @@ describe('the report of a batch of 10,000 rows', () => {
     await withPage(async (page) => {
       await page.getByLabel('Search').fill('<script>');
       await page.locator('.card').click();
-
       expect(await page.locator('#details-title').innerText()).toBe(hostileKey);
       expect(await page.title()).toContain('photos');
     });

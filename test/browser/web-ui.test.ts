@@ -101,26 +101,6 @@ describe('a task in Temporal’s Web UI', () => {
     await rendered.goto(`${new URL(task.url ?? '').origin}/render?content=${encodeURIComponent(hostile)}`);
     expect((await foreignElements(rendered)).length).toBeGreaterThan(2);
   });
-
-  it('is found by its status in the list of workflows', async () => {
-    environment.service.script = [seen('Success')];
-    const task = await longhaul.start({ ...smallInput, key: 'found-in-the-list' });
-    await task.result();
-    const list = new URL(task.url ?? '');
-    list.pathname = list.pathname.replace(/\/[^/]+$/, '');
-    list.searchParams.set('query', 'LonghaulStatus = "Success" AND WorkflowId = "task:found-in-the-list"');
-
-    const page = await context.newPage();
-    await eventually(
-      async () => {
-        await page.goto(list.href);
-        await page.getByRole('link', { name: 'task:found-in-the-list' }).first().waitFor({ timeout: 10_000 });
-        return true;
-      },
-      { withinMs: 90_000, what: 'the task in the list' },
-    );
-    expect(await page.locator('main').innerText()).toContain('Completed');
-  });
 });
 
 describe('what runs, in Temporal’s Web UI', () => {

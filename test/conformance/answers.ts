@@ -7,7 +7,6 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Longest part of an answer that a verdict quotes. */
 const QUOTE_LENGTH = 300;
 
-/** The value's fields; none when it is no object. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value))
@@ -24,7 +23,6 @@ export function itemsOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(fieldsOf) : [];
 }
 
-/** The text in a field; empty when it is no text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -51,7 +49,6 @@ export function costOf(detail: Answer, name: string): number {
   return cost;
 }
 
-/** The answer in a line. */
 export function describe({ status, text }: Answer): string {
   return `HTTP ${status} ${quote(text)}`;
 }
@@ -62,7 +59,6 @@ export function quote(value: unknown): string {
   return text.length > QUOTE_LENGTH ? `${text.slice(0, QUOTE_LENGTH)}…` : text;
 }
 
-/** What a field may be. */
 export type Kind = 'string' | 'integer' | 'boolean' | 'object' | 'array' | 'timestamp' | 'null' | 'absent';
 
 const isKind: Readonly<Record<Kind, (value: unknown) => boolean>> = {
@@ -76,7 +72,6 @@ const isKind: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   absent: (value) => value === undefined,
 };
 
-/** Whether the field is of one of the kinds. */
 export function fieldIs(fields: Fields, name: string, ...kinds: readonly Kind[]): Verdict {
   const value = fields[name];
   return kinds.some((kind) => isKind[kind](value))

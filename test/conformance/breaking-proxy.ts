@@ -28,7 +28,6 @@ export interface PassingCallback {
   method: string;
   readonly headers: PassingHeaders;
   body: Fields;
-  /** How often it is delivered. */
   times: number;
   /** What the service is answered at once, whatever the receiver says. */
   answer?: number;
@@ -59,13 +58,11 @@ export class BreakingProxy {
     this.#breaks = breaks;
   }
 
-  /** Starts to listen and returns the base URL to look at instead of the service's. */
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return this.#url;
   }
 
-  /** Stops, and cuts what is open. */
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));

@@ -7,11 +7,9 @@ import { fieldsOf, type Fields } from './answers';
 /** How a callback is answered: a status, not at all, or by cutting the connection. */
 export type CallbackReply = number | 'nothing' | 'cut';
 
-/** One callback as it arrived. */
 export interface ReceivedCallback {
   readonly atMs: number;
   readonly method: string;
-  /** Names in lower case. */
   readonly headers: IncomingMessage['headers'];
   /** The same with every value of a header that came more than once. */
   readonly headersDistinct: IncomingMessage['headersDistinct'];
@@ -21,9 +19,7 @@ export interface ReceivedCallback {
   gaveUpAtMs?: number;
 }
 
-/** The callbacks of one task. */
 export interface Inbox {
-  /** To be given to the service. */
   readonly url: string;
   readonly received: readonly ReceivedCallback[];
   /** Waits until so many have arrived, or the time is over. */
@@ -50,7 +46,6 @@ export class CallbackSink {
     this.#publicUrl = publicUrl?.replace(/\/+$/, '');
   }
 
-  /** Starts to listen. */
   async start(port: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject).listen(port, '127.0.0.1', resolve);
@@ -80,7 +75,6 @@ export class CallbackSink {
     };
   }
 
-  /** Stops listening and cuts what is open. */
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));

@@ -12,9 +12,7 @@ export type Need =
   | 'failingApp'
   | 'slowApp'
   | 'inputFile'
-  /** An address under which the service reaches this process. */
   | 'callbackReceiver'
-  /** The name of a second bucket of the storage. */
   | 'otherBucket'
   /** Lifetimes that the specification does not show, but that this service is known to have. */
   | 'linkLifetime'
@@ -54,12 +52,10 @@ export interface OpenPoint {
   readonly decided?: string;
 }
 
-/** The clauses of one section. */
 export function inSection(section: string, ...statements: readonly Statement[]): readonly Clause[] {
   return statements.map((statement) => ({ section, ...statement }));
 }
 
-/** How a test or a table names a statement. */
 export function titleOf({ section, statement }: Pick<Clause, 'section' | 'statement'>): string {
   return `§${section} ${statement}`;
 }

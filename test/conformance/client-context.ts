@@ -11,7 +11,6 @@ import { CALLBACK_TOKEN } from './task-journeys';
 export interface ClientContext {
   readonly target: Target;
   readonly client: ServiceClient;
-  /** A client with another key. */
   readonly withKey: (apiKey: string) => ServiceClient;
   readonly journeys: ClientJourneys;
   readonly secrets: Secrets;

@@ -18,13 +18,11 @@ import type { AppRun, Target } from './target';
 import { CALLBACK_TOKEN, ECHOED } from './task-journeys';
 import { NotCheckable } from './verdict';
 
-/** One poll of a task through the client. */
 export interface ClientPoll {
   readonly detail: TaskDetail;
   readonly outputs: TaskOutputs;
 }
 
-/** A file on its way into the service, through the client. */
 export interface ClientUpload {
   readonly file: SampleFile;
   readonly token: UploadToken;
@@ -42,16 +40,13 @@ export class ClientJourneys {
     ({ target: this.#target, client: this.#client, sink: this.#sink } = parts);
   }
 
-  /** One uploaded and committed file of each kind. */
   readonly uploaded = oncePerKey((kind: FileKind) => this.#upload(sampleFile(kind)));
 
   /** What became of a create in asynchronous mode. */
   readonly created = once(async () => this.#client.createTask(await this.#request(this.#target.app)));
 
-  /** That task, polled until its end. */
   readonly followed = once(async () => this.#follow(await this.created()));
 
-  /** The reply to a create in synchronous mode. */
   readonly synchronous = once(async () => this.#client.createTaskSync(await this.#request(this.#target.app)));
 
   /** A task with a callback, a token for it, and headers of its own. */
@@ -65,7 +60,6 @@ export class ClientJourneys {
     return { ...task, inbox };
   });
 
-  /** A task of the app that fails. */
   readonly failed = once(async () =>
     this.#follow(await this.#client.createTask(await this.#request(this.#target.failingApp))),
   );

@@ -2,7 +2,6 @@ import type { AppRun, Target } from './target';
 import type { UploadJourneys } from './upload-journeys';
 import { NotCheckable } from './verdict';
 
-/** How the body differs from the plain one. */
 export interface CreateBodyOptions {
   readonly app?: AppRun | undefined;
   readonly numbersAsText?: true;

@@ -4,7 +4,6 @@ import { NotCheckable } from './verdict';
 
 /** The states of section 3, in the order in which a task goes through them. */
 export const STATES = ['Queuing', 'Preparing', 'Running', 'Success', 'Failed', 'Canceled'];
-/** Those at which polling stops. */
 const TERMINAL_STATES = ['Success', 'Failed', 'Canceled'];
 
 /**
@@ -28,7 +27,6 @@ export async function pollUntil<Poll>(
   }
 }
 
-/** Whether a status is one at which polling stops. */
 export function isTerminal(status: string): boolean {
   return TERMINAL_STATES.includes(status);
 }

@@ -80,7 +80,6 @@ export const headerName = fc.oneof(
   ),
   fc.stringMatching(/^X-Svc-Task-[A-Za-z0-9-]{1,40}$/),
 );
-/** What such a header may hold. */
 export const headerValue = fc.oneof(
   printable,
   fc.constantFrom(

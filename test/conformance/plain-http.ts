@@ -14,10 +14,8 @@ export const ENDPOINTS = {
   metadata: { method: 'GET', path: '/x/v1/user/metadata', section: '4.9' },
 } as const;
 
-/** One of the nine endpoints. */
 export type EndpointName = keyof typeof ENDPOINTS;
 
-/** A request in the terms of the specification. */
 export interface Ask {
   readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: unknown;
@@ -25,11 +23,9 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Another value of `Authorization`; null leaves it out. */
   readonly authorization?: string | null;
-  /** Another path than the endpoint's. */
   readonly path?: string;
 }
 
-/** What came back. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
@@ -39,7 +35,6 @@ export interface Answer {
   readonly tookMs: number;
 }
 
-/** A file behind a link. */
 export interface Download {
   readonly status: number;
   readonly contentType: string;
@@ -96,7 +91,6 @@ export class PlainHttp {
     return { status: answer.statusCode, contentType, bytes: Buffer.from(await answer.body.arrayBuffer()) };
   }
 
-  /** Closes all connections. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

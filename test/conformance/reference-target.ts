@@ -4,7 +4,6 @@ import type { ReferenceService } from '../../reference-service/start-reference-s
 import { startReferenceStack, type ReferenceStackOptions } from '../../tools/reference-stack';
 import { specifiedPace, type Pace, type Target } from './target';
 
-/** A reference service to look at. */
 export interface ReferenceTarget {
   readonly target: Target;
   readonly service: ReferenceService;

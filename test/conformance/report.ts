@@ -1,7 +1,6 @@
 import { titleOf, type Clause, type OpenPoint, type UncheckableStatement } from './clause';
 import type { Verdict } from './verdict';
 
-/** A clause with what looking at it came to. */
 export interface ClauseResult {
   readonly clause: Clause;
   readonly verdict: Verdict;
@@ -13,7 +12,6 @@ export interface OpenPointResult {
   readonly seen: string | undefined;
 }
 
-/** Everything that one run found. */
 export interface Findings {
   readonly byPlainHttp: readonly ClauseResult[];
   readonly throughClient: readonly ClauseResult[];
@@ -42,7 +40,6 @@ export function reportOf({ byPlainHttp, throughClient, uncheckable, openPoints }
   ].join('\n');
 }
 
-/** Whether nothing was found that does not hold. */
 export function isConforming({ byPlainHttp, throughClient }: Findings): boolean {
   return [...byPlainHttp, ...throughClient].every(({ verdict }) => verdict.outcome !== 'does not hold');
 }

@@ -10,7 +10,6 @@ import type { Target } from './target';
 import { warmUp } from './warm-up';
 import type { Verdict } from './verdict';
 
-/** How a run goes. */
 export interface RunOptions {
   /** Whether to go through the project's client as well: each paid journey is made a second time. */
   readonly throughClient: boolean;

@@ -21,7 +21,6 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Runs the script in a process of its own. */
 function run(...parameters: readonly string[]): Promise<{ exitCode: unknown; stdout: string; stderr: string }> {
   const script = ['--require', 'tsx/cjs', join(__dirname, 'run.ts'), ...parameters];
   const env = { ...process.env, LONGHAUL_API_KEY: '' };
@@ -70,14 +69,13 @@ describe('the conformance script', () => {
     }
   });
 
-  it.each([
-    { parameters: ['--url', 'not-a-url'], says: '--url is no http or https URL' },
-    { parameters: ['--url', 'http://127.0.0.1:9'], says: 'no API key: give --key-file or set LONGHAUL_API_KEY' },
-    {
-      parameters: ['--url', 'http://127.0.0.1:9', '--paid', '--key-file', keyFile],
-      says: '--paid needs --app, with its --input',
-    },
-  ])('ends with 2 for $parameters', async ({ parameters, says }) => {
-    expect(await run(...parameters)).toEqual({ exitCode: 2, stdout: '', stderr: `${says}\n` });
+  it('ends with 2 when it cannot begin, and says why', async () => {
+    const refusals: readonly (readonly [says: string, ...parameters: string[]])[] = [
+      ['--url is no http or https URL', '--url', 'not-a-url'],
+      ['no API key: give --key-file or set LONGHAUL_API_KEY', '--url', 'http://127.0.0.1:9'],
+      ['--paid needs --app, with its --input', '--url', 'http://127.0.0.1:9', '--paid', '--key-file', keyFile],
+    ];
+    const ends = await Promise.all(refusals.map(([, ...parameters]) => run(...parameters)));
+    expect(ends).toEqual(refusals.map(([says]) => ({ exitCode: 2, stdout: '', stderr: `${says}\n` })));
   });
 });

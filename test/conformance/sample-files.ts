@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 /** What may be uploaded (section 1). */
 export type FileKind = 'image' | 'audio' | 'video';
 
-/** A small file. */
 export interface SampleFile {
   readonly name: string;
   readonly ext: string;

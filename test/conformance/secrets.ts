@@ -7,7 +7,6 @@ export class Secrets {
     if (secret.length >= 8) this.#known.add(secret);
   };
 
-  /** The text without any of them. */
   redact(text: string): string {
     let shown = text.replace(/(https?:\/\/[^\s"'?]*)\?[^\s"']*/g, '$1?[redacted]');
     for (const secret of this.#known) shown = shown.replaceAll(secret, '[redacted]');

@@ -4,7 +4,6 @@ export interface AppRun {
   readonly inputs: Readonly<Record<string, string | number | { readonly file: string }>>;
 }
 
-/** How fast things go at a service. */
 export interface Pace {
   /** Between two polls of a task. @default 1000, as section 8 recommends */
   readonly pollEveryMs: number;
@@ -25,11 +24,9 @@ export interface Target {
   readonly apiKey: string;
   /** Whether tasks may be created, which costs money. */
   readonly mayPay: boolean;
-  /** Whether small files may be uploaded. */
   readonly mayUpload: boolean;
   /** An app that succeeds; best with a number and a file among its inputs. */
   readonly app?: AppRun;
-  /** An app that fails. */
   readonly failingApp?: AppRun;
   /** An app that runs for half a minute or longer. */
   readonly slowApp?: AppRun;
@@ -40,7 +37,6 @@ export interface Target {
   readonly pace: Pace;
 }
 
-/** The pace of the specification. */
 export const specifiedPace: Pace = {
   pollEveryMs: 1_000,
   taskWithinMs: 15 * 60_000,

@@ -9,7 +9,6 @@ import { canReceive, type Target } from './target';
 import { LATE_MS, type UploadJourneys } from './upload-journeys';
 import { NotCheckable } from './verdict';
 
-/** One poll of a task: its detail, and its outputs just after. */
 export interface Poll {
   readonly atMs: number;
   readonly status: string;
@@ -53,13 +52,10 @@ export class TaskJourneys {
     ({ target: this.#target, http: this.#http, uploads: this.#uploads, sink: this.#sink } = parts);
   }
 
-  /** The answer to an asynchronous create. */
   readonly created = once(() => this.#create(asynchronously));
 
-  /** That task, polled until its end. */
   readonly followed = once(async () => this.#follow(await this.created()));
 
-  /** The files of that task's outputs. */
   readonly downloads = once(async (): Promise<readonly Download[]> => {
     const { requestId } = await this.followed();
     const outputs = itemsOf(dataOf(await this.#ask('outputs', requestId))['outputs']);
@@ -163,7 +159,6 @@ export class TaskJourneys {
     return { requestId, whileQueued, polls, canceled, running, later, misnamed, answer, end };
   });
 
-  /** Interrupt and cancel of a task that has succeeded. */
   readonly stoppedAfterEnd = once(async () => {
     const { requestId } = await this.followed();
     return { interrupt: await this.#stop('interrupt', requestId), cancel: await this.#stop('cancel', requestId) };

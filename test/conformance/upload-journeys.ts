@@ -34,7 +34,6 @@ export class UploadJourneys {
   /** The answer to one request for upload credentials. */
   readonly token = once(() => this.askToken(sampleFile('image').name));
 
-  /** One uploaded and committed file of each kind. */
   readonly uploaded = oncePerKey((kind: FileKind) => this.upload(sampleFile(kind)));
 
   /** The files of all kinds, one after the other. */
@@ -42,7 +41,6 @@ export class UploadJourneys {
     return [await this.uploaded('image'), await this.uploaded('audio'), await this.uploaded('video')];
   }
 
-  /** Asks for new upload credentials. */
   async askToken(fileName: string): Promise<Answer> {
     const answer = await this.#http.ask('token', { query: { file_name: fileName, file_type: 'inputs' } });
     const { access_key_id, access_key_secret, security_token } = fieldsOf(dataOf(answer)['file']);
@@ -59,7 +57,6 @@ export class UploadJourneys {
     return { file, put, commit, resource: dataOf(commit), objectKey: target.objectKey };
   }
 
-  /** Asks for a commit. */
   commit(name: string, objectKey: string): Promise<Answer> {
     return this.#http.ask('commit', { body: { name, object_key: objectKey } });
   }

@@ -7,10 +7,8 @@ export type Verdict =
 /** Thrown when a check cannot begin, because something before it went wrong that another clause is about. */
 export class NotCheckable extends Error {}
 
-/** The statement is true of what was seen. */
 export const holds: Verdict = { outcome: 'holds' };
 
-/** The statement is not true of what was seen. */
 export function doesNotHold(seen: string): Verdict {
   return { outcome: 'does not hold', seen };
 }

@@ -224,13 +224,6 @@ describe('an archive in a bucket', () => {
     expect(Object.values(storage.env).filter((value) => value.length > 20 && stderr.includes(value))).toEqual([]);
   });
 
-  it('keeps a worker from starting when the temporary folder cannot be written, and names its variable', async () => {
-    const place = { LONGHAUL_ARCHIVE: `s3://${storage.bucket}/${randomUUID()}`, ...storage.env };
-    const { exitCode, stderr } = await runLonghaul(['worker'], { ...stack.env, ...place, TMPDIR: `${__filename}/tmp` });
-    expect(stderr).toMatch(/LONGHAUL_ARCHIVE: .* the temporary folder .*archive\.test\.ts\/tmp .* set TMPDIR/s);
-    expect(exitCode).toBe(2);
-  });
-
   it('leaves its credentials in no log and in no history', async () => {
     const task = await startSheet();
     await task.result();

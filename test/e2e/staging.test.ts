@@ -104,23 +104,6 @@ describe('files of a caller whose workers are on other machines', () => {
     expect(inputs[0]?.file).toBe(`s3://archive-of-tests/staging/${inputs[0]?.sha256 ?? ''}/rocket.jpg`);
   });
 
-  it('must be there before anything is started', async () => {
-    const before = spent();
-    const end = await longhaul('run', '1', '-i', '1:LoadImage.image=@/nowhere/photo.jpg');
-    expect(end).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/photo\.jpg.*ENOENT/) as string });
-    expect(spent()).toEqual(before);
-  });
-
-  it('need a bucket that takes them', async () => {
-    const input = `1:LoadImage.image=@${join(here.path, 'photos/rocket.jpg')}`;
-    const env = { ...callerEnv, LONGHAUL_STAGING: 's3://no-such-bucket/staging' };
-    const end = await runLonghaul(['run', '1', '-i', input, '--task-queue', stack.taskQueue], env);
-    expect(end.exitCode).toBe(2);
-    expect(end.stderr).toMatch(
-      /LONGHAUL_STAGING: s3:\/\/no-such-bucket\/staging cannot take .*no bucket no-such-bucket/s,
-    );
-  });
-
   it('are put in a bucket that doctor looks at', async () => {
     const doctor = (env: NodeJS.ProcessEnv): Promise<CommandEnd> =>
       runLonghaul(['doctor', '--task-queue', stack.taskQueue], env);

@@ -62,8 +62,10 @@ describe('the trace of a task', () => {
     async (watch) => {
       const parent = newParent();
       const requests = watchRequests(stack.service.url);
+      const before = stack.service.ledger.total('detail');
       const task = await stack.longhaul.start(photoTask(watch), { traceparent: formatTraceparent(parent) });
       await task.result().finally(requests.stop);
+      const polls = stack.service.ledger.total('detail') - before;
       const spans = await traceOf(parent.traceId);
       const run = spans.find(({ name }) => name === 'RunWorkflow:task');
 
@@ -77,26 +79,23 @@ describe('the trace of a task', () => {
       const ofTask = requests.seen.filter(({ path }) => !path.endsWith('/user/metadata'));
       expect(ofTask.filter(({ traceparent = '' }) => !traceparent.startsWith(`00-${parent.traceId}-`))).toEqual([]);
       expect(ofTask.filter(({ traceparent = '' }) => !ids.has(traceparent.split('-')[2] ?? ''))).toEqual([]);
-      expect(ofTask.filter(({ path }) => path.endsWith('/detail')).length).toBeGreaterThan(1);
+
+      // One span for the whole watch, with an event for each state, however often the service is asked.
+      const watches = spans.filter(({ name }) => name === (watch === 'timer' ? 'Watch' : 'RunActivity:watchTask'));
+      expect(polls).toBeGreaterThan(2);
+      expect(watches.map(({ events }) => events.at(-1))).toEqual(['Success']);
+      expect(namesOf(spans).filter((name) => /pollTask|detail/.test(name))).toEqual([]);
+
+      // The lines of the log have its ids: of the workflow, of activities and of requests to the service.
+      const lines = stack.logFiles
+        .flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ trace_id }) => trace_id === parent.traceId);
+      expect(lines.filter(({ span_id }) => !ids.has(String(span_id)))).toEqual([]);
+      const messages = lines.map(({ msg }) => String(msg));
+      expect(messages).toEqual(expect.arrayContaining(['request to the service', 'state', 'archived']));
     },
   );
-
-  it('has one span for the whole watch, with an event for each state, however often the service is asked', async () => {
-    for (const watch of ['timer', 'activity'] as const) {
-      const parent = newParent();
-      const before = stack.service.ledger.total('detail');
-      const task = await stack.longhaul.start(photoTask(watch), { traceparent: formatTraceparent(parent) });
-      await task.result();
-      const polls = stack.service.ledger.total('detail') - before;
-      const spans = await traceOf(parent.traceId);
-      const watches = spans.filter(({ name }) => name === (watch === 'timer' ? 'Watch' : 'RunActivity:watchTask'));
-
-      expect(polls).toBeGreaterThan(2);
-      expect(watches).toHaveLength(1);
-      expect(watches[0]?.events.at(-1)).toBe('Success');
-      expect(namesOf(spans).filter((name) => /pollTask|detail/.test(name))).toEqual([]);
-    }
-  });
 
   it('begins with the workflow without one from the caller, and is named by its run', async () => {
     const task = await stack.longhaul.start(photoTask('activity'));
@@ -121,21 +120,6 @@ describe('the trace of a task', () => {
 
     expect(spans.find(({ name }) => name === 'RunWorkflow:task')?.failure).toBe('TaskRejected');
     expect(JSON.stringify(spans)).not.toMatch(/colour|an-input-of-red/);
-  });
-
-  it('gives the lines of the log its ids: of the workflow, of activities and of requests to the service', async () => {
-    const parent = newParent();
-    await (await stack.longhaul.start(photoTask('activity'), { traceparent: formatTraceparent(parent) })).result();
-    const spans = await traceOf(parent.traceId);
-    const lines = stack.logFiles
-      .flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .filter(({ trace_id }) => trace_id === parent.traceId);
-    const ids = new Set(spans.map(({ spanId }) => spanId));
-
-    expect(lines.filter(({ span_id }) => !ids.has(String(span_id)))).toEqual([]);
-    const messages = lines.map(({ msg }) => String(msg));
-    expect(messages).toEqual(expect.arrayContaining(['request to the service', 'state', 'archived']));
   });
 
   it('stands in the history as a traceparent and nothing else, and the history is replayed without traces', async () => {

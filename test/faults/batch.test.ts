@@ -4,7 +4,6 @@ import { batchSoakTable } from './soak-batch/tables';
 /** How many; `npm run soak:batch` takes thousands. */
 const rows = Number(process.env['ROWS'] ?? 120);
 
-/** Runs a batch under these faults. */
 async function soakOf(size: BatchSoakSize): Promise<BatchSoakReport> {
   const lines: string[] = [];
   const report = await runBatchSoak(size, (line) => lines.push(line));

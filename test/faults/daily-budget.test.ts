@@ -1,59 +1,33 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TemporalAccountDays } from '../../src/client/account-days';
 import type { BatchHandle } from '../../src/client/batch/batch-handle';
 import type { TaskHandle } from '../../src/client/task/task-handle';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { utcDay } from '../../src/money/day-operations';
-import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
 import { PlainClient } from '../integration/reference-service/plain-client';
 import { FaultStack } from './fault-stack';
+import { microsFor, startPricedRows, sumOf, swatch, whenCreated, writePrices } from './priced-rows';
 import { attendRows } from './soak-batch/attend-rows';
 import { faultTuning } from './task-under-test';
 
 /** Of each of the two batches; more of them by `ROWS`. */
 const rowCount = Number(process.env['ROWS'] ?? 24);
 const concurrency = 4;
-const swatch = 5;
-/** Of the price below, in millionths: independent of how Longhaul computes. */
-const microsFor = ({ total_cost_time: ms = NaN }: Readonly<Record<string, number>>): number => 20_000 + 30 * ms;
 const limit = 500_000;
 
 const folder = temporaryFolder();
 const pricesFile = join(folder.path, 'prices.json');
 let stack: FaultStack;
 beforeAll(async () => {
-  writeDailyBudget('0.5EUR');
+  writePrices(pricesFile, '0.5EUR');
   stack = await FaultStack.open({ LONGHAUL_PRICES_FILE: pricesFile });
 }, 300_000);
 afterAll(async () => {
   await stack.close();
   folder.remove();
 });
-
-function writeDailyBudget(amount: string): void {
-  const price = { currency: 'EUR', perTask: '0.02', perMillisecond: '0.00003', costTime: 'total_cost_time' };
-  const dailyBudgets = [{ account: 'default', amount }];
-  writeFileSync(pricesFile, JSON.stringify({ prices: [{ webAppId: swatch, ...price }], dailyBudgets }));
-}
-
-/** Rows whose costs differ: each runs for another time at the service. */
-async function startBatch(id: string): Promise<BatchHandle> {
-  const file = join(stack.parts.inputs, `${id}.jsonl`);
-  const lines = Array.from({ length: rowCount }, (_, index) => {
-    const inputs = { '2:Wait.seconds': ((index * 7) % 10) / 10 };
-    return `${JSON.stringify({ key: `row-${index}`, inputs, tuning: faultTuning })}\n`;
-  });
-  writeFileSync(file, lines.join(''));
-  const common = { webAppId: swatch };
-  const where = { folder: stack.parts.inputs, name: id };
-  const { rows } = await prepareRows(readRows(rowFileAt(file), { common }), where);
-  if (rows === null) throw new Error('no row is good');
-  const tuning = { refillMs: 100, pollEveryMs: 2_000, retryMaxMs: 1_000, recordRows: 5, continueAsNewAfterEvents: 100 };
-  return await stack.parts.longhaul.startBatch({ id, rows, concurrency, tuning });
-}
 
 /** What the service itself says that its tasks cost, by the day on which it created them. */
 async function costsAtTheService(): Promise<ReadonlyMap<string, readonly number[]>> {
@@ -64,8 +38,7 @@ async function costsAtTheService(): Promise<ReadonlyMap<string, readonly number[
     // Whatever was created ends within a second or two; until then it has no cost.
     const micros = await eventually(
       async () => {
-        const { cost_times } = await plain.detail(requestId);
-        const cost = microsFor(cost_times as Record<string, number>);
+        const cost = microsFor((await plain.detail(requestId))['cost_times']);
         return !Number.isNaN(cost) && cost;
       },
       { what: `the end of ${requestId}` },
@@ -74,10 +47,6 @@ async function costsAtTheService(): Promise<ReadonlyMap<string, readonly number[
     costs.set(day, [...(costs.get(day) ?? []), Number(micros)]);
   }
   return costs;
-}
-
-function sumOf(costs: readonly number[]): number {
-  return costs.reduce((total, micros) => total + micros, 0);
 }
 
 /**
@@ -105,11 +74,6 @@ async function whenReached(...batches: readonly BatchHandle[]): Promise<void> {
 function createdUntil(day: string): number {
   const entries = stack.parts.service.ledger.entries({ endpoint: 'create' });
   return entries.filter(({ at }) => utcDay(Date.parse(at)) <= day).length;
-}
-
-async function whenCreated(creates: number): Promise<void> {
-  const { ledger } = stack.parts.service;
-  await eventually(() => ledger.total('create') >= creates, { withinMs: 120_000, what: `${creates} creates` });
 }
 
 /** Each day by itself: a test may run at midnight. */
@@ -165,21 +129,19 @@ async function startUntilRefused(): Promise<TaskHandle> {
 
 describe('two batches on one account’s daily budget', () => {
   it('stay within it while the worker is killed twice and Temporal once, and go on once it is raised', async () => {
-    const batches = [await startBatch('one'), await startBatch('two')];
-    await whenCreated(4);
-    await stack.killWorker();
-    await stack.startWorker();
-    await whenCreated(8);
-    await stack.temporal.kill();
-    await stack.temporal.startAgain();
+    const startRows = (id: string): Promise<BatchHandle> => startPricedRows(stack, { id, rowCount, concurrency });
+    const batches = [await startRows('one'), await startRows('two')];
+    await whenCreated(stack, 4);
+    await stack.killWorkerAndStartAgain();
+    await whenCreated(stack, 8);
+    await stack.killTemporalAndStartAgain();
     await whenReached(...batches);
     await expectBound();
     await whenSettled();
 
     const day = utcDay(Date.now());
     expect(createdUntil(day)).toBeLessThan(2 * rowCount);
-    await stack.killWorker();
-    await stack.startWorker();
+    await stack.killWorkerAndStartAgain();
     // One that is no row waits as well, and can be stopped before it is paid.
     const task = await startUntilRefused();
     const creates = createdUntil(day);
@@ -188,9 +150,8 @@ describe('two batches on one account’s daily budget', () => {
     await whenReached(...batches);
     expect(createdUntil(day)).toBe(creates);
 
-    writeDailyBudget('1000EUR');
-    await stack.stopWorker();
-    await stack.startWorker();
+    writePrices(pricesFile, '1000EUR');
+    await stack.stopWorkerAndStartAgain();
     for (const batch of batches) await batch.resume();
     for (const batch of batches) {
       await eventually(

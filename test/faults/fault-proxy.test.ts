@@ -17,7 +17,6 @@ afterEach(async () => {
   await server.close();
 });
 
-/** The answer's text, or the code of the error in its place. */
 async function ask(path: string, content = ''): Promise<string> {
   const url = `http://127.0.0.1:${proxy.port}${path}`;
   try {

@@ -89,13 +89,20 @@ export class FaultStack {
     this.#receiver = this.#observed('receiver', await this.parts.startReceiver(receiverOnly(this.#env)));
   }
 
-  killWorker(): Promise<void> {
-    return this.#end(this.#worker, 'SIGKILL');
+  async killWorkerAndStartAgain(): Promise<void> {
+    await this.#end(this.#worker, 'SIGKILL');
+    await this.startWorker();
   }
 
-  /** As a deployment does it; resolves when the worker has ended by itself. */
-  stopWorker(): Promise<void> {
-    return this.#end(this.#worker, 'SIGTERM');
+  /** As a deployment does it: the worker has ended by itself before the next one starts. */
+  async stopWorkerAndStartAgain(): Promise<void> {
+    await this.#end(this.#worker, 'SIGTERM');
+    await this.startWorker();
+  }
+
+  async killTemporalAndStartAgain(): Promise<void> {
+    await this.temporal.kill();
+    await this.temporal.startAgain();
   }
 
   killReceiver(): Promise<void> {
@@ -140,12 +147,6 @@ export class FaultStack {
 
 /** A receiver has no key of the service, and warns of variables that it does not know. */
 function receiverOnly(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const notItsOwn = [
-    'LONGHAUL_SERVICE_URL',
-    'LONGHAUL_API_KEY',
-    'LONGHAUL_ARCHIVE',
-    'LONGHAUL_INPUT_ROOTS',
-    'LONGHAUL_PRICES_FILE',
-  ];
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !notItsOwn.includes(name)));
+  const notItsOwn = /^LONGHAUL_(SERVICE_URL|API_KEY|ARCHIVE|INPUT_ROOTS|PRICES_FILE)$/;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !notItsOwn.test(name)));
 }

@@ -22,18 +22,9 @@ export async function injectProcessFault(what: ProcessFault, stack: FaultStack, 
 }
 
 const injections: Record<ProcessFault, (stack: FaultStack, tasks: HeldTasks, goOn: () => void) => Promise<void>> = {
-  'the worker is killed': async (stack) => {
-    await stack.killWorker();
-    await stack.startWorker();
-  },
-  'the worker is told to stop': async (stack) => {
-    await stack.stopWorker();
-    await stack.startWorker();
-  },
-  'Temporal is killed and started again': async ({ temporal }) => {
-    await temporal.kill();
-    await temporal.startAgain();
-  },
+  'the worker is killed': (stack) => stack.killWorkerAndStartAgain(),
+  'the worker is told to stop': (stack) => stack.stopWorkerAndStartAgain(),
+  'Temporal is killed and started again': (stack) => stack.killTemporalAndStartAgain(),
   'the callback receiver is killed': async (stack, tasks, goOn) => {
     await stack.killReceiver();
     goOn();

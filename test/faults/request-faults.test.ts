@@ -3,7 +3,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FaultedTask, type RequestFaultName, startWithFault, haveHit } from './start-with-fault';
 import { FaultStack } from './fault-stack';
-import { requestFaults, cellsOf, nameOf, type Step } from './matrix';
+import { requestFaults, cellsOf, nameOf, processFaults, type Step, steps } from './matrix';
 import { brokenPromises } from './promises';
 import { followToEnd, statusOf } from './follow-to-end';
 import { TaskUnderTest } from './task-under-test';
@@ -14,6 +14,13 @@ beforeAll(async () => {
   stack = await FaultStack.open();
 });
 afterAll(() => stack.close());
+
+it('every fault meets a task at some step, and at every step some fault does', () => {
+  const rows = Object.values({ ...processFaults, ...requestFaults });
+  expect(rows.filter((row) => cellsOf(row).length === 0)).toEqual([]);
+  const held = new Set(rows.flatMap((row) => cellsOf(row).map(({ step }) => step)));
+  expect([...held].sort()).toEqual([...steps].sort());
+});
 
 describe.each(Object.keys(requestFaults) as RequestFaultName[])('when %s', (fault) => {
   const cells = cellsOf(requestFaults[fault]);

@@ -1,14 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { type ReceivedRequest, startHttpServer, type TestHttpServer } from '../support/start-http-server';
 
-/** Endpoints of the service, and of its storage. */
 export const echoEndpoints = [
   // The last one closes the limiter, which holds up whoever comes after it.
   ...['token', 'put', 'commit', 'list', 'detail', 'cancel', 'outputs', 'file', 'create'],
 ] as const;
 export type EchoEndpoint = (typeof echoEndpoints)[number];
 
-/** How a request fails. */
 export const failureKinds = [
   ...['http400', 'http401', 'http403', 'http404', 'http409', 'http429', 'http500', 'http503', 'redirect'],
   ...['refusal', 'rubbish', 'misshapen', 'cutBody', 'brokenChunks', 'noHttp'],

@@ -12,7 +12,7 @@ import { forgettingMs, forgetWorkflow } from '../support/forget-workflow';
 import { failureOf, fastTuning } from '../support/task-environment';
 import { TaskStack } from '../support/task-stack';
 
-/* The rows of the table in docs/reference/contract.md, each by Temporal's own client, without a memo. */
+/* Starts by Temporal’s own client, without a memo, beside Longhaul’s; test/languages/same-key has the whole table. */
 
 let stack: TaskStack;
 let longhaul: Longhaul;
@@ -32,8 +32,6 @@ interface Policies {
 const same = { webAppId: 5, inputs: { '2:Wait.seconds': 0 } };
 const other = { webAppId: 5, inputs: { '2:Wait.seconds': 1 } };
 const long = { webAppId: 5, inputs: { '2:Wait.seconds': 3_600 } };
-/** Its app fails. */
-const failing = { webAppId: 3, inputs: { '1:LoadImage.image': { file: 'rocket.jpg' } } };
 const invalid = { webAppId: 5, inputs: 'none' };
 const tuning = { ...fastTuning, createTimeoutMs: 3_000 };
 
@@ -58,15 +56,6 @@ async function running(key: string): Promise<{ task: Task; requestId: string }> 
 }
 
 describe('a start under the id of a task that runs', () => {
-  it('is refused by Temporal, unless it says otherwise', async () => {
-    const key = randomUUID();
-    const { task } = await running(key);
-    for (const reuse of ['ALLOW_DUPLICATE', 'ALLOW_DUPLICATE_FAILED_ONLY', 'REJECT_DUPLICATE'] as const) {
-      await expect(start(key, other, { reuse })).rejects.toThrow(WorkflowExecutionAlreadyStartedError);
-    }
-    await task.cancel();
-  });
-
   it('with USE_EXISTING is given the task that runs, whatever its input; Longhaul’s client compares', async () => {
     const key = randomUUID();
     const { task } = await running(key);
@@ -92,16 +81,7 @@ describe('a start under the id of a task that runs', () => {
   });
 });
 
-describe('a start under the id of a task that succeeded', () => {
-  it.each(['ALLOW_DUPLICATE_FAILED_ONLY', 'REJECT_DUPLICATE'] as const)(
-    'with %s is refused by Temporal',
-    async (reuse) => {
-      const key = randomUUID();
-      await (await start(key, same)).result();
-      await expect(start(key, same, { reuse })).rejects.toThrow(WorkflowExecutionAlreadyStartedError);
-    },
-  );
-
+describe('a start under the id of a task that is over', () => {
   it('gets the same task with the same input, and is refused with another one, which is never paid', async () => {
     const key = randomUUID();
     const { requestId } = await (await start(key, same)).result();
@@ -112,35 +92,7 @@ describe('a start under the id of a task that succeeded', () => {
   });
 });
 
-describe('a start under the id of a task that failed', () => {
-  it('with REJECT_DUPLICATE is refused by Temporal', async () => {
-    const key = randomUUID();
-    expect((await failureOf(await start(key, failing))).type).toBe('TaskFailed');
-    await expect(start(key, failing, { reuse: 'REJECT_DUPLICATE' })).rejects.toThrow(
-      WorkflowExecutionAlreadyStartedError,
-    );
-  });
-
-  it.each(['ALLOW_DUPLICATE', 'ALLOW_DUPLICATE_FAILED_ONLY'] as const)(
-    'with %s gets the same failed task, and is refused with another input',
-    async (reuse) => {
-      const key = randomUUID();
-      await failureOf(await start(key, failing));
-      const before = creates();
-      expect((await failureOf(await start(key, failing, { reuse }))).type).toBe('TaskFailed');
-      expect((await failureOf(await start(key, other, { reuse }))).type).toBe('InputChanged');
-      expect(creates()).toBe(before);
-    },
-  );
-});
-
 describe('a start under the id of a task that ended as InputInvalid', () => {
-  it.each(['ALLOW_DUPLICATE', 'ALLOW_DUPLICATE_FAILED_ONLY'] as const)('with %s is a first start', async (reuse) => {
-    const key = randomUUID();
-    expect((await failureOf(await start(key, invalid))).type).toBe('InputInvalid');
-    expect(await (await start(key, same, { reuse })).result()).toMatchObject({ status: 'Success' });
-  });
-
   it('with REJECT_DUPLICATE is refused by Temporal; Longhaul’s client starts it', async () => {
     const key = randomUUID();
     await failureOf(await start(key, invalid));

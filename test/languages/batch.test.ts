@@ -127,43 +127,26 @@ describe.each(languages)('$name', (language) => {
       { exitCode: 0, last: { success: 1 } },
     ]);
   });
-
-  it('shows why a batch cannot go on by the type of its failure', async () => {
-    const id = randomUUID();
-    const { exitCode, last } = await run({ id, rows: await prepare(id, [0]), budget: '1EUR', tuning });
-    expect({ exitCode, last }).toMatchObject({ exitCode: 1, last: { type: 'BudgetUnusable' } });
-  });
 });
 
 describe('a batch fails as the schema has it', () => {
-  it('as InputInvalid, with every problem', async () => {
-    const id = randomUUID();
-    const failure = await failureOf(await start(id, { id, rows: 3, concurrency: 0 }));
-    expect(failure).toMatchObject({ type: 'InputInvalid', details: { problems: [anyText, anyText] } });
+  async function expectFailure(id: string, input: object, expected: object): Promise<void> {
+    const failure = await failureOf(await start(id, { id, ...input }));
+    expect(failure).toMatchObject(expected);
     expect(schemaProblems('BatchFailure', failure)).toBe('');
-  });
+  }
 
-  it('as InputUnusable, when its prepared rows are not what they were', async () => {
-    const id = randomUUID();
-    const rows = await prepare(id, [0]);
+  it('as InputInvalid, InputUnusable, RowsChanged and BudgetUnusable, with its details', async () => {
+    const [invalid, changed, budget] = [randomUUID(), randomUUID(), randomUUID()];
+    const details = { problems: [anyText, anyText] };
+    await expectFailure(invalid, { rows: 3, concurrency: 0 }, { type: 'InputInvalid', details });
+    await (await start(changed, { id: changed, rows: await prepare(changed, [0]), tuning })).result();
+    const rows = await prepare(changed, [1]);
+    const changedRows = [{ key: 'row-0' }];
+    await expectFailure(changed, { rows, tuning }, { type: 'RowsChanged', details: { changed: 1, changedRows } });
+    const unpriced = { rows: await prepare(budget, [0]), budget: '1EUR', tuning };
+    await expectFailure(budget, unpriced, { type: 'BudgetUnusable' });
     writeFileSync(rows.location, 'something else');
-    const failure = await failureOf(await start(id, { id, rows, tuning }));
-    expect(failure).toMatchObject({ type: 'InputUnusable' });
-    expect(schemaProblems('BatchFailure', failure)).toBe('');
-  });
-
-  it('as RowsChanged, when rows differ from what was run under their keys', async () => {
-    const id = randomUUID();
-    await (await start(id, { id, rows: await prepare(id, [0]), tuning })).result();
-    const failure = await failureOf(await start(id, { id, rows: await prepare(id, [1]), tuning }));
-    expect(failure).toMatchObject({ type: 'RowsChanged', details: { changed: 1, changedRows: [{ key: 'row-0' }] } });
-    expect(schemaProblems('BatchFailure', failure)).toBe('');
-  });
-
-  it('as BudgetUnusable, when a price is not known', async () => {
-    const id = randomUUID();
-    const failure = await failureOf(await start(id, { id, rows: await prepare(id, [0]), budget: '1EUR', tuning }));
-    expect(failure).toMatchObject({ type: 'BudgetUnusable' });
-    expect(schemaProblems('BatchFailure', failure)).toBe('');
+    await expectFailure(randomUUID(), { rows, tuning }, { type: 'InputUnusable' });
   });
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { searchAttributes } from '../../src/contract/search-attributes';
 import type { TaskResult } from '../../src/contract/task-result';
 import type { TaskStatus } from '../../src/contract/task-messages';
 import { schemaProblems } from '../support/contract-schema';
@@ -61,15 +60,6 @@ describe.each(languages)('$name', (language: Language) => {
     expect(await readFile(manifest ?? '', 'utf8')).toContain(outputs[0]?.sha256);
   });
 
-  it('starts a task with the tags that lists find it by', async () => {
-    const key = randomUUID();
-    const tags = [`customer:${key.slice(0, 8)}`, 'spring'];
-    const end = await run('start-task', [key, JSON.stringify(quick), ...tags]);
-    expect(end).toMatchObject({ exitCode: 0, stderr: '' });
-    const { typedSearchAttributes } = await stack.client.workflow.getHandle(`task:${key}`).describe();
-    expect(typedSearchAttributes.get(searchAttributes.tags)).toEqual(tags);
-  });
-
   it('finds the same task by its key, pays once, and refuses another input', async () => {
     const key = randomUUID();
     const first = resultOf(await start(key, quick));
@@ -107,15 +97,6 @@ describe.each(languages)('$name', (language: Language) => {
     await eventually(refused, { what: 'the cancel not to apply' });
     expect(await run('stop-task', [key, 'interrupt'])).toMatchObject({ exitCode: 0, stderr: '' });
     expect(resultOf(await end)).toMatchObject({ status: 'Canceled' });
-  });
-
-  it('cancels a task that queues', async () => {
-    const key = randomUUID();
-    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
-    const end = start(key, long);
-    await whenStatusIs(key, 'Queuing');
-    expect(await run('stop-task', [key, 'cancel'])).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(resultOf(await end)).toMatchObject({ status: 'Canceled', outputs: [] });
   });
 
   it('adopts a task by its request id, twice the same, and pays nothing', async () => {
@@ -181,19 +162,5 @@ describe('what surprises a backend', () => {
       last: { type: 'InputInvalid', message: expect.stringContaining(words) as string },
     });
     await expect(statusOf(key)).rejects.toThrow(/did not register a handler/);
-  });
-
-  it('a task that was started without search attributes has them all, and the summary of its starter', async () => {
-    const key = randomUUID();
-    await runExample(stack, python, 'start-task', [key, JSON.stringify(quick)]);
-    const { typedSearchAttributes, staticSummary } = await stack.client.workflow
-      .getHandle(`task:${key}`)
-      .describe()
-      .then(async (described) => ({ ...described, staticSummary: await described.staticSummary() }));
-    const names = typedSearchAttributes.getAll().map(({ key: { name } }) => name);
-    expect(names).toEqual(
-      expect.arrayContaining(['LonghaulStatus', 'LonghaulApp', 'LonghaulRequestId', 'LonghaulAccount']),
-    );
-    expect(staticSummary).toBe(`Task ${key}`);
   });
 });

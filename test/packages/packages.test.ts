@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNodeRelease, nodeReleases } from '../../tools/node-release';
 import { writeCodecKeys, newCodecKey } from '../support/codec-keys';
@@ -106,33 +106,6 @@ describe('an installation', () => {
     const [command] = /find node_modules.*/.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
     execFileSync('sh', ['-c', command ?? 'false'], { cwd: worker.folder });
     expect(worker.sizeMb()).toBeLessThanOrEqual(195);
-  });
-
-  it('of the worker has what its guides copy from: the manifests, the unit for systemd, the settings', () => {
-    const has = (path: string): boolean => existsSync(join(worker.folder, 'node_modules/longhaul', path));
-    const copied = ['.env.example', 'kubernetes/production/kustomization.yaml', 'systemd/longhaul-worker.service'];
-    const paths = [...copied, 'systemd/longhaul'].map((path) => (path.startsWith('.') ? path : `deploy/${path}`));
-    expect(paths.filter((path) => !has(path))).toEqual([]);
-  });
-
-  it('has the licences of what is inlined in it', () => {
-    const licences = (project: ConsumerProject, name: string): string =>
-      readFileSync(join(project.folder, 'node_modules', name, 'lib/third-party-licences.txt'), 'utf8');
-    expect(licences(client, '@longhaul/client')).toMatch(/^zod \d.*\n\nMIT License\n/m);
-    expect(licences(worker, 'longhaul')).toMatch(/^@aws-sdk\/client-s3 \d/m);
-    expect(licences(worker, 'longhaul')).toMatch(/^@opentelemetry\/sdk-trace \d/m);
-  });
-});
-
-describe('the entries of an installation', () => {
-  it.each([
-    ['@longhaul/client', () => client],
-    ['longhaul', () => worker],
-  ])('of %s have one class of the error for configuration', (name, project) => {
-    const script = `const one = require('${name}').ConfigError; const other = require('${name}/files').ConfigError;
-      console.log(typeof one, one === other);`;
-    const { folder: cwd } = project();
-    expect(execFileSync(process.execPath, ['-e', script], { cwd, encoding: 'utf8' })).toBe('function true\n');
   });
 });
 

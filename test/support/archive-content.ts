@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Archive } from '../../src/storage/archive/archive';
 
-/** SHA-256 of a content, in hex. */
 export function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
@@ -12,7 +11,6 @@ export function stream(...chunks: string[]): Readable {
   return Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
 }
 
-/** The names of an archive's files, in order. */
 export async function listed(archive: Archive, folder = ''): Promise<string[]> {
   const names: string[] = [];
   for await (const { name } of archive.list(folder)) names.push(name);

@@ -73,7 +73,6 @@ export async function archiveBatch(archive: Archive, batchId: string, keys: read
   return lines;
 }
 
-/** Writes `results.jsonl`. */
 export async function writeResults(archive: Archive, batchId: string, lines: readonly ResultLine[]): Promise<void> {
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   await archive.replace(`batches/${batchId}/results.jsonl`, text);

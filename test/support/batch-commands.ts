@@ -12,7 +12,6 @@ export class BatchCommands {
     this.#stack = stack;
   }
 
-  /** Writes a row file where the workers may read it. */
   rowFile(name: string, lines: readonly string[]): string {
     const file = join(this.#stack.inputs, name);
     writeFileSync(file, `${lines.join('\n')}\n`);
@@ -30,12 +29,10 @@ export class BatchCommands {
   }
 }
 
-/** What a command told with `--json`. */
 export function eventsOf(end: CommandEnd): Record<string, unknown>[] {
   return linesOf(end).map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** The last of it. */
 export function endedOf(end: CommandEnd): BatchResult & { event: string } {
   return JSON.parse(linesOf(end).at(-1) ?? '') as BatchResult & { event: string };
 }

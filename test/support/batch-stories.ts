@@ -15,7 +15,6 @@ import type { RunningBatch } from './task-environment';
 
 /** One way in which a batch can go, recorded for replays. */
 export interface BatchStory {
-  /** Also the name of its recorded history. */
   readonly name: string;
   readonly rows: number;
   readonly input: Partial<BatchInput>;
@@ -33,7 +32,6 @@ function endAtOnce(batch: FakeBatch): () => Promise<void> {
   return idle;
 }
 
-/** Waits until a step is being tried again. */
 async function whenFailing(batch: FakeBatch, step: keyof BatchActivities): Promise<void> {
   await eventually(() => (batch.failures.get(step) ?? 0) > 1);
 }

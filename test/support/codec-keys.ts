@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { CodecKeys } from '../../src/config/codec-keys';
 import { Secret } from '../../src/config/secret';
 
-/** A key as the file of keys has it. */
 export function newCodecKey(): string {
   return randomBytes(32).toString('base64');
 }

@@ -26,9 +26,7 @@ export interface AttemptInfo {
   readonly onHeartbeat?: (details: unknown) => void;
 }
 
-/** What is seen of an attempt. */
 export interface ObservedAttempt {
-  /** Absent when the attempt failed. */
   readonly outcome?: CreateTaskResult;
   /** That Temporal retries. */
   readonly failure?: ApplicationFailure;
@@ -36,7 +34,6 @@ export interface ObservedAttempt {
   readonly confirmed: readonly unknown[];
   /** What was told afterwards. */
   readonly heartbeats: readonly unknown[];
-  /** The limiter of its worker, afterwards. */
   readonly limiter: CreateLimiterView;
 }
 

@@ -130,7 +130,6 @@ class Scheduled {
     return this.#current;
   }
 
-  /** Its attempt is over, or counts for nothing any more. */
   end(): void {
     this.#current = undefined;
   }
@@ -149,7 +148,6 @@ class Course {
   readonly #workflowId = `task:${randomUUID()}`;
   readonly #archives: readonly [FolderArchive, FolderArchive];
   readonly #answer: Answer;
-  /** What must not be. */
   readonly wrong: object[] = [];
 
   readonly #isUnheard: boolean;

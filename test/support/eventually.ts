@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long and how often `eventually` tries. */
 export interface EventuallyOptions {
   /** Deadline, from the call on, with room for a busy machine. @default 60000 */
   readonly withinMs?: number;
-  /** Pause between two tries. @default 50 */
   readonly everyMs?: number;
   /** What is waited for, for the message of the failure. @default "the condition" */
   readonly what?: string;

@@ -5,7 +5,6 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { errorCode } from '../../src/core/text';
 import { listFiles } from './list-files';
 
-/** A text that was found somewhere. */
 export interface Evidence {
   /** Where it was, for the message of a failed test. */
   readonly where: string;

@@ -19,12 +19,10 @@ import { watchParts } from './watch-parts';
 /** What one attempt to create does: an outcome (one that is retried becomes a failure), a thrown error, or whatever a test needs it to do. */
 export type CreateStep = CreateOutcome | Error | (() => Promise<CreateOutcome>);
 
-/** What the fake service is asked; tests count and read it. */
 export interface Calls {
   uploads: string[];
   commits: string[];
   creates: CreateTaskInput[];
-  /** How often a create was held back by the limiter. */
   heldBack: number;
   createdAtMs: number[];
   polls: number;

@@ -76,7 +76,6 @@ export function rowEnd(key: string, more: Partial<RowEnd> = {}): RowEnd {
 export class FakeBatch {
   readonly id: string;
   readonly input: BatchInput;
-  /** Keys in the order in which they were started. */
   readonly started: string[] = [];
   readonly recorded: RowRecord[] = [];
   readonly stopped: string[] = [];
@@ -84,17 +83,13 @@ export class FakeBatch {
   states: PollRowsResult['states'];
   /** Which rows that run cannot go on. */
   heldUp: PollRowsResult['heldUp'];
-  /** Rows whose tasks run. */
   readonly running = new Map<string, RunningRow>();
-  /** The most that ever ran at the same time. */
   peak = 0;
   /** Ends a row as soon as it is started; `undefined` lets it run. */
   endsAtOnce: (row: RunningRow) => RowEnd | undefined = () => undefined;
   /** Ends that only a poll finds. */
   readonly silent = new Map<string, RowEnd>();
-  /** How rows ended, by key. */
   readonly #ends = new Map<string, RowEnd>();
-  /** The same in their order. */
   readonly #told: RowEnd[] = [];
   /** How often the batch had itself canceled. */
   canceled = 0;
@@ -114,15 +109,12 @@ export class FakeBatch {
   dailyWaitMs = 60_000;
   /** Rows that are on record as succeeded. */
   readonly onRecord = new Set<string>();
-  /** Every call of `openBatch`. */
   readonly opens: OpenBatchInput[] = [];
-  /** Every call of `startRows`. */
   readonly starts: StartRowsInput[] = [];
   /** Steps that fail, and are tried again, until they are taken out of here. */
   readonly failing = new Set<keyof BatchActivities>();
   /** So many rows are started by a `startRows` that fails. */
   startedByFailure = 0;
-  /** Attempts of each step that failed. */
   readonly failures = new Map<keyof BatchActivities, number>();
   readonly #client: Client;
   readonly #pageRows: number;
@@ -193,7 +185,6 @@ export class FakeBatch {
     },
   };
 
-  /** Ends a row. */
   end(end: RowEnd): void {
     if (this.running.delete(end.key)) this.#ends.set(end.key, end);
     this.#told.push(end);

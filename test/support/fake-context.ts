@@ -52,7 +52,6 @@ export function screenLines(text: string): string[] {
 
 const controlOrText = new RegExp(`(${escape}(?:\\[\\??(\\d*)([A-Za-z])|[78]))|\\n|[^\\n${escape}]+`, 'g');
 
-/** A process by hand. */
 export class FakeContext implements CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd = '/home/ada';

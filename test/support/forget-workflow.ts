@@ -7,10 +7,7 @@ export const forgettingMs = 240_000;
 /** Makes Temporal forget a workflow, as it does by itself when its retention is over. */
 export async function forgetWorkflow(client: Client, workflowId: string): Promise<void> {
   const { workflowService, options } = client;
-  await workflowService.deleteWorkflowExecution({
-    namespace: options.namespace,
-    workflowExecution: { workflowId },
-  });
+  await workflowService.deleteWorkflowExecution({ namespace: options.namespace, workflowExecution: { workflowId } });
   await eventually(
     () =>
       client.workflow

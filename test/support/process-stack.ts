@@ -16,7 +16,6 @@ import type { Closer } from './task-stack';
 import { temporaryFolder } from './temporary-folder';
 import { connectClient, temporalAddress } from './temporal-connection';
 
-/** Settings of {@link ProcessStack.open}. */
 export interface ProcessStackOptions {
   readonly service?: ReferenceServiceSettings;
   /** `host:port` of the Temporal to use. @default the one that all suites share */
@@ -36,7 +35,6 @@ export class ProcessStack {
   readonly longhaul: Longhaul;
   /** Environment of the worker and the commands. */
   readonly env: NodeJS.ProcessEnv;
-  /** The archive's folder. */
   readonly archive: string;
   /** The folder that input files may lie in. */
   readonly inputs: string;
@@ -128,12 +126,7 @@ export class ProcessStack {
   ): Promise<SupervisedProcess> {
     const logFile = join(this.#folder, `${command}-${this.logFiles.length + 1}.log`);
     this.logFiles.push(logFile);
-    const started = await supervise({
-      ...toCommand([command, ...args]),
-      env,
-      cwd: join(__dirname, '../..'),
-      logFile,
-    });
+    const started = await supervise({ ...toCommand([command, ...args]), env, cwd: join(__dirname, '../..'), logFile });
     this.#processes.add(started);
     const message = `"msg":"${command.replace('-', ' ')} started"`;
     await eventually(() => !started.isRunning() || started.output().includes(message), {
@@ -144,7 +137,6 @@ export class ProcessStack {
     return started;
   }
 
-  /** Runs `longhaul` with these arguments. */
   run(...args: string[]): Promise<CommandEnd> {
     return runLonghaul(args, this.env);
   }

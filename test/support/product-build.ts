@@ -85,10 +85,7 @@ export async function changeBuild(
   const sources = workflowSources(join(folder, 'src'));
   const bundle = await bundleWorkflowCode({ ...sources, logger: new DefaultLogger('WARN') });
   writeFileSync(join(folder, 'lib/workflow-bundle.js'), bundle.code);
-  return {
-    folder,
-    toCommand: (args) => ({ command: process.execPath, args: [join(folder, 'lib/cli.js'), ...args] }),
-  };
+  return { folder, toCommand: (args) => ({ command: process.execPath, args: [join(folder, 'lib/cli.js'), ...args] }) };
 }
 
 /** The bundle of the sources that all suites of a run share, or one made now where no global setup made it. */

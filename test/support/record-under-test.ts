@@ -112,12 +112,7 @@ export class RecordUnderTest {
 
   /** Its rows must not get as far as a task. */
   async start(rows: RowsReference, more: Partial<StartRowsInput> = {}): Promise<StartRowsResult> {
-    const choice = {
-      cursor: { page: 0, skip: 0 },
-      limit: 1,
-      mode: 'new',
-      choice: {},
-    } as const;
+    const choice = { cursor: { page: 0, skip: 0 }, limit: 1, mode: 'new', choice: {} } as const;
     const defaults = { archive: '', watch: 'activity', names: null } as const;
     return await this.#run(this.#activities.startRows, { id: 'b', rows, ...choice, defaults, ...more });
   }
@@ -126,12 +121,10 @@ export class RecordUnderTest {
     return await this.#run(this.#activities.reportBatch, { id: 'b', rows, ...more });
   }
 
-  /** The archive's name of a page of the record. */
   pageName({ digest }: Pick<RowsReference, 'digest'>, page: number, id = 'b'): string {
     return `batches/${id}/results/${digest.slice(0, 12)}/${page}.jsonl`;
   }
 
-  /** The lines of a page of the record. */
   async page(rows: RowsReference, page: number): Promise<unknown[]> {
     return linesOf((await this.archive.read(this.pageName(rows, page)))?.toString('utf8') ?? '');
   }
@@ -149,7 +142,6 @@ export class RecordUnderTest {
   }
 }
 
-/** The lines of a file of JSON lines. */
 export async function jsonLines(path: string): Promise<unknown[]> {
   return linesOf(await readFile(path, 'utf8'));
 }

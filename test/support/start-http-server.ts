@@ -62,7 +62,6 @@ export async function startHttpServer(
   };
 }
 
-/** Answers with JSON. */
 export function replyJson(response: ServerResponse, status: number, body: unknown, headers: object = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }

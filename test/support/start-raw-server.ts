@@ -4,15 +4,12 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 export interface RawServer {
   readonly port: number;
   readonly url: string;
-  /** Everything that was received, over all connections. */
   readonly received: () => string;
   readonly connectionCount: () => number;
-  /** Connections that are open now. */
   readonly openCount: () => number;
   readonly close: () => Promise<void>;
 }
 
-/** What a raw server does with a connection. */
 export interface RawBehaviour {
   readonly onConnection?: (socket: Socket) => void;
   /** Called for the first bytes of each connection. */

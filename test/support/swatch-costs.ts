@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** An app of the reference service. */
 export const swatch = 5;
 
 const price = { currency: 'EUR', perTask: '0.02', perMillisecond: '0.000003', costTime: 'total_cost_time' };

@@ -42,10 +42,8 @@ const smallTask = {
   inputs: { '1:LoadImage.image': { file: 'photo.jpg' }, '2:ImageScale.width': 512 },
 } as const;
 
-/** A `task` workflow under test. */
 export type RunningTask = WorkflowHandle<(input: TaskInput) => Promise<TaskResult>>;
 
-/** A `batch` workflow under test. */
 export type RunningBatch = WorkflowHandleWithFirstExecutionRunId<(input: BatchInput) => Promise<BatchResult>>;
 
 /** The same, as it was started here: it knows its first run. */
@@ -54,7 +52,6 @@ export type StartedTask = WorkflowHandleWithFirstExecutionRunId<(input: TaskInpu
 /** Fields of a task's input that differ from those of {@link smallTask} and {@link fastTuning}; may be malformed. */
 export type TestInput = Partial<TaskInput> & Record<string, unknown>;
 
-/** Starts a task on the workers that run. */
 export type StartTask = (input: TestInput, workflowId?: string) => Promise<StartedTask>;
 
 /** The only id that the workflow of a row may have, or one that no other task has. */

@@ -15,13 +15,10 @@ import { fastTuning, type RunningTask, testWorkflowId } from './task-environment
 import { temporaryFolder } from './temporary-folder';
 import { connectClient, temporalAddress } from './temporal-connection';
 
-/** The folder of photos that come with the project. */
 export const photoFolder = join(__dirname, '../../examples/photos');
 
-/** Ends one part of a stack. */
 export type Closer = () => Promise<void> | void;
 
-/** Settings of {@link TaskStack.open}. */
 export interface TaskStackOptions {
   readonly service?: ReferenceStackOptions;
   /** Over the worker's environment. */
@@ -34,7 +31,6 @@ export class TaskStack {
   readonly client: Client;
   /** The archive's folder, unless the worker's environment names a bucket. */
   readonly archive: string;
-  /** The worker's log, line by line. */
   readonly log: string[];
   readonly taskQueue: string;
   readonly #closers: Closer[];
@@ -104,7 +100,6 @@ export class TaskStack {
     });
   }
 
-  /** What the worker has logged so far. */
   get lines(): Record<string, unknown>[] {
     return this.log.map((line) => JSON.parse(line) as Record<string, unknown>);
   }

@@ -3,6 +3,7 @@ import {
   abandonUpdate,
   adoptUpdate,
   callbackSignal,
+  cancelSignal,
   interruptSignal,
   rearchiveUpdate,
   recreateUpdate,
@@ -18,6 +19,8 @@ const parkedShortly = { tuning: { ...fastTuning, archivePauseMs: 50 } };
 /** So rare that the task is polled only when a message comes in. */
 const seldom = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
 
+const queueFull = refusedCreate(429, 'queue full');
+
 async function decideOnArchive(task: RunningTask, decision: typeof abandonUpdate): Promise<void> {
   await whenStatusIs(task, 'ArchiveIncomplete');
   await task.executeUpdate(decision);
@@ -31,120 +34,88 @@ export const taskStories: readonly TaskStory[] = [
       webAppId: 7,
       inputs: { '1:A.x': { file: 'a.png' }, '2:A.x': { file: 'b.png', as: 'id' }, '3:A.x': { file: 'c.png' } },
     },
-    begin: (service) => {
-      service.contents = { 'a.png': 'same', 'b.png': 'same' };
-      return idle;
-    },
+    ways: () => ({ contents: { 'a.png': 'same', 'b.png': 'same' } }),
   }),
   story('adopted', { input: { adopt: { requestId: 'made-elsewhere' } }, creates: 0 }),
   story('failed', {
-    begin: (service) => {
-      service.script = [seen('Running'), seen('Failed', { errorMessage: 'no memory' })];
-      return idle;
-    },
+    ways: () => ({ script: [seen('Running'), seen('Failed', { errorMessage: 'no memory' })] }),
     execution: 'FAILED',
   }),
   story('create-tried-again', {
-    begin: (service) => {
-      const refused = refusedCreate(429, 'queue full');
-      service.createOutcomes = [
+    ways: () => ({
+      createOutcomes: [
         { outcome: 'notSent', reason: 'ECONNREFUSED' },
-        { ...refused, retryAfterMs: 90 },
-      ];
-      return idle;
-    },
+        { ...queueFull, retryAfterMs: 90 },
+      ],
+    }),
     creates: 3,
   }),
   story('create-stopped-between-tries', {
-    begin: (service) => {
-      const refused = refusedCreate(429, 'queue full');
-      service.createOutcomes = [{ ...refused, retryAfterMs: 60_000 }];
-      return async (task) => {
-        await eventually(() => service.calls.creates.length > 0);
-        await task.cancel();
-      };
+    ways: () => ({ createOutcomes: [{ ...queueFull, retryAfterMs: 60_000 }] }),
+    act: async (task, service) => {
+      await eventually(() => service.calls.creates.length > 0);
+      await task.cancel();
     },
     execution: 'CANCELLED',
   }),
   story('create-past-its-deadline', {
     input: { inputs: {}, deadlines: { total: 2_000 } },
-    begin: (service) => {
-      const refused = refusedCreate(429, 'queue full');
-      service.createOutcomes = [{ ...refused, retryAfterMs: 60_000 }];
-      return idle;
-    },
+    ways: () => ({ createOutcomes: [{ ...queueFull, retryAfterMs: 60_000 }] }),
     execution: 'FAILED',
   }),
   story('create-lost', {
     input: { tuning: { ...fastTuning, createTimeoutMs: 1_000 } },
-    begin: (service) => {
-      service.createOutcomes = [
+    ways: () => ({
+      createOutcomes: [
         () => {
           heartbeat({ archiveId: 'archive-of-all' });
           return untilCancelled();
         },
-      ];
-      service.onLostCreate = ({ reason }) => Promise.resolve({ outcome: 'notSent', reason });
-      return idle;
-    },
+      ],
+      onLostCreate: ({ reason }) => Promise.resolve({ outcome: 'notSent', reason }),
+    }),
     creates: 2,
   }),
   story('create-rejected', {
-    begin: (service) => {
-      service.createOutcomes = [refusedCreate(404, 'no such app')];
-      return idle;
-    },
+    ways: () => ({ createOutcomes: [refusedCreate(404, 'no such app')] }),
     execution: 'FAILED',
   }),
   story('uncertain-adopt', {
-    begin: (service) => {
-      service.createOutcomes = [uncertain];
-      return async (task) => {
-        await whenStatusIs(task, 'CreateUncertain');
-        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
-      };
+    ways: () => ({ createOutcomes: [uncertain] }),
+    act: async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
     },
   }),
   story('uncertain-recreate', {
-    begin: (service) => {
-      service.createOutcomes = [uncertain];
-      return async (task) => {
-        await whenStatusIs(task, 'CreateUncertain');
-        await task.executeUpdate(recreateUpdate);
-      };
+    ways: () => ({ createOutcomes: [uncertain] }),
+    act: async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await task.executeUpdate(recreateUpdate);
     },
     creates: 2,
   }),
   story('uncertain-called-back', {
-    begin: (service) => {
-      service.createOutcomes = [uncertain];
-      return async (task) => {
-        await whenStatusIs(task, 'CreateUncertain');
-        await task.signal(callbackSignal, { requestId: 'called-back', createNumber: 1, status: 'Success' });
-      };
+    ways: () => ({ createOutcomes: [uncertain] }),
+    act: async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await task.signal(callbackSignal, { requestId: 'called-back', createNumber: 1, status: 'Success' });
     },
   }),
   story('uncertain-policy-recreate', {
     input: { onUncertain: 'recreate' },
-    begin: (service) => {
-      service.createOutcomes = [uncertain];
-      return idle;
-    },
+    ways: () => ({ createOutcomes: [uncertain] }),
     creates: 2,
   }),
   story('continued-as-new', {
     input: { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
-    begin: (service) => {
-      service.script = [...Array.from({ length: 15 }, () => seen('Queuing')), seen('Running')];
-      return (task) => task.signal(interruptSignal);
-    },
+    ways: () => ({ script: [...Array.from({ length: 15 }, () => seen('Queuing')), seen('Running')] }),
+    act: (task) => task.signal(interruptSignal),
     verbs: ['interrupt'],
   }),
   story('archive-tried-again', {
-    begin: (service) => {
-      service.archiveFailures = [passingFailure('disk full'), brokenOutput];
-      return (task) => decideOnArchive(task, rearchiveUpdate);
-    },
+    ways: () => ({ archiveFailures: [passingFailure('disk full'), brokenOutput] }),
+    act: (task) => decideOnArchive(task, rearchiveUpdate),
   }),
   story('archive-that-takes-long', {
     begin: (service) => {
@@ -162,10 +133,7 @@ export const taskStories: readonly TaskStory[] = [
   }),
   story('archive-tried-again-by-itself', {
     input: parkedShortly,
-    begin: (service) => {
-      service.archiveFailures = [brokenOutput, brokenOutput];
-      return idle;
-    },
+    ways: () => ({ archiveFailures: [brokenOutput, brokenOutput] }),
   }),
   story('archive-abandoned-while-tried-again', {
     input: parkedShortly,
@@ -181,78 +149,116 @@ export const taskStories: readonly TaskStory[] = [
     execution: 'FAILED',
   }),
   story('archive-abandoned', {
-    begin: (service) => {
-      service.archiveFailures = [brokenOutput];
-      return (task) => decideOnArchive(task, abandonUpdate);
-    },
+    ways: () => ({ archiveFailures: [brokenOutput] }),
+    act: (task) => decideOnArchive(task, abandonUpdate),
     execution: 'FAILED',
   }),
   story('activity-main-line', { input: { watch: 'activity' } }),
   story('activity-called-back', {
     input: { watch: 'activity', tuning: seldom },
-    begin: (service) => {
-      service.script = [seen('Success')];
-      return async (task) => {
-        await whenStatusIs(task, 'Watching');
-        await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
-      };
+    ways: () => ({ script: [seen('Success')] }),
+    act: async (task) => {
+      await whenStatusIs(task, 'Watching');
+      await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
     },
   }),
   story('activity-stop-while-running', {
     input: { watch: 'activity' },
-    begin: (service) => {
-      service.script = [seen('Running')];
-      return async (task) => {
-        await whenSeenAs(task, 'activity', 'Running');
-        await task.cancel();
-      };
+    ways: () => ({ script: [seen('Running')] }),
+    act: async (task) => {
+      await whenSeenAs(task, 'activity', 'Running');
+      await task.cancel();
     },
     execution: 'CANCELLED',
     verbs: ['interrupt'],
   }),
   story('activity-interrupt-kept', {
     input: { watch: 'activity' },
-    begin: (service) => {
-      service.script = [seen('Queuing')];
-      return async (task) => {
-        await whenSeenAs(task, 'activity', 'Queuing');
-        await task.signal(interruptSignal);
-        await whenRequestIs(task, 'interrupt', 'waiting');
-        service.script = [seen('Preparing'), seen('Running')];
-      };
+    ways: () => ({ script: [seen('Queuing')] }),
+    act: async (task, service) => {
+      await whenSeenAs(task, 'activity', 'Queuing');
+      await task.signal(interruptSignal);
+      await whenRequestIs(task, 'interrupt', 'waiting');
+      service.script = [seen('Preparing'), seen('Running')];
     },
     verbs: ['interrupt'],
   }),
   story('activity-deadline', {
     input: { watch: 'activity', deadlines: { run: 200 } },
-    begin: (service) => {
-      service.script = [seen('Running')];
-      return idle;
-    },
+    ways: () => ({ script: [seen('Running')] }),
     execution: 'FAILED',
     verbs: ['interrupt'],
   }),
   story('activity-lost', {
     input: { watch: 'activity' },
-    begin: (service) => {
-      service.script = [{ seen: 'notFound' }];
-      return idle;
-    },
+    ways: () => ({ script: [{ seen: 'notFound' }] }),
     execution: 'FAILED',
   }),
   story('activity-continued-as-new', {
     input: { inputs: {}, watch: 'activity', tuning: { ...seldom, continueAsNewAfterEvents: 40 } },
-    begin: (service) => {
-      service.script = [seen('Running')];
-      return async (task) => {
-        for (let polls = 1; polls <= 6; polls += 1) {
-          await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
-          await eventually(() => service.calls.polls >= polls);
-        }
-        service.script = [seen('Success')];
+    ways: () => ({ script: [seen('Running')] }),
+    act: async (task, service) => {
+      for (let polls = 1; polls <= 6; polls += 1) {
         await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
-      };
+        await eventually(() => service.calls.polls >= polls);
+      }
+      service.script = [seen('Success')];
+      await task.signal(callbackSignal, { requestId: 'request-1', createNumber: 1, status: 'Success' });
     },
   }),
   story('row-of-a-batch', { input: { inputs: {}, batch: { id: 'nobody-runs-it', key: 'row-1' } } }),
+];
+
+/** It runs, so that a verb applies, only once it is seen to be stopped. */
+const stopWhilePreparing: TaskStory['begin'] = (service) => {
+  service.script = [seen('Preparing')];
+  return async (task) => {
+    await whenStatusIs(task, 'Preparing');
+    await task.cancel();
+    await whenStatusIs(task, 'Stopping');
+    service.script = [seen('Running')];
+  };
+};
+
+/** Branches of the `task` workflow in which a task is asked to end. */
+export const stopStories: readonly TaskStory[] = [
+  story('stop-during-upload', {
+    ways: () => ({ onUpload: untilCancelled }),
+    act: async (task, service) => {
+      await eventually(() => service.calls.uploads.length > 0);
+      await task.cancel();
+    },
+    execution: 'CANCELLED',
+    creates: 0,
+  }),
+  story('stop-while-preparing', { begin: stopWhilePreparing, execution: 'CANCELLED', verbs: ['interrupt'] }),
+  story('stop-sent-late', {
+    input: { tuning: { ...fastTuning, poll: { minMs: 5_000, maxMs: 5_000 }, stopGraceMs: 500 } },
+    begin: stopWhilePreparing,
+    execution: 'CANCELLED',
+    verbs: ['interrupt'],
+  }),
+  story('cancel-while-queuing', {
+    ways: () => ({ script: [seen('Queuing')] }),
+    act: async (task) => {
+      await whenStatusIs(task, 'Queuing');
+      await task.signal(cancelSignal);
+    },
+    verbs: ['cancel'],
+  }),
+  story('cancel-while-running', {
+    ways: () => ({ script: [seen('Running')] }),
+    act: async (task, service) => {
+      await whenStatusIs(task, 'Running');
+      await task.signal(cancelSignal);
+      await whenRequestIs(task, 'cancel', 'notApplicable');
+      service.script = [seen('Success')];
+    },
+  }),
+  story('deadline', {
+    input: { deadlines: { run: 200 } },
+    ways: () => ({ script: [seen('Running')] }),
+    execution: 'FAILED',
+    verbs: ['interrupt'],
+  }),
 ];

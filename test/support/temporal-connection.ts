@@ -2,7 +2,6 @@ import type { Connection } from '@temporalio/client';
 import { connectTemporal } from '../../src/client/connect-temporal';
 import { eventually } from './eventually';
 
-/** Where Temporal is in a layer that has servers. */
 export function temporalAddress(): string {
   const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'];
   if (address === undefined) throw new Error('This layer needs the servers of its jest project (globalSetup).');

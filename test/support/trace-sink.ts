@@ -15,14 +15,11 @@ export interface ReceivedSpan {
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly events: readonly string[];
-  /** Traces and spans that it is linked to. */
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  /** Of a failure. */
   readonly failure: string | undefined;
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** What the collector does with spans. */
 export type SinkMood = 'takes' | 'refuses' | 'hangs';
 
 interface WireAttribute {
@@ -77,7 +74,6 @@ export class TraceSink {
     return this.#server.url;
   }
 
-  /** How often it was asked to take spans, whatever came of it. */
   get requestCount(): number {
     return this.#server.requests.length;
   }
@@ -87,7 +83,6 @@ export class TraceSink {
     return this.#server.requests.map(({ body, url }) => ({ where: 'a trace', text: `${url} ${body}` }));
   }
 
-  /** What it has taken so far. */
   get spans(): ReceivedSpan[] {
     return this.#taken.flatMap((body) =>
       (JSON.parse(body) as WireBody).resourceSpans.flatMap(({ resource, scopeSpans }) =>
@@ -96,7 +91,6 @@ export class TraceSink {
     );
   }
 
-  /** Of one trace, by time. */
   trace(traceId: string): ReceivedSpan[] {
     return this.spans.filter((span) => span.traceId === traceId).sort((one, other) => one.startMs - other.startMs);
   }
@@ -124,7 +118,6 @@ function valuesOf(attributes: readonly WireAttribute[]): Record<string, unknown>
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }
 
-/** A request as a server of this process received it. */
 export interface SeenRequest {
   readonly path: string;
   readonly traceparent: string | undefined;

@@ -2,44 +2,45 @@ import type { InputValue } from '../../src/contract/task-input';
 import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '../../src/contract/task-messages';
 import { eventually } from './eventually';
 import { seen } from './fake-activities';
-import { fastTuning, whenStatusIs } from './task-environment';
-import { stopStories } from './stop-stories';
-import { taskStories } from './task-stories';
-import { brokenOutput, idle, story, type TaskStory, uncertain } from './task-story';
+import { fastTuning, type RunningTask, whenStatusIs } from './task-environment';
+import { stopStories, taskStories } from './task-stories';
+import { brokenOutput, story, type TaskStory, uncertain } from './task-story';
 import { refusedCreate } from './refused-create';
+
+/** Asks it for something again and again, until it has continued as new. */
+async function untilContinued(task: RunningTask): Promise<void> {
+  const { runId } = await task.describe();
+  await eventually(async () => {
+    await task.signal(interruptSignal);
+    return (await task.describe()).runId !== runId;
+  });
+}
 
 /** Every branch of the `task` workflow since each of its waits may continue as new. */
 const waitingStories: readonly TaskStory[] = [
   story('create-continued-as-new', {
     input: { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
-    begin: (service) => {
-      const refused = refusedCreate(429, 'queue full');
-      service.createOutcomes = [{ ...refused, retryAfterMs: 60_000 }];
-      return async (task) => {
-        await eventually(() => service.calls.creates.length > 0);
-        const { runId } = await task.describe();
-        await eventually(async () => {
-          await task.signal(interruptSignal);
-          return (await task.describe()).runId !== runId;
-        });
-      };
+    ways: () => ({ createOutcomes: [{ ...refusedCreate(429, 'queue full'), retryAfterMs: 60_000 }] }),
+    act: async (task, service) => {
+      await eventually(() => service.calls.creates.length > 0);
+      await untilContinued(task);
     },
     creates: 2,
     verbs: ['interrupt'],
   }),
   story('uncertain-continued-as-new', {
     input: { tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
-    begin: (service) => {
-      service.createOutcomes = [uncertain];
-      service.otherTasks = { unanswered: { seen: 'nothing', problem: 'HTTP 500' } };
-      service.knownAs = ['true-id'];
-      return async (task) => {
-        await whenStatusIs(task, 'CreateUncertain');
-        await task.signal(callbackSignal, { requestId: 'unanswered', createNumber: 1, status: 'Success' });
-        const { runId } = await task.describe();
-        await eventually(async () => (await task.describe()).runId !== runId);
-        await task.signal(callbackSignal, { requestId: 'true-id', createNumber: 1, status: 'Success' });
-      };
+    ways: () => ({
+      createOutcomes: [uncertain],
+      otherTasks: { unanswered: { seen: 'nothing', problem: 'HTTP 500' } },
+      knownAs: ['true-id'],
+    }),
+    act: async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await task.signal(callbackSignal, { requestId: 'unanswered', createNumber: 1, status: 'Success' });
+      const { runId } = await task.describe();
+      await eventually(async () => (await task.describe()).runId !== runId);
+      await task.signal(callbackSignal, { requestId: 'true-id', createNumber: 1, status: 'Success' });
     },
   }),
   story('uncertain-many-callbacks', {
@@ -66,14 +67,11 @@ const waitingStories: readonly TaskStory[] = [
     },
   }),
   story('uncertain-adopt-asked', {
-    begin: (service) => {
-      service.createOutcomes = [uncertain];
-      service.knownAs = ['found-it'];
-      return async (task) => {
-        await whenStatusIs(task, 'CreateUncertain');
-        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'mistyped' }] }).catch(() => undefined);
-        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
-      };
+    ways: () => ({ createOutcomes: [uncertain], knownAs: ['found-it'] }),
+    act: async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'mistyped' }] }).catch(() => undefined);
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
     },
   }),
   story('stop-with-cost-times', {
@@ -93,39 +91,28 @@ const waitingStories: readonly TaskStory[] = [
   }),
   story('archive-continued-as-new', {
     input: { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 60 } },
-    begin: (service) => {
-      service.script = [seen('Success')];
-      service.archiveFailures = [brokenOutput];
-      return async (task) => {
-        await whenStatusIs(task, 'ArchiveIncomplete');
-        const { runId } = await task.describe();
-        await eventually(async () => {
-          await task.signal(interruptSignal);
-          return (await task.describe()).runId !== runId;
-        });
-        await task.executeUpdate(rearchiveUpdate);
-      };
+    ways: () => ({ script: [seen('Success')], archiveFailures: [brokenOutput] }),
+    act: async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      await untilContinued(task);
+      await task.executeUpdate(rearchiveUpdate);
     },
   }),
   story('uncertain-with-a-timer', {
-    begin: (service) => {
-      service.createOutcomes = [uncertain];
-      return async (task) => {
-        await whenStatusIs(task, 'CreateUncertain');
-        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
-      };
+    ways: () => ({ createOutcomes: [uncertain] }),
+    act: async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
     },
   }),
   story('activity-told', {
     input: { watch: 'activity', tuning: { ...fastTuning, watchTellMs: 20 } },
-    begin: (service) => {
-      service.script = [seen('Queuing')];
-      return async (task) => {
-        await whenStatusIs(task, 'Queuing');
-        service.script = [seen('Running')];
-        await whenStatusIs(task, 'Running');
-        service.script = [seen('Success')];
-      };
+    ways: () => ({ script: [seen('Queuing')] }),
+    act: async (task, service) => {
+      await whenStatusIs(task, 'Queuing');
+      service.script = [seen('Running')];
+      await whenStatusIs(task, 'Running');
+      service.script = [seen('Success')];
     },
   }),
 ];
@@ -135,10 +122,7 @@ const webhookStories: readonly TaskStory[] = [
   story('webhook', { input: { webhook: 'orders' } }),
   story('webhook-of-a-failure', {
     input: { webhook: 'orders' },
-    begin: (service) => {
-      service.script = [seen('Running'), seen('Failed', { errorMessage: 'no memory' })];
-      return idle;
-    },
+    ways: () => ({ script: [seen('Running'), seen('Failed', { errorMessage: 'no memory' })] }),
     execution: 'FAILED',
   }),
   story('webhook-of-a-refused-input', { input: { webhook: 'orders', webAppId: 0 }, execution: 'FAILED', creates: 0 }),

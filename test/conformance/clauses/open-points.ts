@@ -126,11 +126,7 @@ const ofTasks: readonly OpenPoint[] = [
     observe: async ({ tasks }) => (await tasks.interrupted()).answer.text,
     decided: '{"code":20000,"message":"Ok","status":true,"data":null}',
   },
-  {
-    section: '6',
-    question: 'whether a callback tells of a canceled task',
-    decision: 'no; polling decides',
-  },
+  { section: '6', question: 'whether a callback tells of a canceled task', decision: 'no; polling decides' },
 ];
 
 /** What the specification leaves open about files and the user. */

@@ -31,12 +31,7 @@ const successes: readonly {
     hasData: false,
     answer: async ({ tasks }) => (await tasks.interrupted()).answer,
   },
-  {
-    name: 'token',
-    needs: ['upload'],
-    hasData: true,
-    answer: ({ uploads }) => uploads.token(),
-  },
+  { name: 'token', needs: ['upload'], hasData: true, answer: ({ uploads }) => uploads.token() },
   {
     name: 'commit',
     needs: ['upload'],

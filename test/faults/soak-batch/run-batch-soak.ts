@@ -166,16 +166,14 @@ class BatchSoak {
     this.#tell(`${fault} after ${batch.creates} creates`);
     switch (fault) {
       case 'worker killed':
-        await stack.killWorker();
-        await stack.startWorker();
+        await stack.killWorkerAndStartAgain();
         break;
       case 'command killed':
         await batch.killCommand();
         await batch.startCommand();
         break;
       case 'Temporal killed':
-        await stack.temporal.kill();
-        await stack.temporal.startAgain();
+        await stack.killTemporalAndStartAgain();
         break;
     }
   }

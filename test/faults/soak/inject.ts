@@ -35,52 +35,43 @@ export const plainDeeds: Record<PlainFaultName, Deed<StackUnderTest>> = {
 
 const deeds: Record<SoakFaultName, Deed<FaultStack>> = {
   ...plainDeeds,
-  workerKilled: async (stack) => {
-    await stack.killWorker();
-    await stack.startWorker();
-    return true;
-  },
-  workerStopped: async (stack) => {
-    await stack.stopWorker();
-    await stack.startWorker();
-    return true;
-  },
-  temporalKilled: async ({ temporal }) => {
-    await temporal.kill();
-    await temporal.startAgain();
-    return true;
-  },
-  receiverKilled: async (stack, { forMs }) => {
+  workerKilled: always((stack) => stack.killWorkerAndStartAgain()),
+  workerStopped: always((stack) => stack.stopWorkerAndStartAgain()),
+  temporalKilled: always((stack) => stack.killTemporalAndStartAgain()),
+  receiverKilled: always(async (stack, { forMs }) => {
     await stack.killReceiver();
     await delay(forMs);
     await stack.startReceiver();
-    return true;
-  },
-  archiveAway: async (stack, { forMs }) => {
+  }),
+  archiveAway: always(async (stack, { forMs }) => {
     stack.takeArchiveAway();
     await delay(forMs);
     stack.bringArchiveBack();
-    return true;
-  },
-  serviceDown: async ({ serviceNetwork }, { forMs }) => {
+  }),
+  serviceDown: always(async ({ serviceNetwork }, { forMs }) => {
     await serviceNetwork.refuse();
     await delay(forMs);
     await serviceNetwork.accept();
-    return true;
-  },
-  connectionsReset: ({ serviceNetwork }) => {
+  }),
+  connectionsReset: always(({ serviceNetwork }) => {
     serviceNetwork.resetAll();
-    return Promise.resolve(true);
-  },
-  requestsReset: (stack, { times, victim }) => {
+  }),
+  requestsReset: always(({ serviceNetwork }, { times, victim }) => {
     const fault: NetworkFault = { kind: victim % 2 === 0 ? 'resetBefore' : 'resetAfter' };
-    stack.serviceNetwork.inject({ markers: ['/v1/'], fault, times });
-    return Promise.resolve(true);
-  },
-  storage503: (stack, { times, victim }) => injectStorageFault(stack, times, victim, busyAnswer),
-  uploadsReset: (stack, { times }) => injectStorageFault(stack, times, 0, { kind: 'resetBefore' }),
-  downloadsCut: (stack, { times }) => injectStorageFault(stack, times, 1, { kind: 'cutAnswer', afterBytes: 100_000 }),
+    serviceNetwork.inject({ markers: ['/v1/'], fault, times });
+  }),
+  storage503: onStorage(busyAnswer),
+  uploadsReset: onStorage({ kind: 'resetBefore' }, 'upload'),
+  downloadsCut: onStorage({ kind: 'cutAnswer', afterBytes: 100_000 }, 'download'),
 };
+
+/** What always has something to hit. */
+function always<Stack>(deed: (stack: Stack, fault: SoakFault<string>) => unknown): Deed<Stack> {
+  return async (stack, fault) => {
+    await deed(stack, fault);
+    return true;
+  };
+}
 
 function order(scenario: ScenarioInput): Deed<StackUnderTest> {
   return (stack, fault, started) => {
@@ -90,17 +81,17 @@ function order(scenario: ScenarioInput): Deed<StackUnderTest> {
 }
 
 function orderAt(endpoint: EndpointName, scenario: ScenarioInput): Deed<StackUnderTest> {
-  return ({ parts: { service } }, { times }) => {
+  return always(({ parts: { service } }, { times }) => {
     service.scenarios.add({ endpoint, scenario, times });
-    return Promise.resolve(true);
-  };
+  });
 }
 
 /** Only what Longhaul asks of the storage: the service's own requests are signed otherwise. */
-function injectStorageFault(stack: FaultStack, times: number, victim: number, fault: NetworkFault): Promise<boolean> {
-  const markers = [victim % 2 === 0 ? 'x-amz-security-token: ' : 'X-Amz-Signature='];
-  stack.storageNetwork.inject({ markers, fault, times });
-  return Promise.resolve(true);
+function onStorage(fault: NetworkFault, what?: 'upload' | 'download'): Deed<FaultStack> {
+  return always(({ storageNetwork }, { times, victim }) => {
+    const isUpload = what === undefined ? victim % 2 === 0 : what === 'upload';
+    storageNetwork.inject({ markers: [isUpload ? 'x-amz-security-token: ' : 'X-Amz-Signature='], fault, times });
+  });
 }
 
 /** An operator's slip; one task may be over by then, and Temporal may be away. */

@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { planSoak, soakFaults } from './plan';
-import { runSoak } from './run-soak';
-import { soakTable } from './soak-table';
+import { runSoak, soakTable } from './run-soak';
 
 interface Options {
   readonly tasks: number;

@@ -1,6 +1,5 @@
 import { planSoak, soakFaults } from './plan';
-import { runSoak } from './run-soak';
-import { soakTable } from './soak-table';
+import { runSoak, soakTable } from './run-soak';
 
 /** The same plan in every run of the tests; `npm run soak` takes another each time, and is longer. */
 const size = { seed: 20_260_801, tasks: 25, forMs: 20_000 };

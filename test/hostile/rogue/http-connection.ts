@@ -1,11 +1,8 @@
 import type { Socket } from 'node:net';
 
-/** A request as it arrived. */
 export interface RogueRequest {
   readonly method: string;
-  /** Path and query. */
   readonly target: string;
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }

@@ -6,7 +6,6 @@ export type JsonToken =
   | string
   /** `open`, then `repeat` so many times, then `close`. */
   | { readonly open: string; readonly repeat: string; readonly times: number; readonly close: string }
-  /** So many arrays inside each other. */
   | { readonly nestedArrays: number };
 
 /** Another value for one field of a reply. */
@@ -18,7 +17,6 @@ export interface FieldChange {
   readonly twice?: true;
 }
 
-/** The text of a token. */
 export function textOfToken(token: JsonToken): string {
   if (typeof token === 'string') return token;
   if ('nestedArrays' in token) return '['.repeat(token.nestedArrays) + ']'.repeat(token.nestedArrays);

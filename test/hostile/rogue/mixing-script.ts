@@ -45,7 +45,6 @@ function oneHalf(bad: MixingScript['badFiles']): MixingScript['badFiles'] {
   return bad.kind === 'half' ? { ...bad, times: Math.min(1, bad.times) } : bad;
 }
 
-/** Scripts of keys. */
 export const mixingScript: fc.Arbitrary<MixingScript> = fc.record({
   watch: fc.constantFrom('timer', 'activity'),
   creates: fc.array(answers, { maxLength: 3 }),

@@ -8,7 +8,6 @@ import type { HonestReply } from './wire-reply';
 
 /** A task that the service made, and was paid for. */
 export interface Creation {
-  /** Of the key. */
   readonly number: number;
   /** Which task of its key it is, from 0. */
   readonly index: number;

@@ -31,7 +31,6 @@ export const tuning: Partial<TaskTuning> = {
 const ACCOUNTS = 20;
 const STARTS_AT_ONCE = 20;
 
-/** How one task stands. */
 export interface TaskEnding {
   readonly task: RogueTask;
   /** Temporal's word, such as COMPLETED. */
@@ -122,7 +121,6 @@ export class RogueRun {
     );
   }
 
-  /** Asks to stop every task that is open. */
   async stopAll(): Promise<void> {
     for await (const { workflowId } of this.#client.workflow.list({ query: this.#openQuery })) {
       await this.#client.workflow
@@ -169,12 +167,10 @@ export class RogueRun {
     });
   }
 
-  /** SHA-256 of every file in the archive. */
   archived(): ReadonlySet<string> {
     return new Set(listFiles(this.archive).map((file) => sha256(readFileSync(join(this.archive, file)))));
   }
 
-  /** What the workflow of this task ended with, in words. */
   async failureMessage(number: number): Promise<string> {
     const handle = this.#client.workflow.getHandle(`task:${this.#keyOf(number)}`);
     return handle.result().then(
@@ -215,7 +211,6 @@ export class RogueRun {
   }
 }
 
-/** The SHA-256 of bytes, in hex. */
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -2,13 +2,11 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { readRequests, type RogueRequest } from './http-connection';
 import { sendReply, type HonestReply, type ReplyChange } from './wire-reply';
 
-/** What a request is answered with. */
 export interface RogueAnswer {
   readonly reply: HonestReply;
   readonly change?: ReplyChange | undefined;
 }
 
-/** A running server. */
 export interface RogueServer {
   readonly port: number;
   readonly close: () => Promise<void>;

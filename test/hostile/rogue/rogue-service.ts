@@ -6,7 +6,6 @@ import { startRogueServer, type RogueAnswer, type RogueServer } from './rogue-se
 import type { TaskScript } from './task-script';
 import type { HonestReply, ReplyChange } from './wire-reply';
 
-/** What the service knows of one task. */
 export interface RogueTask {
   readonly number: number;
   readonly script: TaskScript;
@@ -56,13 +55,11 @@ export class RogueService {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** The file behind an output's link. */
   static contentOf(number: number, output: number, size: number): Buffer {
     const seed = createHash('sha256').update(`${number}/${output}`).digest();
     return Buffer.concat([seed, Buffer.alloc(size, `${number}/${output} `)]);
   }
 
-  /** The name of a task's input file. */
   static fileNameOf(number: number): string {
     return `input-${number}.png`;
   }

@@ -21,7 +21,6 @@ export interface TaskScript {
   /** How often the task is seen in each state before it moves on. */
   readonly polls: { readonly queuing: number; readonly preparing: number; readonly running: number };
   readonly end: 'Success' | 'Failed' | 'never';
-  /** Sizes of the result files in bytes. */
   readonly outputs: readonly number[];
   /** Whether the outputs are listed in the other order every second time. */
   readonly changesOrder: boolean;
@@ -61,11 +60,7 @@ function changeOf(endpoint: RogueEndpoint): fc.Arbitrary<ReplyChange> {
 export const taskScript: fc.Arbitrary<TaskScript> = fc.record({
   watch: fc.constantFrom('timer', 'activity'),
   hasFile: fc.boolean(),
-  polls: fc.record({
-    queuing: fc.nat({ max: 2 }),
-    preparing: fc.nat({ max: 1 }),
-    running: fc.nat({ max: 2 }),
-  }),
+  polls: fc.record({ queuing: fc.nat({ max: 2 }), preparing: fc.nat({ max: 1 }), running: fc.nat({ max: 2 }) }),
   end: fc.oneof(
     { weight: 8, arbitrary: fc.constant('Success' as const) },
     { weight: 1, arbitrary: fc.constantFrom('Failed' as const, 'never' as const) },

@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { textOfToken, writeJson, type FieldChange, type JsonToken } from './json-text';
 
-/** A reply as an honest service would give it. */
 export interface HonestReply {
   readonly status: number;
   /** Sent as JSON; or bytes, sent as they are. */
@@ -15,18 +14,13 @@ export interface HonestReply {
 export type Framing =
   'length' | 'chunked' | 'close' | 'length too long' | 'length too short' | 'length negative' | 'two lengths' | 'none';
 
-/** When which bytes come. */
 export type Pace =
   | 'at once'
-  /** Nothing ever comes. */
   | 'silence'
-  /** The head, then nothing. */
   | 'head only'
-  /** Half of the body, then nothing. */
   | 'half'
   /** One byte every few milliseconds. */
   | 'trickle'
-  /** The body again and again. */
   | 'endless'
   /** The connection is cut before the head, after it, or in the body. */
   | 'cut before head'

@@ -1,12 +1,7 @@
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { Agent } from 'node:http';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { request } from 'undici';
-import { z } from 'zod';
 import type { ReferenceService } from '../../../reference-service/start-reference-service';
+import { putObject, type PutTarget } from '../../conformance/storage-put';
 import { eventually } from '../../support/eventually';
-
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** An answer as it came over the wire. */
 export interface Answer {
@@ -15,53 +10,37 @@ export interface Answer {
   readonly body: unknown;
 }
 
-const tokenSchema = z.object({
-  data: z.object({
-    file: z.object({
-      object_key: z.string(),
-      access_key_id: z.string(),
-      access_key_secret: z.string(),
-      security_token: z.string(),
-    }),
-    storage: z.object({ endpoint: z.string(), bucket: z.string(), region: z.string() }),
-  }),
-});
-const resourceSchema = z.object({
-  data: z.object({ id: z.number(), name: z.string(), ext: z.string(), url: z.string() }),
-});
-const createdSchema = z.strictObject({ requestId: z.string().min(1) });
-const detailSchema = z.object({ data: z.looseObject({ status: z.string() }) });
-const outputsSchema = z.object({
-  data: z.object({
-    request_id: z.string(),
-    status: z.string(),
-    outputs: z.array(z.looseObject({ object_url: z.string() })),
-  }),
-});
+export interface Resource {
+  readonly id: number;
+  readonly name: string;
+  readonly url: string;
+}
+type Detail = Readonly<Record<string, unknown>> & { readonly status: string };
+export interface Outputs {
+  readonly status: string;
+  readonly outputs: readonly (Readonly<Record<string, unknown>> & { readonly object_url: string })[];
+}
 
-export type UploadToken = z.output<typeof tokenSchema>['data'];
-export type Resource = z.output<typeof resourceSchema>['data'];
-export type Detail = z.output<typeof detailSchema>['data'];
-export type Outputs = z.output<typeof outputsSchema>['data'];
-
-const TERMINAL = ['Success', 'Failed', 'Canceled'];
+const ENDED = ['Success', 'Failed', 'Canceled'];
 const TASK_PATH = '/w/v1/webapp/task/openapi';
 
-/** Speaks plain HTTP with the service: what these tests know of it comes from the specification alone. */
+/** Plain HTTP with the service, for whoever expects it to do as asked; `test/conformance` looks closer. */
 export class PlainClient {
-  readonly #url: string;
-  readonly #apiKey: string;
+  readonly #service: Pick<ReferenceService, 'url' | 'apiKey'>;
 
   constructor(service: Pick<ReferenceService, 'url' | 'apiKey'>) {
-    this.#url = service.url;
-    this.#apiKey = service.apiKey;
+    this.#service = service;
   }
 
-  /** Names of headers go out in the spelling given. */
-  async ask(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    const response = await request(`${this.#url}${path}`, {
+  async ask(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const response = await request(`${this.#service.url}${path}`, {
       method,
-      headers: { Authorization: `Bearer ${this.#apiKey}`, 'Content-Type': 'application/json', ...headers },
+      headers: { Authorization: `Bearer ${this.#service.apiKey}`, 'Content-Type': 'application/json', ...headers },
       body: body === undefined ? null : JSON.stringify(body),
     });
     const text = await response.body.text();
@@ -78,7 +57,7 @@ export class PlainClient {
   async createTask(webAppId: number, inputValues: Record<string, unknown>, headers = {}): Promise<string> {
     const answer = await this.create({ web_app_id: webAppId, input_values: inputValues }, headers);
     if (answer.status !== 202) throw new Error(`create answered ${answer.status} ${JSON.stringify(answer.body)}`);
-    return createdSchema.parse(answer.body).requestId;
+    return (answer.body as { requestId: string }).requestId;
   }
 
   askDetail(requestId: string): Promise<Answer> {
@@ -86,20 +65,22 @@ export class PlainClient {
   }
 
   async detail(requestId: string): Promise<Detail> {
-    return detailSchema.parse((await this.askDetail(requestId)).body).data;
+    return dataOf(await this.askDetail(requestId)) as Detail;
   }
 
-  /** Polls until the task is in one of these states; throws when it ends in another. */
-  async waitFor(requestId: string, ...states: string[]): Promise<Detail> {
+  /** Polls until the task is in this state; throws when it ends in another. */
+  async waitFor(requestId: string, state: string): Promise<Detail> {
     const detail = await eventually(
       async () => {
         const seen = await this.detail(requestId);
-        return [...states, ...TERMINAL].includes(seen.status) ? seen : undefined;
+        return [state, ...ENDED].includes(seen.status) && seen;
       },
-      { everyMs: 15, what: `the task to be ${states.join(' or ')}` },
+      { everyMs: 15, what: `the task to be ${state}` },
     );
-    if (!states.includes(detail?.status ?? '')) throw new Error(`the task ended: ${JSON.stringify(detail)}`);
-    return detailSchema.shape.data.parse(detail);
+    if (detail === false || detail.status !== state) {
+      throw new Error(`the task ended: ${JSON.stringify(detail)}`);
+    }
+    return detail;
   }
 
   askOutputs(requestId: string): Promise<Answer> {
@@ -107,23 +88,23 @@ export class PlainClient {
   }
 
   async outputs(requestId: string): Promise<Outputs> {
-    return outputsSchema.parse((await this.askOutputs(requestId)).body).data;
+    return dataOf(await this.askOutputs(requestId)) as Outputs;
   }
 
-  cancel(requestId: string): Promise<Answer> {
-    return this.ask('PUT', `${TASK_PATH}/cancel?requestId=${requestId}`);
+  stop(verb: 'cancel' | 'interrupt', requestId: string): Promise<Answer> {
+    return this.ask('PUT', `${TASK_PATH}/${verb}?requestId=${requestId}`);
   }
 
-  interrupt(requestId: string): Promise<Answer> {
-    return this.ask('PUT', `${TASK_PATH}/interrupt?requestId=${requestId}`);
-  }
-
-  askToken(fileName: string, fileType = 'inputs'): Promise<Answer> {
-    return this.ask('GET', `/x/v1/upload/token?file_name=${encodeURIComponent(fileName)}&file_type=${fileType}`);
-  }
-
-  async token(fileName: string): Promise<UploadToken> {
-    return tokenSchema.parse((await this.askToken(fileName)).body).data;
+  /** Upload credentials, and where to put the file. */
+  async token(fileName: string): Promise<PutTarget> {
+    const answer = await this.ask('GET', `/x/v1/upload/token?file_name=${fileName}&file_type=inputs`);
+    const { file, storage } = dataOf(answer) as Record<'file' | 'storage', Record<string, string>>;
+    const { object_key = '', access_key_id = '', access_key_secret = '', security_token = '' } = file;
+    const { endpoint = '', bucket = '', region = '' } = storage;
+    return {
+      ...{ endpoint, bucket, region, objectKey: object_key },
+      ...{ accessKeyId: access_key_id, accessKeySecret: access_key_secret, securityToken: security_token },
+    };
   }
 
   commit(name: string, objectKey: string): Promise<Answer> {
@@ -131,36 +112,15 @@ export class PlainClient {
   }
 
   /** Token, PUT and commit in one. */
-  async upload(name: string, bytes: Buffer): Promise<Resource & { objectKey: string }> {
+  async upload(name: string, bytes: Buffer): Promise<Resource> {
     const token = await this.token(name);
-    const objectKey = token.file.object_key;
-    const storage = storageClient(token);
-    await storage.send(new PutObjectCommand({ Bucket: token.storage.bucket, Key: objectKey, Body: bytes }));
-    storage.destroy();
-    return { ...resourceSchema.parse((await this.commit(name, objectKey)).body).data, objectKey };
+    const endpoint = token.endpoint.replace(/^(?!http)/, 'http://');
+    const put = await putObject({ ...token, endpoint }, bytes);
+    if (put !== 'stored') throw new Error(`the upload was ${put}`);
+    return dataOf(await this.commit(name, token.objectKey)) as Resource;
   }
 }
 
-/** An S3 client with a token's credentials, virtual-hosted as the object storage wants it. */
-export function storageClient(token: UploadToken, change: { secret?: string; securityToken?: string } = {}): S3Client {
-  // Node does not resolve names under localhost by itself on every system.
-  const httpAgent = new Agent({
-    lookup: (_host, options, callback) => {
-      if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }]);
-      else callback(null, '127.0.0.1', 4);
-    },
-  });
-  return new S3Client({
-    endpoint: token.storage.endpoint.replace(/^(?!http)/, 'http://'),
-    region: token.storage.region.replace(/^oss-/, ''),
-    forcePathStyle: false,
-    maxAttempts: 1,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    requestHandler: new NodeHttpHandler({ httpAgent }),
-    credentials: {
-      accessKeyId: token.file.access_key_id,
-      secretAccessKey: change.secret ?? token.file.access_key_secret,
-      sessionToken: change.securityToken ?? token.file.security_token,
-    },
-  });
+function dataOf({ body }: Answer): unknown {
+  return (body as { readonly data: unknown }).data;
 }

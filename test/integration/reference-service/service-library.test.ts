@@ -13,10 +13,9 @@ import {
   type UploadedFile,
   UploadError,
 } from '../../../src/service';
-import { eventually } from '../../support/eventually';
+import { CallbackSink } from '../../conformance/callback-sink';
 import { startService } from '../../support/start-reference-service';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { CallbackReceiver } from './callback-receiver';
 
 const photo = join(__dirname, '../../../examples/photos/rocket.jpg');
 const instant = { webAppId: 5, inputValues: {} };
@@ -164,20 +163,22 @@ describe('a task through the library', () => {
   });
 
   it('comes in a callback that parseCallback reads', async () => {
-    const receiver = new CallbackReceiver();
+    const sink = new CallbackSink();
+    await sink.start(0);
     try {
-      const callback = { url: await receiver.start(), token: 'a-token-of-the-receiver' };
+      const inbox = sink.open(200);
+      const callback = { url: inbox.url, token: 'a-token-of-the-receiver' };
       const created = await client.createTask(instant, { callback });
-      await eventually(() => receiver.received.length > 0, { what: 'the callback' });
-      const [received] = receiver.received;
-      expect(received?.authorization).toBe('Bearer a-token-of-the-receiver');
+      await inbox.waitFor(1, 60_000);
+      const [received] = inbox.received;
+      expect(received?.headers.authorization).toBe('Bearer a-token-of-the-receiver');
       expect(parseCallback(received?.body)).toMatchObject({
         ...(created.outcome === 'accepted' && { requestId: created.requestId }),
         ...{ status: 'Success', endedAt: { iso: expect.any(String) as string } },
         outputs: [{ ext: '.png', errorType: 'NOT_ERROR' }],
       });
     } finally {
-      await receiver.stop();
+      await sink.stop();
     }
   });
 

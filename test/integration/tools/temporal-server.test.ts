@@ -83,30 +83,14 @@ describe('Temporal’s dev server', () => {
     await Promise.all(started.splice(0).map((server) => server.stop()));
   });
 
-  it('runs twice side by side, each with its own workflows and its own Web UI', async () => {
-    const [one, other] = await Promise.all([start(), start()]);
-    const id = await withClient(one, 'default', startWorkflowWithAttributes);
-    expect(await withClient(one, 'default', (client) => eventually(() => findByAttributes(client, id)))).toEqual([id]);
-    expect(await withClient(other, 'default', (client) => findByAttributes(client, id))).toEqual([]);
-    const lookInWebUi = ({ uiUrl }: TemporalServer): Promise<Response> =>
-      fetch(`${uiUrl!}/api/v1/namespaces/default/workflows/${id}`);
-    expect((await lookInWebUi(one)).status).toBe(200);
-    expect((await lookInWebUi(other)).status).toBe(404);
-  });
-
-  it('knows Longhaul’s search attributes in the namespace it is started with', async () => {
-    const server = await start({ namespace: 'photos' });
-    expect(server.namespace).toBe('photos');
-    await expectAttributesToWork(server, 'photos');
-  });
-
   it('gets further namespaces in which the search attributes work at once, as often as asked', async () => {
     const server = await start();
-    for (let round = 0; round < 5; round++) {
-      await createNamespace(server.address, `round-${round}`);
-      await expectAttributesToWork(server, `round-${round}`);
+    for (const namespace of ['round-0', 'round-1']) {
+      await createNamespace(server.address, namespace);
+      await expectAttributesToWork(server, namespace);
     }
     await expect(createNamespace(server.address, 'round-0')).resolves.toBeUndefined();
+    await expectAttributesToWork(server, 'default');
   });
 
   it('ends when it is stopped, more than once if need be, and frees its ports', async () => {

@@ -17,13 +17,7 @@ export function writeTinyGoTool(folder: string): GoTool {
   );
   writeFileSync(join(moduleDir, 'dep', 'go.mod'), 'module example.test/dep\n\ngo 1.21\n');
   writeFileSync(join(moduleDir, 'dep', 'dep.go'), 'package dep\n\nconst Word = "tiny"\n');
-  return {
-    name: 'tiny',
-    moduleDir,
-    module: 'example.test/dep',
-    goPackage: 'example.test/tiny',
-    expectedMinutes: 1,
-  };
+  return { name: 'tiny', moduleDir, module: 'example.test/dep', goPackage: 'example.test/tiny', expectedMinutes: 1 };
 }
 
 /**

@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { planSoak } from '../../faults/soak/plan';
-import { Soak } from '../../faults/soak/run-soak';
-import { soakTable } from '../../faults/soak/soak-table';
+import { Soak, soakTable } from '../../faults/soak/run-soak';
 import { buildProduct, removeBuild } from '../../support/product-build';
 import { secondAccount } from '../places';
 import { Topology } from '../topology';

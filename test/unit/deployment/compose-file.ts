@@ -67,11 +67,7 @@ export interface VariableUse {
 /** Every use of a variable, in the order of the text. */
 export function variableUses(text: string = composeText): VariableUse[] {
   return [...text.matchAll(/(?<!\$)\$\{(\w+)(:?[-?+]?)([^}]*)\}/g)].map(
-    ([, name = '', operator = '', operand = '']) => ({
-      name,
-      operator,
-      operand,
-    }),
+    ([, name = '', operator = '', operand = '']) => ({ name, operator, operand }),
   );
 }
 

@@ -60,12 +60,9 @@ describe('the Dockerfile', () => {
     expect(last.map((words) => words.join(' '))).toContainEqual(`RUN mkdir ${folders} && chown node:node ${folders}`);
   });
 
-  it('puts the licence beside the program', () => {
+  it('puts the licence beside the program, and has what the compose file builds', () => {
     const copied = argumentsOf('COPY').filter(([first]) => first === '--from=build');
     expect(copied.flatMap((words) => words.slice(1, -1))).toContain('/build/LICENSE');
-  });
-
-  it('has what the compose file builds', () => {
     const targets = argumentsOf('FROM').flatMap(([, as, name]) => (as === 'AS' ? [name] : []));
     expect(targets).toContain('demo');
     expect(composeService('reference-service').build).toEqual({ context: '.', target: 'demo' });

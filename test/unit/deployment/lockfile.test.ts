@@ -14,10 +14,7 @@ const { packages } = JSON.parse(readFileSync(lockfile, 'utf8')) as {
 };
 
 describe('package-lock.json', () => {
-  /*
-   * `npm ci` of npm 11 refuses a lockfile that lacks a dependency, also an optional one for another platform. `npm
-   * install` leaves those out that its registry does not have.
-   */
+  // `npm ci` refuses a lockfile that lacks one; `npm install` leaves out those that its registry does not have.
   it('has every dependency, for every platform, so that npm ci accepts it', () => {
     const missing = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
       Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !isLocked(path, name)),
@@ -25,10 +22,7 @@ describe('package-lock.json', () => {
     expect(missing).toEqual([]);
   });
 
-  /*
-   * What `npm ci` installs is what was locked, by its SHA-512. The registry that the lockfile was made with has none of
-   * these: native parts for machines on which nobody has tested Longhaul (docs/explanation/security.md).
-   */
+  // The registry that the lockfile was made with has no hash of native parts for other machines.
   it('has the hash of every package but native parts for other platforms', () => {
     const unhashed = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !isHash(integrity));
     const platforms = /-(android|darwin|freebsd|openharmony|win32|linux-(arm-|ppc64|riscv64|s390x|loong64))/;

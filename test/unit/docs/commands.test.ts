@@ -27,10 +27,14 @@ function simpleCommands(line: string): string[][] {
   return commands.map((words) => (words.includes('>') ? words.slice(0, words.indexOf('>')) : words));
 }
 
+let program: Command;
+beforeAll(async () => {
+  program = await buildWholeProgram(new FakeContext());
+});
+
 /** Commander's own judgement of these words; `undefined` when it takes them. Nothing is run. */
-async function problemOf(args: readonly string[], { isWhole }: { isWhole: boolean }): Promise<string | undefined> {
-  const context = new FakeContext();
-  let command: Command = await buildWholeProgram(context);
+function problemOf(args: readonly string[], isWhole: boolean): string | undefined {
+  let command = program;
   const rest = [...args];
   for (let next; (next = command.commands.find((one) => one.name() === rest[0])) !== undefined; rest.shift())
     command = next;
@@ -51,46 +55,39 @@ async function problemOf(args: readonly string[], { isWhole }: { isWhole: boolea
   }
 }
 
-async function problemsOf(blocks: readonly CodeBlock[], isWhole: boolean): Promise<string[]> {
-  const found: string[] = [];
-  for (const { code, place } of blocks) {
-    for (const args of longhaulCommands(code)) {
-      const problem = await problemOf(args, { isWhole });
-      if (problem !== undefined) found.push(`${place}: ${problem}`);
-    }
-  }
-  return found;
+function problemsOf(blocks: readonly CodeBlock[], isWhole: boolean): string[] {
+  return blocks.flatMap(({ code, place }) =>
+    longhaulCommands(code).flatMap((args) => {
+      const problem = problemOf(args, isWhole);
+      return problem === undefined ? [] : [`${place}: ${problem}`];
+    }),
+  );
 }
 
 // What was said of an earlier version is not changed.
 const pages = markdownPages().filter(({ path }) => path !== 'CHANGELOG.md');
 
 describe('a command in the documentation', () => {
-  it('is one that exists, with options, values and arguments that it takes', async () => {
+  it('is one that exists, with options, values and arguments that it takes', () => {
     const blocks = pages.flatMap(codeBlocks).filter(({ language }) => language === 'sh');
     expect(blocks.flatMap(({ code }) => longhaulCommands(code)).length).toBeGreaterThan(40);
 
-    expect(await problemsOf(blocks, true)).toEqual([]);
+    expect(problemsOf(blocks, true)).toEqual([]);
   });
 
-  it('within a sentence is one that exists, with options that it has', async () => {
+  it('within a sentence is one that exists, with options that it has', () => {
     const spans = pages.flatMap(codeSpans).filter(({ code }) => /^longhaul [a-z]/.test(code));
     expect(spans.length).toBeGreaterThan(100);
 
-    expect(await problemsOf(spans, false)).toEqual([]);
+    expect(problemsOf(spans, false)).toEqual([]);
   });
 
   it.each([
     ['longhaul rum 1', 'is no command'],
-    ['longhaul batch walk photos.csv', 'is no command'],
     ['KEY=1 longhaul list --state Running | head', 'unknown --state'],
-    ['longhaul status', '0 arguments'],
-    ['longhaul status order-17 order-18 # two', '2 arguments'],
     ['longhaul costs --by colour', 'colour'],
     ['true && longhaul download', '0 arguments'],
-  ])('would be found when it does not exist: %s', async (code, problem) => {
-    expect(await problemsOf([{ language: 'sh', code, place: 'here' }], true)).toEqual([
-      expect.stringContaining(problem),
-    ]);
+  ])('would be found when it does not exist: %s', (code, problem) => {
+    expect(problemsOf([{ language: 'sh', code, place: 'here' }], true)).toEqual([expect.stringContaining(problem)]);
   });
 });

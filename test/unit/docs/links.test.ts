@@ -30,14 +30,7 @@ describe('the links of the documentation', () => {
   });
 
   it('would be found when they lead nowhere', () => {
-    const text = [
-      '# Here',
-      '[a](gone.md)',
-      '[b](#there)',
-      '[c](#documentation)',
-      '[d](tutorial.md#gone)',
-      '[e](tutorial.md)',
-    ].join('\n');
+    const text = '# Here\n[a](gone.md)\n[b](#there)\n[c](#documentation)\n[d](tutorial.md#gone)\n[e](tutorial.md)';
     const path = 'docs/README.md';
     expect(problemsOf({ path, text })).toEqual([
       'docs/README.md:2: there is no docs/gone.md',
@@ -56,43 +49,33 @@ describe('the links of the documentation', () => {
 });
 
 it('no comment of the sources links to a page: the declarations that a backend installs have none beside them', () => {
-  const sources = listFiles(join(root, 'src')).filter((path) => path.endsWith('.ts'));
-  expect(sources.length).toBeGreaterThan(200);
-  const isLinked = (path: string): boolean => /\]\([^)\s]+\.md\b/.test(readFileSync(join(root, 'src', path), 'utf8'));
-  expect(sources.filter(isLinked)).toEqual([]);
+  const isLinked = (path: string): boolean => /\]\([^)\s]+\.md\b/.test(readFileSync(join(root, path), 'utf8'));
+  expect(filesOf('src').filter(isLinked)).toEqual([]);
 });
 
-describe('a source that a page names', () => {
-  /** Decisions tell of what was there when they were taken, the changelog of what was changed. */
-  const isOfItsTime = ({ path }: Page): boolean => path === 'CHANGELOG.md' || path.startsWith('docs/decisions/');
-
-  it('exists', () => {
-    const named = pages
-      .filter((page) => !isOfItsTime(page))
-      .flatMap(({ path, text }) =>
-        [...text.matchAll(/`((?:src|test|tools|bench|deploy|reference-service|packages)\/[\w./-]*\w)`/g)].map(
-          ([, source = '']) => ({ path, source }),
-        ),
-      );
-    expect(named.length).toBeGreaterThan(40);
-
-    const isThere = (source: string): boolean => ['', '.ts'].some((end) => existsSync(join(root, `${source}${end}`)));
-    expect(named.filter(({ source }) => !isThere(source))).toEqual([]);
-  });
-});
-
-describe('a page that the program, its deployment or an example names', () => {
-  it('exists', () => {
-    const files = ['.env.example', 'docker-compose.yml', ...['src', 'tools', 'deploy', 'examples'].flatMap(filesOf)];
-    const named = files.flatMap((file) =>
-      [...readFileSync(join(root, file), 'utf8').matchAll(/(?<![\w/-])docs\/[\w/.-]+\.(?:md|json)\b/g)].map(
-        ([path]) => path,
+it('what a page names of the sources exists', () => {
+  // Decisions tell of what was there when they were taken, the changelog of what was changed.
+  const named = pages
+    .filter(({ path }) => path !== 'CHANGELOG.md' && !path.startsWith('docs/decisions/'))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(/`((?:src|test|tools|bench|deploy|reference-service|packages)\/[\w./-]*\w)`/g)].map(
+        ([, source = '']) => ({ path, source }),
       ),
     );
-    expect(named.length).toBeGreaterThan(20);
+  expect(named.length).toBeGreaterThan(40);
+  const isThere = (source: string): boolean => ['', '.ts'].some((end) => existsSync(join(root, `${source}${end}`)));
+  expect(named.filter(({ source }) => !isThere(source))).toEqual([]);
+});
 
-    expect([...new Set(named)].filter((path) => !existsSync(join(root, path)))).toEqual([]);
-  });
+it('a page that the program, its deployment or an example names exists', () => {
+  const files = ['.env.example', 'docker-compose.yml', ...['src', 'tools', 'deploy', 'examples'].flatMap(filesOf)];
+  const named = files.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/(?<![\w/-])docs\/[\w/.-]+\.(?:md|json)\b/g)].map(
+      ([path]) => path,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect([...new Set(named)].filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 function filesOf(folder: string): string[] {

@@ -7,10 +7,6 @@ import { temporaryFolder } from '../../support/temporary-folder';
 const folder = temporaryFolder();
 afterAll(folder.remove);
 
-const exportedBy = (path: string): NodeJS.ProcessEnv => {
-  const exported = [...readFileSync(path, 'utf8').matchAll(/^export (\w+)='(.*)'$/gm)];
-  return Object.fromEntries(exported.map(([, name = '', value]) => [name, value]));
-};
 const newFolder = (): string => mkdtempSync(join(folder.path, 'demo-'));
 
 describe('the file with the variables of a demo', () => {
@@ -39,24 +35,20 @@ describe('the file with the variables of a demo', () => {
     expect(readFileSync(path, 'utf8')).toContain("export TEMPORAL_ADDRESS='new:1'");
   });
 
-  it('has what keeps another demo, started in that shell, from joining this one', () => {
-    const { path } = writeEnvironment(newFolder(), { TEMPORAL_ADDRESS: 'first:1', LONGHAUL_API_KEY: 'of-the-first' });
-    const shell = exportedBy(path);
-
-    expect(withoutOtherDemo({ ...shell, HOME: '/home/me' })).toEqual({ env: { HOME: '/home/me' }, isOther: true });
-    expect(withoutOtherDemo({ TEMPORAL_ADDRESS: 'mine:1' })).toEqual({
-      ...{ env: { TEMPORAL_ADDRESS: 'mine:1' }, isOther: false },
-    });
-  });
-
-  it('leaves to another demo what the first one was given, such as a file of prices', () => {
+  it('keeps another demo, started in that shell, from joining this one, and leaves it what this one was given', () => {
     const own = { TEMPORAL_ADDRESS: 'first:1', LONGHAUL_ARCHIVE: 'archive/first' };
     const taken = { LONGHAUL_PRICES_FILE: 'prices.json', LONGHAUL_ARCHIVE: 'mine' };
     const { path } = writeEnvironment(newFolder(), own, taken);
-    const shell = exportedBy(path);
+    const exported = [...readFileSync(path, 'utf8').matchAll(/^export (\w+)='(.*)'$/gm)];
+    const shell = Object.fromEntries(exported.map(([, name = '', value]) => [name, value]));
 
     expect(shell).toMatchObject({ LONGHAUL_PRICES_FILE: 'prices.json', LONGHAUL_ARCHIVE: 'archive/first' });
-    expect(withoutOtherDemo(shell).env).toEqual({ LONGHAUL_PRICES_FILE: 'prices.json' });
+    expect(withoutOtherDemo({ ...shell, HOME: '/home/me' })).toEqual({
+      ...{ env: { HOME: '/home/me', LONGHAUL_PRICES_FILE: 'prices.json' }, isOther: true },
+    });
+    expect(withoutOtherDemo({ TEMPORAL_ADDRESS: 'mine:1' })).toEqual({
+      ...{ env: { TEMPORAL_ADDRESS: 'mine:1' }, isOther: false },
+    });
   });
 });
 
@@ -68,11 +60,13 @@ describe('the options of the demo', () => {
     expect(readDemoOptions(['--help'])).toBeNull();
   });
 
-  it.each([[['--nonsense']], [['nonsense']], [['--drill']]])('are refused with the usage when they are %j', (args) => {
-    expect(() => readDemoOptions(args)).toThrow(usage);
-  });
-
-  it.each([[['--stay', '--once']], [['--batch', '--drill', 'archive']]])('are refused when they are %j', (args) => {
-    expect(() => readDemoOptions(args)).toThrow('exclude each other');
+  it.each([
+    [['--nonsense'], usage],
+    [['nonsense'], usage],
+    [['--drill'], usage],
+    [['--stay', '--once'], 'exclude each other'],
+    [['--batch', '--drill', 'archive'], 'exclude each other'],
+  ])('are refused when they are %j', (args, words) => {
+    expect(() => readDemoOptions(args)).toThrow(words);
   });
 });

@@ -11,15 +11,12 @@ describe('what Go says while it builds', () => {
     ).toBe('compiling, 3 packages so far');
   });
 
-  it('is, in a failure, only the words about the failure', () => {
+  it('is, in a failure, only the words about the failure, shortened to the last lines', () => {
     const log =
       'go: downloading example.test/a v1.0.0\ninternal/cpu\n# example.test/tiny\n./main.go:3:15: undefined: x\n';
     expect(goFailure(log)).toBe('# example.test/tiny\n./main.go:3:15: undefined: x');
-  });
-
-  it('is shortened to its last lines', () => {
-    const log = Array.from({ length: 50 }, (_, line) => `error number ${line}`).join('\n');
-    expect(goFailure(log, 2)).toBe('…\nerror number 48\nerror number 49');
+    const long = Array.from({ length: 50 }, (_, line) => `error number ${line}`).join('\n');
+    expect(goFailure(long, 2)).toBe('…\nerror number 48\nerror number 49');
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildGoTool } from '../../../tools/build-go-tool';
@@ -21,41 +21,26 @@ describe('a missing prerequisite', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('without Go, says what to install and what else would do for Temporal', async () => {
-    const building = buildGoTool(temporalTool, { env, progress: silentProgress });
-    await expect(building).rejects.toThrow(ToolError);
-    await expect(building).rejects.toThrow(
-      /temporal v1\.8\.2 .*Go 1\.26\.4 or newer, which is not on PATH\.\nInstall it from .*go\.dev.*PATH.*TEMPORAL_ADDRESS/,
-    );
-  });
-
   it('without Go, says what to install, and downloads nothing in its place', async () => {
     const notes: string[] = [];
     const progress = { ...silentProgress, say: (line: string) => notes.push(line) };
-
+    const words =
+      /temporal v1\.8\.2 .*Go 1\.26\.4 or newer, which is not on PATH\.\nInstall it from .*go\.dev.*PATH.*TEMPORAL_ADDRESS/;
+    await expect(buildGoTool(temporalTool, { env, progress })).rejects.toThrow(words);
     await expect(findTemporalProgram({ env, progress })).rejects.toThrow(/needs Go 1\.26\.4 or newer/);
+    await expect(findS3({ env, progress })).rejects.toThrow(/versitygw v1\.8\.0 .*needs Go .*go\.dev/s);
+    await expect(findS3({ env, progress })).rejects.toThrow(ToolError);
 
     expect(notes).toEqual([]);
-    expect(
-      readdirSync(env['LONGHAUL_TOOLS'] ?? '').filter((name) => name.startsWith('temporal') && !name.includes('.lock')),
-    ).toEqual([]);
+    const names = readdirSync(env['LONGHAUL_TOOLS'] ?? '');
+    expect(names.filter((name) => name.startsWith('temporal') && !name.includes('.lock'))).toEqual([]);
   });
 
-  it('without Go, says what to install for the S3 server', async () => {
-    await expect(findS3({ env, progress: silentProgress })).rejects.toThrow(/versitygw v1\.8\.0 .*needs Go .*go\.dev/s);
-  });
-
-  it('leaves the lock free, so that the next attempt does not wait', async () => {
-    await expect(findS3({ env, progress: silentProgress })).rejects.toThrow(ToolError);
-    await expect(findS3({ env, progress: silentProgress })).rejects.toThrow(ToolError);
-    expect(existsSync(join(folder, 'tools'))).toBe(true);
-  });
-
-  it('without a browser, says what to install, and installs nothing on a person’s machine', async () => {
-    await expect(findChromium({ env, progress: silentProgress })).rejects.toThrow(
-      /need Chromium or Google Chrome on PATH.*apt-get install chromium/,
-    );
-    await expect(findChromium({ env: { ...env, CI: 'true' }, progress: silentProgress })).rejects.toThrow(ToolError);
+  it.each([
+    ['a browser', findChromium, /need Chromium or Google Chrome on PATH.*apt-get install chromium/],
+    ['promtool', findPromtool, /need promtool on PATH.*apt-get install prometheus/],
+  ])('without %s, says what to install, and installs nothing on a person’s machine', async (_, find, words) => {
+    await expect(find({ env, progress: silentProgress })).rejects.toThrow(words);
   });
 
   it('finds a program in the folders where Debian keeps it, before PATH', async () => {
@@ -81,11 +66,5 @@ describe('a missing prerequisite', () => {
     const find = (PATH: string): Promise<string> => findPython({ env: { ...env, PATH }, progress: silentProgress });
     await expect(find(old)).rejects.toThrow(/need Python 3\.11 or newer.*venv.*apt-get install python3-venv/);
     await expect(find(`${old}:${usable}`)).resolves.toBe(join(usable, 'python3'));
-  });
-
-  it('without promtool, says what to install, and installs nothing on a person’s machine', async () => {
-    await expect(findPromtool({ env, progress: silentProgress })).rejects.toThrow(
-      /need promtool on PATH.*apt-get install prometheus/,
-    );
   });
 });

@@ -1,10 +1,91 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { type CodeBlock, codeBlocks, markdownPages } from '../../support/markdown';
 
 const root = join(__dirname, '../../..');
 const page = readFileSync(join(root, 'docs/reference/library.md'), 'utf8');
+const blocks = markdownPages().flatMap(codeBlocks);
 const entries = ['src/index.ts', 'src/files.ts', 'src/row-files.ts'].map((file) => join(root, file));
+const modules = new Map(
+  blocks
+    .filter(({ language }) => language === 'ts')
+    .map(({ code, place }) => [join(root, 'docs', `${place.replaceAll(/[/:]/g, '-')}.mts`), code]),
+);
+
+/** The library and the code of the pages, which has the library by the names of its two packages. */
+function compile(): ts.Program {
+  const paths = Object.fromEntries(
+    ['longhaul', '@longhaul/client'].flatMap((name) => [
+      [name, ['./src/index.ts']],
+      [`${name}/files`, ['./src/files.ts']],
+      [`${name}/row-files`, ['./src/row-files.ts']],
+      [`${name}/service`, ['./src/service/index.ts']],
+    ]),
+  );
+  const config = ts.getParsedCommandLineOfConfigFile(
+    join(root, 'tsconfig.json'),
+    { noEmit: true, paths },
+    { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => undefined },
+  );
+  if (config === undefined) throw new Error('tsconfig.json cannot be read');
+  const host = ts.createCompilerHost(config.options);
+  const readSource = host.getSourceFile.bind(host);
+  host.fileExists = (path) => modules.has(path) || ts.sys.fileExists(path);
+  host.getSourceFile = (path, options) => {
+    const text = modules.get(path);
+    return text === undefined ? readSource(path, options) : ts.createSourceFile(path, text, options);
+  };
+  return ts.createProgram([...entries, ...modules.keys()], config.options, host);
+}
+
+const program = compile();
+
+describe('the code in the documentation', () => {
+  it('is TypeScript that compiles against the library', () => {
+    expect(modules.size).toBeGreaterThan(20);
+    const problems = [...modules.keys()].flatMap((path) =>
+      ts
+        .getPreEmitDiagnostics(program, program.getSourceFile(path))
+        .map(({ messageText }) => `${path}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`),
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it('is JavaScript without an error of syntax, and JSON that can be parsed', () => {
+    const scripts = blocks.filter(({ language }) => language === 'js');
+    const documents = blocks.filter(({ language }) => language === 'json');
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(documents.length).toBeGreaterThan(8);
+
+    expect([...scripts.flatMap(syntaxProblems), ...documents.flatMap(jsonProblems)]).toEqual([]);
+  });
+
+  it('is in a language that is checked, or says what is shown', () => {
+    const known = ['', 'sh', 'ts', 'js', 'json', 'csv', 'yaml', 'nginx', 'caddyfile'];
+    expect(blocks.filter(({ language }) => !known.includes(language))).toEqual([]);
+  });
+});
+
+function syntaxProblems({ code, place }: CodeBlock): string[] {
+  const options = { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } };
+  const { diagnostics = [] } = ts.transpileModule(code, { ...options, fileName: 'block.mjs', reportDiagnostics: true });
+  return diagnostics.map(({ messageText }) => `${place}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
+}
+
+/** A block may be one document, or one a line. */
+function jsonProblems({ code, place, language }: CodeBlock): string[] {
+  try {
+    JSON.parse(code);
+    return [];
+  } catch (error) {
+    const lines = code.trim().split('\n');
+    const isLines = lines.length > 1 && lines.every((line) => /^\{.*\}$/.test(line));
+    return isLines
+      ? lines.flatMap((line) => jsonProblems({ code: line, place, language }))
+      : [`${place}: ${String(error)}`];
+  }
+}
 
 /** What an application passes in; `TaskInput` is one of two others, and `TaskTuning` is in the schema of the contract. */
 const isOptions = (name: string): boolean =>
@@ -20,13 +101,6 @@ interface Exported {
 
 /** The types that the library exports, as the compiler sees them. */
 function readExports(): Exported {
-  const config = ts.getParsedCommandLineOfConfigFile(
-    join(root, 'tsconfig.json'),
-    { noEmit: true },
-    { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => undefined },
-  );
-  if (config === undefined) throw new Error('tsconfig.json cannot be read');
-  const program = ts.createProgram(entries, config.options);
   const checker = program.getTypeChecker();
   const symbols = entries.flatMap((file) => {
     const source = program.getSourceFile(file);
@@ -58,23 +132,19 @@ function readExports(): Exported {
       .map(({ name }) => name)
       .filter((name) => !ofEveryError.includes(name));
   const classes = resolved.filter(({ name }) => ['Longhaul', 'TaskHandle', 'BatchHandle'].includes(name));
-  const methods = classes.map(
-    (symbol) =>
-      [
-        symbol.name,
-        namesOf(symbol)
-          .filter(isPublic)
-          .map(({ name }) => name),
-      ] as const,
-  );
+  const publicNames = (symbol: ts.Symbol): readonly string[] =>
+    namesOf(symbol)
+      .filter(isPublic)
+      .map(({ name }) => name);
+  const methods = classes.map((symbol) => [symbol.name, publicNames(symbol)] as const);
   const fields = errors.map((symbol) => [symbol.name, ownNames(symbol)] as const);
   return { errors: new Map(fields), options: new Map(options), methods: new Map(methods) };
 }
 
 /** The names in the first column of the first table after a sentence that names the type. */
-function documented(type: string, text = page): Set<string> {
-  const start = text.search(new RegExp(`^[^|\\n]*\`${type}\`(?=[^|\\n]*$)`, 'm'));
-  const table = start < 0 ? undefined : /(?:^\|.*\n)+/m.exec(text.slice(start))?.[0];
+function documented(type: string): Set<string> {
+  const start = page.search(new RegExp(`^[^|\\n]*\`${type}\`(?=[^|\\n]*$)`, 'm'));
+  const table = start < 0 ? undefined : /(?:^\|.*\n)+/m.exec(page.slice(start))?.[0];
   const cells = (table ?? '')
     .split('\n')
     .slice(1)
@@ -105,12 +175,6 @@ describe('docs/reference/library.md', () => {
       ];
     });
     expect(wrong).toEqual([]);
-  });
-
-  it('would be found without an option', () => {
-    const text = 'The options of `TaskEventsOptions`:\n\n| Option | Default |\n| `signal`, `everyMs` | none |\n';
-    expect([...documented('TaskEventsOptions', text)]).toEqual(['signal', 'everyMs']);
-    expect(documented('NoSuchOptions').size).toBe(0);
   });
 
   it('names every method and property of the client and its handles', () => {
