@@ -31,7 +31,7 @@ export const costTimes = dictionary(v.number());
 /** Reads a file's text by its schema; undefined when there is none, or it is something else. */
 export function parseStored<Schema extends v.GenericSchema>(
   schema: Schema,
-  text: Buffer | string | undefined,
+  text: { readonly toString: () => string } | undefined,
 ): v.InferOutput<Schema> | undefined {
   const { success, output } = v.safeParse(schema, parseJson(text?.toString() ?? ''));
   return success ? output : undefined;

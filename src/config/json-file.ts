@@ -73,7 +73,10 @@ export function byName<Schema extends v.GenericSchema>(
   remedy: string,
 ): v.GenericSchema<Record<string, unknown>, Record<string, v.InferOutput<Schema>>> {
   const name = v.pipe(v.string(), v.regex(namePattern, '1 to 80 letters, digits, dots, _ and -'));
-  return v.pipe(v.custom<Record<string, unknown>>(isRecord, remedy), v.record(name, schema));
+  // valibot leaves these names out without a word.
+  const isNamed = (value: unknown): boolean =>
+    isRecord(value) && ['__proto__', 'constructor', 'prototype'].every((one) => !Object.hasOwn(value, one));
+  return v.pipe(v.custom<Record<string, unknown>>(isNamed, remedy), v.record(name, schema));
 }
 
 /** A text that can be read. */

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { inputDigest, type NewTaskInput } from '../../src/contract/task-input';
 import type { RowsReference } from '../../src/contract/batch/batch-input';
 import { type PreparedRow, PreparedRowsWriter } from '../../src/rows';

@@ -44,7 +44,11 @@ export function endingWord(
   return execution === 'FAILED' ? 'Failed' : undefined;
 }
 
-/** A batch's result as text: counts, slowest rows, failed rows with the service's messages, the result files. */
+/**
+ * A batch's result as text: counts, slowest rows, failed rows with the service's messages, the result files.
+ *
+ * @internal exported for tests
+ */
 export function batchReport(
   result: BatchResult,
   elapsedMs: number | null,

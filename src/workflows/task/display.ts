@@ -89,11 +89,7 @@ const maxNamed = 5;
 const maxNameLength = 100;
 const maxPathLength = 300;
 
-/**
- * What the Web UI shows of a task, in Markdown: what is, since when, what is waited for, and what comes next.
- *
- * @internal exported for tests
- */
+/** What the Web UI shows of a task, in Markdown: what is, since when, what is waited for, and what comes next. */
 export function taskDetails(run: TaskRun): string {
   const { plan, state, isOver, archived } = run;
   const { batch } = plan;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InputInvalidError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { type FindingView, findingView } from '../../../src/reconcile/finding-view';
 import type { TaskResult } from '../../../src/contract/task-result';
