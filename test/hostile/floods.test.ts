@@ -1,4 +1,4 @@
-import { callbackSignal, interruptSignal } from '../../src/contract/task-messages';
+import { callbackSignal, interruptSignal, statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
 import {
@@ -158,7 +158,9 @@ const steps: Record<string, Step> = {
       const { until, release } = blocked();
       service.onArchive = until;
       return {
-        reached: (task) => whenStatusIs(task, 'Archiving'),
+        reached: async (task) => {
+          await eventually(async () => (await task.query(statusQuery)).status === 'Archiving');
+        },
         goOn: () => {
           release();
           return Promise.resolve();
