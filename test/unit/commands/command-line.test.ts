@@ -69,7 +69,7 @@ describe('a wrong command line', () => {
         ...['list', '--limit', '0', '--since', 'lately', '--until', 'soon'],
         ...['--status', 'Runing', '--tag', 'a b', '--app', 'x'],
       ],
-      /--limit is "0"[^]*--since is "lately"[^]*--until is "soon"[^]*app is "x"[^]*status is "Runing"[^]*tags\[0\] is "a b"/,
+      /--limit is "0"[^]*--since is "lately"[^]*--until is "soon"[^]*status is "Runing"[^]*app is "x"[^]*tags\[0\] is "a b"/,
     ],
     ['no decision', ['resolve', 'a'], /give one of --adopt REQUEST_ID, --recreate, --abandon/],
     ['a request id that is none', ['adopt', 'a b'], /The request id is "a b"; give/],

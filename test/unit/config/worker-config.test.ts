@@ -65,7 +65,7 @@ describe('the configuration of a worker', () => {
     expect(config).toMatchObject({
       archive: { kind: 's3', bucket: 'photos', prefix: 'results', isPathStyle: true },
       allowed: { accounts: ['default'], tuning: false, recreate: false },
-      slots: { uploads: 4, pollers: 2, archives: 16, workflowTasks: 120 },
+      slots: { uploads: 4, pollers: 2, archives: 16, workflowTasks: 80 },
       healthTellsAccounts: false,
     });
     expect(config.inputBuckets).toEqual([
