@@ -38,7 +38,9 @@ export function parseJsonFile<Schema extends v.GenericSchema>(
 const maxNameLength = 60;
 
 function faultWords({ path, message, input, expected }: v.BaseIssue<unknown>, isSecret: boolean): string {
-  const keys = (path ?? []).map(({ key }) => String(key));
+  // What is no name may be a secret at the wrong place.
+  const isShownKey = (key: string): boolean => !isSecret || namePattern.test(key);
+  const keys = (path ?? []).map(({ key }) => (isShownKey(String(key)) ? String(key) : 'a name'));
   const last = path?.at(-1);
   if (expected === 'never') {
     const name = keys.pop() ?? '';

@@ -101,10 +101,20 @@ const schema = fields({
   prices: v.pipe(
     v.array(priceSchema, 'a list of prices'),
     // Of two prices for the same time, nothing says which one holds.
-    v.checkItems((price, index, prices) => {
-      const first = prices.find((other) => keyOf(other) === keyOf(price));
-      return first === undefined || prices.indexOf(first) === index || isDeepStrictEqual(first.price, price.price);
-    }, 'the only price of its app and account from that time on (validFrom)'),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const firsts = new Map<string, ListedPrice>();
+      dataset.value.forEach((price, key) => {
+        const first = firsts.get(keyOf(price)) ?? price;
+        firsts.set(keyOf(price), first);
+        if (isDeepStrictEqual(first.price, price.price)) return;
+        addIssue({
+          message: 'the only price of its app and account from that time on (validFrom)',
+          input: price,
+          path: [{ type: 'array', origin: 'value', input: dataset.value, key, value: price }],
+        });
+      });
+    }),
   ),
   dailyBudgets: v.optional(
     v.pipe(

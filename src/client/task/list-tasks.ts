@@ -2,6 +2,7 @@ import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { type FailureType, failureTypes } from '../../contract/failure-types';
 import { searchAttributes, tagProblems } from '../../contract/search-attributes';
 import { isTaskKey } from '../../contract/workflow-ids';
+import { isRequestId } from '../../core/create-outcome';
 import { isRecord } from '../../core/json';
 import { count, onlyTrue, optionProblems, type OptionRule, type OptionRules } from '../../core/option-rules';
 import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../../core/task-state';
@@ -162,8 +163,8 @@ const listRules: OptionRules<ListTasksOptions> = {
   until: moment,
   failure: { is: (value) => failureNames.some((one) => one === value), remedy: `one of ${failureNames.join(', ')}` },
   requestIds: {
-    is: (value) => Array.isArray(value) && value.length > 0 && value.every(isTaskKey),
-    remedy: 'a list of one or more request ids, each of 1 to 80 letters, digits, dots, underscores or hyphens',
+    is: (value) => Array.isArray(value) && value.length > 0 && value.every(isRequestId),
+    remedy: 'a list of one or more request ids, each of 1 to 200 visible characters',
   },
   needsPerson: onlyTrue,
   stuck: onlyTrue,
@@ -219,7 +220,7 @@ function checkedQuery(options: ListTasksOptions): string {
     ...(failure === undefined ? [] : [failureCondition(failure)]),
     ...(requestIds === undefined
       ? []
-      : [`${names.requestId.name} IN (${requestIds.map((id) => `"${id}"`).join(', ')})`]),
+      : [`${names.requestId.name} IN (${requestIds.map((id) => JSON.stringify(id)).join(', ')})`]),
     ...(given.needsPerson ? [`${statusName.name} IN (${states})`, isRunning] : []),
     ...(given.stuck ? [stuckFilter, isRunning] : []),
     ...(given.paused ? [pausedFilter, isRunning] : []),

@@ -89,16 +89,18 @@ export async function followBatchToTheEnd(
   const stopListening = context.onInterrupt(() => {
     watching.abort();
   });
-  let ended: EndedBatch;
+  let ended: EndedBatch | undefined;
   try {
     ended = await pollUntilOver(batch, display, emit, watching.signal);
   } catch (error) {
     if (!watching.signal.aborted) throw error;
-    tellDetached(context, batch, emit);
-    return;
   } finally {
     stopListening();
     display.stop();
+  }
+  if (ended === undefined) {
+    tellDetached(context, batch, emit);
+    return;
   }
   if (!isJson) printReport(context, ended);
   await onResult?.(ended.result);

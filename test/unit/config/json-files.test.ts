@@ -64,6 +64,11 @@ describe('a JSON file that a variable names', () => {
     ['LONGHAUL_CODEC_KEYS_FILE', { current: 'a b', keys: { 'a b': key } }, /: a name should be 1 to 80 letters/],
     [
       'LONGHAUL_CODEC_KEYS_FILE',
+      { current: 'n', keys: JSON.parse(`{"__proto__":"${key}"}`) as unknown },
+      /: keys should/,
+    ],
+    [
+      'LONGHAUL_CODEC_KEYS_FILE',
       { current: 'k0', keys: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, key])) },
       /: keys should be at most 100 keys/,
     ],
@@ -126,6 +131,12 @@ describe('the keys of LONGHAUL_CODEC_KEYS_FILE', () => {
         ['old', otherKey],
       ]);
     }
+  });
+
+  it('are not shown where a key and its id changed places', () => {
+    const problems = problemsOf(() => load('LONGHAUL_CODEC_KEYS_FILE', { current: 'n', keys: { [key]: 'n' } }));
+    expect(problems.join()).toContain('a name should be');
+    expect(problems.join()).not.toContain(key);
   });
 
   it('print nowhere, and are taken out of every text', () => {
