@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import type { CostTimes } from '../contract/task-result';
 import { isRequestId } from '../core/create-outcome';
-import { costTimes, dictionary, isoTime, money, parseStored, storedText } from './stored';
+import { dictionary } from '../contract/schema';
+import { costTimes, isoTime, money, parseStored, storedText } from './stored';
 
 /** The manifest's form; a change that takes something away raises it. */
 export const manifestVersion = 1;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { wholeNumber } from '../contract/schema';
-import { isRecord, parseJson } from '../core/json';
+import { dictionary, wholeNumber } from '../contract/schema';
+import { parseJson } from '../core/json';
 import { isMoney, type Money } from '../money/money';
 
 /* Parts of the schemas of the archive's own files. */
@@ -17,13 +17,6 @@ export const isoTime = v.pipe(
     return !Number.isNaN(day.getTime()) && text.startsWith(day.toISOString().slice(0, 10));
   }),
 );
-
-/** An object with any names. */
-export function dictionary<Schema extends v.GenericSchema>(
-  of: Schema,
-): v.GenericSchema<Readonly<Record<string, v.InferOutput<Schema>>>> {
-  return v.pipe(v.custom<Readonly<Record<string, v.InferOutput<Schema>>>>(isRecord), v.record(v.string(), of));
-}
 
 /** The service's, in milliseconds. */
 export const costTimes = dictionary(v.number());

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
-import { moment } from '../contract/schema';
+import { dictionary, moment } from '../contract/schema';
 
 /*
  * What the workflow of a batch answers, as Temporal hands it on. Any program may run workflows under the names and ids of
@@ -9,7 +9,7 @@ import { moment } from '../contract/schema';
 
 const text = v.string();
 const count = v.number();
-const counts = v.record(text, count);
+const counts = dictionary(count);
 const money = v.object({ currency: text, micros: count });
 const sums = v.array(money);
 const uploads = v.object({ files: count, bytes: count, shared: count });

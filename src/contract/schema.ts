@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isFields } from '../core/json';
+import { isFields, isRecord } from '../core/json';
 import { unknownNameProblems } from '../core/nearest-name';
 import { showValue } from '../core/text';
 
@@ -17,6 +17,13 @@ export function textLike(pattern: RegExp, remedy: string): v.GenericSchema<strin
 export const moment: v.GenericSchema<string> = v.custom(
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 );
+
+/** An object by names that are not known before. Of valibot, `record` leaves out `constructor` and the like. */
+export function dictionary<Schema extends v.GenericSchema>(
+  of: Schema,
+): v.GenericSchema<Readonly<Record<string, v.InferOutput<Schema>>>> {
+  return v.custom((value) => isRecord(value) && Object.values(value).every((one) => v.is(of, one)));
+}
 
 /** A safe whole number of this range. */
 export function wholeNumber(

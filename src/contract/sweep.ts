@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { findingKinds, type SafeReason } from '../core/reconcile';
 import { isRecord } from '../core/json';
 import { firstProblems, unusableInput } from './input-bounds';
-import { check, flag, moment, oneOf, pick, unknownFieldProblems, wholeNumber } from './schema';
+import { check, dictionary, flag, moment, oneOf, pick, unknownFieldProblems, wholeNumber } from './schema';
 import { workflowTaskQueue } from './task-queues';
 
 /*
@@ -42,7 +42,7 @@ const counted = wholeNumber(0);
 const resultSchema = v.object({
   /** ISO-8601. */
   endedAt: moment,
-  safe: v.custom<Readonly<Record<SafeReason, number>>>((value) => v.is(v.record(v.string(), counted), value)),
+  safe: v.custom<Readonly<Record<SafeReason, number>>>((value) => v.is(dictionary(counted), value)),
   /** What is not safe and was left as it is, by kind; kinds that were not found are absent. */
   unsafe: v.record(v.picklist(findingKinds), counted),
   /** What the sweep took care of by its policies. */

@@ -4,7 +4,7 @@ import { isRecord } from '../core/json';
 import type { TerminalStatus } from '../core/task-state';
 import type { ServiceTimestamp } from '../core/time';
 import { isMoney, type Money } from '../money/money';
-import { listOf, moment, wholeNumber } from './schema';
+import { dictionary, listOf, moment, wholeNumber } from './schema';
 
 const text = v.string();
 const count = wholeNumber(0);
@@ -45,11 +45,11 @@ export type FailedOutput = v.InferOutput<typeof failedOutput>;
 export type Timestamp = ServiceTimestamp;
 /** The service's timestamps of a task (specification, section 2.3), by their camelCase names. */
 export type Timestamps = Readonly<Record<string, Timestamp>>;
-const timestamps: v.GenericSchema<Timestamps> = v.record(text, v.object({ iso: v.nullable(moment), raw: text }));
+const timestamps: v.GenericSchema<Timestamps> = dictionary(v.object({ iso: v.nullable(moment), raw: text }));
 
 /** The service's cost times in milliseconds, by their own names (specification, section 2.5). */
 export type CostTimes = Readonly<Record<string, number>>;
-const costTimes: v.GenericSchema<CostTimes> = v.record(text, v.number());
+const costTimes: v.GenericSchema<CostTimes> = dictionary(v.number());
 
 const cost = v.nullable(v.custom<Money>(isMoney));
 

@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import type { RowsReference } from '../contract/batch/batch-input';
-import { wholeNumber } from '../contract/schema';
+import { dictionary, wholeNumber } from '../contract/schema';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isTaskKey } from '../contract/workflow-ids';
 import { formatRowPlace, type RowPlace } from '../core/batch/row-place';
@@ -128,7 +128,7 @@ const tableSchema = v.object({
   delimiter: v.picklist(delimiters),
   hasBom: v.boolean(),
   decimal: v.optional(v.picklist(['point', 'comma'])),
-  inputColumns: v.optional(v.record(v.string(), texts)),
+  inputColumns: v.optional(dictionary(texts)),
 });
 const rowSchema = v.object({
   index: wholeNumber(0),
@@ -141,7 +141,7 @@ const rowSchema = v.object({
   originalKey: v.nullable(v.pipe(v.string(), v.maxLength(maxOriginalKeyLength))),
   digest: v.string(),
   input: v.custom<NewTaskInput>(isRecord),
-  columns: v.record(v.string(), v.string()),
+  columns: dictionary(v.string()),
   table: v.optional(tableSchema),
   cells: v.optional(texts),
 });
