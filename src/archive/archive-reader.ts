@@ -139,7 +139,12 @@ export async function* readBatchRecord(
     concurrency: pagesAtOnce,
     signal,
   });
-  for await (const records of read as AsyncIterable<readonly RowRecord[]>) yield* records;
+  try {
+    for await (const records of read as AsyncIterable<readonly RowRecord[]>) yield* records;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
 }
 
 /**

@@ -28,7 +28,7 @@ const outputSchema = v.object({
   /** With its leading dot, as the service gave it. */
   ext: v.fallback(v.string(), ''),
   /** How its storage says that its bytes are encoded; they are kept as they came. */
-  contentEncoding: v.optional(v.string()),
+  contentEncoding: v.fallback(v.optional(v.string()), undefined),
   costTimeMs: number,
   auditStatus: number,
   /** Which of the service's two tables `auditStatus` is of (specification, section 2.4). */
@@ -39,9 +39,9 @@ const outputSchema = v.object({
   /** What its link is known by under another signature: keyed hashes. */
   link: text,
   /** Its storage gave no proof that it is whole: two fetches brought the same. Absent where there was one. */
-  fetchedTwice: v.optional(v.boolean()),
+  fetchedTwice: v.fallback(v.optional(v.boolean()), undefined),
   /** How long it is at least, when it was refused for its size. */
-  atLeastBytes: v.optional(v.number()),
+  atLeastBytes: v.fallback(v.optional(v.number()), undefined),
   /** Why it is not archived, unless the service reports it as failed. */
   problem: text,
 });

@@ -118,7 +118,10 @@ export interface ListPage extends InputResourceFilter {
 
 const record: OptionRule = { is: isFields, remedy: 'an object' };
 const method: OptionRule = { is: (value) => typeof value === 'function', remedy: 'a function' };
-const wholeFrom1: OptionRule = { is: (value) => count.is(value) && value !== 0, remedy: 'a whole number from 1' };
+const wholeFrom1: OptionRule = {
+  is: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+  remedy: 'a whole number from 1',
+};
 const texts: OptionRule = {
   is: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
   remedy: 'a list of texts',

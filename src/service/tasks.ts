@@ -118,7 +118,7 @@ function readFacts(wire: envelope.Wire): Omit<EndedTask, 'status' | 'outputs'> {
 }
 
 function readRequestId(wire: envelope.Wire): string | undefined {
-  return readWord(wire['requestId'], maxIdLength) ?? readWord(wire['request_id'], maxIdLength);
+  return readWord(wire['request_id'], maxIdLength) ?? readWord(wire['requestId'], maxIdLength);
 }
 
 function readTimestamp(value: unknown): ServiceTimestamp | undefined {

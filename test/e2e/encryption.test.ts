@@ -161,7 +161,7 @@ describe('where payloads are encrypted', () => {
     expect(status.stdout).toContain(badInput);
     expect((await run(encrypting, 'list', '--key-prefix', good)).stdout).toContain(good);
     expect((await run(encrypting, 'batch', 'status', batchId)).stdout).toMatch(
-      new RegExp(`2 of 2 rows.*${badInput}`, 's'),
+      new RegExp(`2 of 2 ended.*${badInput}`, 's'),
     );
     const again = await runPostcard(good, '--json');
     expect(JSON.parse(again.stdout)).toMatchObject({

@@ -159,7 +159,8 @@ describe('a batch whose prepared rows or record somebody has changed', () => {
   const edit = async (path: string, change: (text: string) => string | Buffer): Promise<void> => {
     await writeFile(path, change(await readFile(path, 'utf8')));
   };
-  const layout = ({ digest, pages }: RowsReference): string => JSON.stringify({ digest, rows: 3, pages });
+  const layout = (id: string, { digest, pages }: RowsReference): string =>
+    JSON.stringify({ id, digest, rows: 3, pages });
   const page = ({ digest }: RowsReference): string => `results/${digest.slice(0, 12)}/0.jsonl`;
 
   const harms: readonly (readonly [string, Harm])[] = [
@@ -178,27 +179,25 @@ describe('a batch whose prepared rows or record somebody has changed', () => {
       ({ reference }) => writeFile(preparedIndexPath(reference.location), Buffer.alloc(16, 255)),
     ],
     ['a record that is rubbish', ({ id }) => inArchive(`batches/${id}/batch.json`, '\u0000')],
-    [
-      'a record of another batch',
-      ({ id, reference }) => inArchive(`batches/${id}/batch.json`, layout(reference).replace('{', '{"id":"x",')),
-    ],
+    ['a record of another batch', ({ id, reference }) => inArchive(`batches/${id}/batch.json`, layout('x', reference))],
     [
       'a record of more rows than there can be',
-      ({ id }) => inArchive(`batches/${id}/batch.json`, JSON.stringify({ digest: 'other', rows: 1e15, pages: 1e15 })),
+      ({ id }) =>
+        inArchive(`batches/${id}/batch.json`, JSON.stringify({ id, digest: 'other', rows: 1e15, pages: 1e15 })),
     ],
     [
       'records that say that all is done',
       async ({ id, reference }) => {
         const done = rows.map((row) => endedRow(row, 0, { createNumber: 2 ** 50, outputs: [] }));
         const lines = [{ records: 3 }, ...done].map((line) => JSON.stringify(line)).join('\n');
-        await inArchive(`batches/${id}/batch.json`, layout(reference));
+        await inArchive(`batches/${id}/batch.json`, layout(id, reference));
         await inArchive(`batches/${id}/${page(reference)}`, `${lines}\n`);
       },
     ],
     [
       'a page that is rubbish',
       async ({ id, reference }) => {
-        await inArchive(`batches/${id}/batch.json`, layout(reference));
+        await inArchive(`batches/${id}/batch.json`, layout(id, reference));
         await inArchive(`batches/${id}/${page(reference)}`, '{"records":1e999}\n');
       },
     ],

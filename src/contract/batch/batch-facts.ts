@@ -152,7 +152,8 @@ export function endedRows({ success, failed, canceled }: BatchProgress): number 
 }
 
 /** Rows whose tasks waited for a decision when they were last polled. */
-export function rowsThatWait({ rowStates }: Pick<BatchProgress, 'rowStates'>): number {
+export function rowsThatWait({ running, rowStates }: Pick<BatchProgress, 'running' | 'rowStates'>): number {
+  if (running === 0) return 0;
   return statesThatWait.reduce((sum, state) => sum + (rowStates?.counts[state] ?? 0), 0);
 }
 

@@ -158,7 +158,11 @@ function requireContent(response: Response, fail: Fail): void {
   }
   const isTemporary = statusCode >= 500 || statusCode === 429 || statusCode === 408;
   const code = isTemporary ? 'FETCH_FAILED' : 'FETCH_REFUSED';
-  throw fail(code, `was answered with HTTP ${statusCode}`, 'check that the address gives the file to anyone');
+  const isRedirect = statusCode >= 300 && statusCode < 400;
+  const remedy = isRedirect
+    ? 'use the address that it leads to in the end'
+    : 'check that the address gives the file to anyone';
+  throw fail(code, `was answered with HTTP ${statusCode}`, remedy);
 }
 
 function fromNetwork(error: unknown, fail: Fail): SourceError {

@@ -218,8 +218,8 @@ async function pollAll(run: BatchRun): Promise<Omit<RowStates, 'asOf'>> {
 }
 
 /** What the first page of the Web UI shows of rows that wait or cannot go on: the beginning of a timer's summary. */
-function waitingRows({ state: { rowStates } }: BatchRun): string {
-  const wait = rowsThatWait({ rowStates });
+function waitingRows({ running, state: { rowStates } }: BatchRun): string {
+  const wait = rowsThatWait({ running: running.size, rowStates });
   const heldUp = rowStates?.heldUp?.rows ?? 0;
   const parts = [
     ...(wait === 0 ? [] : [`${wait} ${wait === 1 ? 'row waits' : 'rows wait'} for you`]),

@@ -28,11 +28,12 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
   if (status === 'Canceled') return null;
   const ended = { ...end, status };
   const { state, plan } = run;
-  const lastingUntilMs = Date.now() + plan.tuning.archiveGraceMs;
+  let lastingUntilMs = Date.now() + plan.tuning.archiveGraceMs;
   let phase: 'quick' | 'lasting' | 'parked' = state.incomplete === undefined ? 'quick' : 'parked';
   if (phase === 'quick') awaitDecision(run, incompleteDecisions);
   for (;;) {
-    const outcome: Outcome = phase === 'parked' ? await archiveParked(run, ended) : await archiveNow(run, ended, phase);
+    const outcome: Outcome =
+      phase === 'parked' ? await archiveParked(run, ended) : await archiveNow(run, ended, phase, lastingUntilMs);
     const { decision } = run;
     const archived = typeof outcome === 'object';
     if (archived || decision !== undefined) {
@@ -48,16 +49,19 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
       throw taskFailure('ArchiveIncomplete', words, { requestId: createdId(run) });
     }
     const mayPass: boolean = phase === 'quick' && outcome === 'failed' && Date.now() < lastingUntilMs;
+    // What is tried again is no problem yet: its pending activity tells how it goes.
+    if (mayPass) state.problem = null;
+    if (decision !== undefined) lastingUntilMs = Date.now() + plan.tuning.archiveGraceMs;
     phase = mayPass || decision !== undefined ? 'lasting' : 'parked';
   }
 }
 
 /** Most archives are whole at once: until one is not, lists show the state before, and the pending activity tells the rest. */
-async function archiveNow(run: TaskRun, end: Ended, phase: 'quick' | 'lasting'): Promise<Outcome> {
+async function archiveNow(run: TaskRun, end: Ended, phase: 'quick' | 'lasting', untilMs: number): Promise<Outcome> {
   const [waitingFor, nextStep] = ['every output to be whole in the archive', `finish as ${end.status}`];
   if (phase === 'quick') note(run, 'Archiving', waitingFor, nextStep);
   else show(run, 'Archiving', waitingFor, nextStep);
-  return await archive(run, end, phase);
+  return await archive(run, end, phase, Math.max(1, untilMs - Date.now()));
 }
 
 /** Waits for a person's decision, or for a pause, after which it tries again. */
@@ -83,7 +87,12 @@ function showIncomplete(run: TaskRun, end: Ended, or: string): void {
 }
 
 /** One attempt. Why it failed is the task's problem then. */
-async function archive(run: TaskRun, end: Ended, phase: 'quick' | 'lasting' | 'parked'): Promise<Outcome> {
+async function archive(
+  run: TaskRun,
+  end: Ended,
+  phase: 'quick' | 'lasting' | 'parked',
+  graceMs = run.plan.tuning.archiveGraceMs,
+): Promise<Outcome> {
   const { plan, state } = run;
   const { batch } = plan;
   const input: ArchiveOutputsInput = {
@@ -102,7 +111,7 @@ async function archive(run: TaskRun, end: Ended, phase: 'quick' | 'lasting' | 'p
     errorMessage: end.errorMessage,
   };
   // An expiry that is named is a reason to hurry, never to give up: it may be wrong, and so may a clock.
-  const options = archiveOptions(plan.tuning, plan.tuning.archiveGraceMs, archivePriority(timeLeftMs(end)));
+  const options = archiveOptions(plan.tuning, graceMs, archivePriority(timeLeftMs(end)));
   const few = phase === 'lasting' ? {} : { retry: { ...options.retry, maximumAttempts: fewTries } };
   const queued = phase === 'quick' ? { scheduleToStartTimeout: '1 minute' as const } : {};
   const scope = new CancellationScope({ cancellable: true });

@@ -15,7 +15,7 @@ import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/ta
 import { isRecord } from '../../core/json';
 import { failureMessage, getFinalFailure, taskFailure } from '../failures';
 import { showEnd } from './display';
-import type { TaskEnd, TaskRun } from './task-run';
+import { awaitDecision, type TaskEnd, type TaskRun } from './task-run';
 
 /** Step 5: the result, or the failure that says what happened. */
 export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
@@ -100,6 +100,7 @@ function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
 /** One of the durable types, shown as well. An error that is a bug passes through: it must not end the task. */
 export function endingFailure(run: TaskRun, error: unknown): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
+  awaitDecision(run, []);
   let failure = error;
   if (error instanceof ActivityFailure) {
     const words = `${error.activityType} did not succeed in time: ${failureMessage(error)}`;
