@@ -115,7 +115,7 @@ describe('an archive that stays incomplete', () => {
     const tuning = { ...fastTuning, archiveGraceMs: 3_000 };
     await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
       await whenStatusIs(task, 'ArchiveIncomplete');
-      expect(await task.query(statusQuery)).toMatchObject({ status: 'Archiving', problem: null });
+      expect((await task.query(statusQuery)).problem).toContain('disk full');
       expect(service.calls.archives.length).toBeGreaterThan(2);
       service.archiveFailures = [];
       await task.executeUpdate(rearchiveUpdate);
