@@ -139,7 +139,11 @@ const call: OptionRules<CallOptions> = { signal: abortSignal, timeoutMs: millise
 const create: OptionRules<CreateTaskOptions> = { ...call, headers: record };
 const createAsync: OptionRules<CreateTaskAsyncOptions> = { ...create, callback: record };
 const wait: OptionRules<WaitForTaskOptions> = {
-  ...{ ...call, poll: bounds, patienceMs: count, notVisibleGraceMs: count, onPoll: method },
+  ...call,
+  poll: bounds,
+  patienceMs: count,
+  notVisibleGraceMs: count,
+  onPoll: method,
 };
 const upload: OptionRules<UploadFileOptions> = { name: checkedElsewhere, signal: abortSignal, onProgress: method };
 const list: OptionRules<ListPage> = { current: wholeFrom1, pageSize: wholeFrom1, ext: plainText, objectKey: plainText };
@@ -159,7 +163,9 @@ const timeoutRules: OptionRules<ServiceTimeouts> = {
 };
 const clientRules: OptionRules<ServiceClientOptions> = {
   // Their values are shown nowhere, or in part.
-  ...{ baseUrl: checkedElsewhere, apiKey: checkedElsewhere, secrets: checkedElsewhere },
+  baseUrl: checkedElsewhere,
+  apiKey: checkedElsewhere,
+  secrets: checkedElsewhere,
   dispatcher: objectWith('dispatch', 'a Dispatcher of undici'),
   timeouts: record,
   headerPrefix: plainText,

@@ -68,7 +68,7 @@ export function batchFacts(batch: KnownBatch, style: FactStyle): readonly BatchF
   const uploadingNow = uploading === 0 ? '' : `${formatCountOf(uploading, 'row')} now, `;
   const facts: Facts = {
     ...rowFacts(progress, isOpen, style),
-    ...(isOpen && openFacts(batch, style)),
+    ...(isOpen ? openFacts(batch, style) : {}),
     ...moneyFacts(progress, isOpen, style),
     Table: report !== null && report.csv !== '' && style.words(report.csv),
     Report: report?.html !== undefined && style.words(report.html),
