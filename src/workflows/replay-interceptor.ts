@@ -1,13 +1,18 @@
-import { proxySinks, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
+import { type ActivateInput, proxySinks, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
 import { type ReplaySinks, slowReplayMs } from '../contract/metrics';
-import { noteHistoryLength, refreshDetails } from './run-info';
+import { countEvents, refreshDetails } from './run-info';
 
 // The SDK takes the stack of every promise of a workflow: a fifth of what its thread takes when stacks have ten frames.
 Error.stackTraceLimit = 3;
 
+/** Scheduled, started and completed. */
+const workflowTaskEvents = 3;
+/** Accepted and completed, and its workflow task. */
+const updateEvents = 2 + workflowTaskEvents;
+
 const sinks = proxySinks<ReplaySinks>();
 
-/** For `workflowInterceptorModules`: notes the length of the history, makes details that are read, and tells the worker of slow replays. */
+/** For `workflowInterceptorModules`: counts events, makes details that are read, and tells the worker of slow replays. */
 export function interceptors(): WorkflowInterceptors {
   const { isReplaying, now } = workflowInfo().unsafe;
   let replay = isReplaying ? { begunMs: now(), lastMs: now() } : undefined;
@@ -15,7 +20,7 @@ export function interceptors(): WorkflowInterceptors {
     inbound: [
       {
         handleUpdate: async (input, next) => {
-          noteHistoryLength();
+          countEvents(updateEvents);
           return await next(input);
         },
       },
@@ -33,10 +38,23 @@ export function interceptors(): WorkflowInterceptors {
             else replay = undefined;
             if (replay === undefined && lastMs - begunMs > slowReplayMs) sinks.longhaulReplays.slow(lastMs - begunMs);
           }
+          countJobs(jobs);
           next(input);
-          if (jobs.some((job) => job.doUpdate == null && job.queryWorkflow == null)) noteHistoryLength();
         },
       },
     ],
   };
+}
+
+type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
+
+/** Queries and refused updates leave no event; the end of a local activity comes within the workflow task that asked for it. */
+function countJobs(jobs: readonly Job[]): void {
+  const ends = jobs.filter(({ resolveActivity }) => resolveActivity?.isLocal === true).length;
+  const others = jobs.filter(
+    (job) => job.doUpdate == null && job.queryWorkflow == null && job.resolveActivity?.isLocal !== true,
+  );
+  const events = others.map((job) => (job.resolveActivity != null ? 3 : job.fireTimer != null ? 2 : 1));
+  if (others.length > 0) events.push(workflowTaskEvents);
+  if (ends + others.length > 0) countEvents(events.reduce((sum, one) => sum + one, ends));
 }

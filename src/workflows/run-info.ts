@@ -1,4 +1,4 @@
-import { setCurrentDetails, setWorkflowOptions, type WorkflowInfo, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import { isRecord } from '../core/json';
 import { showValue } from '../core/text';
 
@@ -43,21 +43,25 @@ export function isRetriedRun(): boolean {
   return workflowInfo().attempt > 1;
 }
 
-type HistoryLength = Pick<WorkflowInfo, 'historyLength' | 'continueAsNewSuggested'>;
-
 /** Every workflow has global variables of its own, while they share this module. */
-const holder: typeof globalThis & { longhaulHistory?: HistoryLength; longhaulDetails?: () => string } = globalThis;
+const holder: typeof globalThis & {
+  longhaulHistory?: { events: number; isContinueSuggested: boolean };
+  longhaulDetails?: () => string;
+} = globalThis;
 
-/** As of the last workflow task that left events. A refused update leaves none, so a replay has no such task. */
+/**
+ * By a count of what came in, and not by Temporal's: of a workflow task that answers a query while a poll ends, a replay sees
+ * the end at another length of the history.
+ */
 export function isHistoryLong(maxEvents: number): boolean {
-  const { historyLength, continueAsNewSuggested } = holder.longhaulHistory ?? workflowInfo();
-  return continueAsNewSuggested || historyLength >= maxEvents;
+  const { events = 0, isContinueSuggested = false } = holder.longhaulHistory ?? {};
+  return isContinueSuggested || events >= maxEvents;
 }
 
-/** For the interceptors of each activation and each accepted update. */
-export function noteHistoryLength(): void {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  holder.longhaulHistory = { historyLength, continueAsNewSuggested };
+/** For the interceptors, before what came in is handled: a condition must not end with a refused update, which no replay has. */
+export function countEvents(events: number): void {
+  const { continueAsNewSuggested: isContinueSuggested } = workflowInfo();
+  holder.longhaulHistory = { events: (holder.longhaulHistory?.events ?? 0) + events, isContinueSuggested };
 }
 
 /** What the Web UI shows of this workflow as its details, in Markdown: made only when it is read. */

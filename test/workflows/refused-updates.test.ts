@@ -1,4 +1,5 @@
 import { Worker } from '@temporalio/worker';
+import { statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
 import { workflowBundle } from '../support/product-build';
@@ -6,22 +7,28 @@ import { runChainOf } from '../support/run-chain';
 import { fastTuning, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 
 const environment = TaskEnvironment.forSuite();
-const limits = [40, 41, 42, 43, 44, 45];
+const limits = Array.from({ length: 16 }, (_, index) => 30 + index);
 
-describe('an update that is refused', () => {
-  // It comes in a workflow task that leaves no event, between those of two polls: one of six limits lies there.
-  it.each(limits)('ends no run that a replay would not end (at %i events)', async (limit) => {
+describe('messages that leave no event: refused updates, unknown signals, and queries while a poll ends', () => {
+  it.concurrent.each(limits)('end no run that a replay would not end (at %i events)', async (limit) => {
     const service = new FakeService({ script: [seen('Queuing')] });
-    const tuning = { ...fastTuning, poll: { minMs: 300, maxMs: 300 }, continueAsNewAfterEvents: limit };
+    const tuning = { ...fastTuning, poll: { minMs: 100, maxMs: 300 }, continueAsNewAfterEvents: limit };
     await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
       await whenStatusIs(task, 'Queuing');
       const chain = () => runChainOf(environment.client, task.workflowId, task.firstExecutionRunId);
-      const untilThree = async (): Promise<boolean> => {
-        await expect(task.executeUpdate('rearchive')).rejects.toThrow();
-        return (await chain()).length >= 3;
+      const sendAll = async (): Promise<void> => {
+        for (const times of [1, 2, 3]) {
+          await task.signal('unknown');
+          for (let n = 0; n < times; n += 1) await expect(task.executeUpdate('rearchive')).rejects.toThrow();
+          await task.query(statusQuery);
+        }
       };
-      await eventually(untilThree, { withinMs: 60_000, everyMs: 0 });
-      const ended = (await chain()).slice(0, 2);
+      const untilFive = async (): Promise<boolean> => {
+        await sendAll();
+        return (await chain()).length > 5;
+      };
+      await eventually(untilFive, { withinMs: 60_000, everyMs: 0 });
+      const ended = (await chain()).slice(0, 5);
       const histories = ended.map(({ events }) => ({ workflowId: task.workflowId, history: { events: [...events] } }));
       for await (const { error } of Worker.runReplayHistories({ workflowBundle: await workflowBundle() }, histories))
         expect(error).toBeUndefined();
