@@ -94,7 +94,8 @@ describe('a task in Temporal’s Web UI', () => {
     expect(details).toContain('<a href=http://evil.example>x</a>');
     expect(details).toContain('**bold**');
     expect(await foreignElements(page)).toEqual([]);
-    await task.stop();
+    environment.service.script = [seen('Success')];
+    await task.result();
 
     // What would be there if the words were Markdown.
     const rendered = await context.newPage();
