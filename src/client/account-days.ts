@@ -13,8 +13,7 @@ import { workflowTaskTimeout } from '../core/workflow-tasks';
 import type { DayView } from '../money/day-operations';
 import { queryWorkflow } from './base-handle';
 import { NoWorkerError, TaskOverError, UnknownTaskError } from './errors';
-import { askTemporal, type TemporalAccess } from './temporal-access';
-import { describeWorkflow } from './workflow-info';
+import { askTemporal, findDescription, type TemporalAccess } from './temporal-access';
 
 /** How long a create waits for the answer; then it is tried again. */
 const spendTimeoutMs = 10_000;
@@ -65,18 +64,12 @@ export class TemporalAccountDays {
    * `NoWorkerError` when no worker answers.
    */
   async view(of: AccountDayInput): Promise<DayView | undefined> {
-    const { client } = this.#access;
     const workflowId = accountDayWorkflowId(of);
-    let taskQueue: string;
-    try {
-      ({ taskQueue } = await askTemporal(this.#access, workflowId, () => describeWorkflow(client, workflowId)));
-    } catch (error) {
-      if (error instanceof UnknownTaskError) return undefined;
-      throw error;
-    }
-    const ask = (): Promise<DayView> => client.workflow.getHandle(workflowId).query(dayQuery);
+    const described = await findDescription(this.#access, workflowId);
+    if (described === undefined) return undefined;
+    const ask = () => this.#access.client.workflow.getHandle(workflowId).query(dayQuery);
     const view = await queryWorkflow(this.#access, ask, isDayView, workflowId);
-    if (view === undefined) throw new NoWorkerError(workflowId, { taskQueue });
+    if (view === undefined) throw new NoWorkerError(workflowId, { taskQueue: described.taskQueue });
     return view;
   }
 }

@@ -1,11 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  QueryNotRegisteredError,
-  ServiceError,
-  type Workflow,
-  type WorkflowHandle,
-  WorkflowUpdateFailedError,
-} from '@temporalio/client';
+import { QueryNotRegisteredError, ServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DecisionTaken } from '../contract/task-messages';
 import { isRecord } from '../core/json';
@@ -13,7 +7,14 @@ import { checkOptions, DecisionRefusedError, TaskOverError, WorkflowStuckError }
 import { TemporalBusyError } from './connection-errors';
 import { abortSignal, type OptionRules } from '../core/option-rules';
 import { areWorkflowsServed } from './workers';
-import { abortable, askTemporal, isUndecodable, type TemporalAccess, workflowUrl } from './temporal-access';
+import {
+  abortable,
+  askDescription,
+  askTemporal,
+  isUndecodable,
+  type TemporalAccess,
+  workflowUrl,
+} from './temporal-access';
 import { type DescribedWorkflow, describeWorkflow, isClosed } from './workflow-info';
 
 /** Options of requests that may take a while. */
@@ -38,19 +39,17 @@ const repeatWithinMs = 15_000;
 const repeatEveryMs = 300;
 
 /** What the handles of tasks and of batches have in common. Holds no connection of its own and nothing to close. */
-export abstract class BaseHandle<TheWorkflow extends Workflow> {
+export abstract class BaseHandle {
   readonly workflowId: string;
   /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
   readonly url: string | null;
   // Private of the language: the connection holds the API key of Temporal, and a handle may be logged. `inspect` reads getters.
   readonly #access: TemporalAccess;
-  readonly #workflow: WorkflowHandle<TheWorkflow>;
 
   protected constructor(access: TemporalAccess, workflowId: string) {
     this.#access = access;
     this.workflowId = workflowId;
     this.url = workflowUrl(access, workflowId);
-    this.#workflow = access.client.workflow.getHandle<TheWorkflow>(workflowId);
   }
 
   /**
@@ -61,7 +60,7 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
   async stop(): Promise<void> {
     // Temporal accepts the cancellation of a closed workflow silently.
     if (await this.isOver()) throw new TaskOverError(this.workflowId);
-    await this.ask(() => this.#workflow.cancel());
+    await this.ask(() => this.#access.client.workflow.getHandle(this.workflowId).cancel());
   }
 
   /** Whether it is over. Temporal alone is asked, no worker. */
@@ -69,9 +68,8 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
     return isClosed((await this.describe()).execution);
   }
 
-  /** The latest run, or the one that is named. */
-  protected describe(runId?: string): Promise<DescribedWorkflow> {
-    return this.ask(() => describeWorkflow(this.#access.client, this.workflowId, runId));
+  protected describe(): Promise<DescribedWorkflow> {
+    return askDescription(this.#access, this.workflowId);
   }
 
   protected ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {

@@ -109,17 +109,15 @@ export function endingWithin(ms: number): Interceptor {
  */
 export async function connectTemporal(temporal: TemporalConnection, sources?: ConnectionSources): Promise<Connection> {
   const { address, namespace, connectionOptions } = temporal;
+  let opened: Connection | undefined;
   try {
     const connection = Connection.lazy({ ...connectionOptions, interceptors: [endingWithin(maxCallMs), retries] });
-    try {
-      // A request fails with the reason of its last attempt; the SDK's own wait for a connection ends without one.
-      await connection.withDeadline(Date.now() + connectTimeoutMs, () => connection.workflowService.getSystemInfo({}));
-      return connection;
-    } catch (error) {
-      await connection.close();
-      throw error;
-    }
+    opened = connection;
+    // A request fails with the reason of its last attempt; the SDK's own wait for a connection ends without one.
+    await connection.withDeadline(Date.now() + connectTimeoutMs, () => connection.workflowService.getSystemInfo({}));
+    return connection;
   } catch (error) {
+    await opened?.close();
     const known = toClientError(error, { address, sources, namespace, workflowId: '' });
     if (known instanceof LonghaulError) throw known;
     throw new TemporalUnreachableError(address, errorMessage(error), { cause: error, sources });

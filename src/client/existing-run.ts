@@ -1,4 +1,4 @@
-import { type Client, type WorkflowExecutionStatusName, WorkflowFailedError } from '@temporalio/client';
+import { type WorkflowExecutionStatusName, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import * as v from 'valibot';
 import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
@@ -6,13 +6,14 @@ import { resultIn, type TaskEnding } from '../contract/batch/batch-rows';
 import { failureTypes } from '../contract/failure-types';
 import { wholeNumber } from '../contract/schema';
 import { searchAttributes } from '../contract/search-attributes';
-import { unfollowedTask } from '../contract/task-advice';
+import { isCutOff, unfollowedTask } from '../contract/task-advice';
 import type { TaskInput } from '../contract/task-input';
 import { type CanceledMemo, isTaskResult, readCanceledMemo, type TaskResult } from '../contract/task-result';
 import { isRecord } from '../core/json';
 import { redact, redactJson } from '../core/redact';
 import { NoWorkerError, TaskFailedError, type UntypedEnding } from './errors';
-import { isUndecodable } from './temporal-access';
+import { cutOffWords } from './task/task-view';
+import { askTemporal, isUndecodable, type TemporalAccess } from './temporal-access';
 import { type DescribedWorkflow, isClosed } from './workflow-info';
 
 /** What Temporal knows of the latest run under a workflow id. */
@@ -44,11 +45,6 @@ export interface TaskMemo extends Record<string, unknown> {
   /** The key that the row gave, when that cannot be part of a workflow id. */
   readonly originalKey?: string;
 }
-
-const closedByServerMessages: Partial<Record<WorkflowExecutionStatusName, string>> = {
-  TERMINATED: 'The workflow was terminated; its task may still run at the service, and be paid.',
-  TIMED_OUT: 'The workflow was timed out by Temporal; its task may still run at the service, and be paid.',
-};
 
 /** What is no memo of this client is nothing. */
 const memoSchema = v.object({
@@ -87,37 +83,38 @@ export function newRun(start: Pick<KnownRun, 'runId' | 'inputDigest' | 'startId'
   };
 }
 
-/** Of a workflow that another program ended. */
-const unreadable: TaskEnding = {
-  kind: 'failure',
-  type: '',
-  message: 'The result of the workflow cannot be read: another program ended it.',
-  details: null,
+const failed = (type: string, message: string, details: unknown = null): TaskEnding => {
+  return { kind: 'failure', type, message, details };
 };
 
-/** Reads how a closed run ended, with one more request to Temporal. */
-export async function readEnding(client: Client, workflowId: string, run: KnownRun): Promise<TaskEnding> {
-  const cutOff = closedByServerMessages[run.execution];
-  if (cutOff !== undefined) return { kind: 'cutOff', message: cutOff };
-  if (run.execution === 'CANCELLED') return { kind: 'canceled', details: { result: run.canceledResult } };
-  try {
-    const result: unknown = await client.workflow.result(workflowId, run.runId, { followRuns: false });
-    return isTaskResult(result) ? { kind: 'result', result } : unreadable;
-  } catch (error) {
-    if (isUndecodable(error)) return unreadable;
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const { cause } = error;
-    if (!(cause instanceof ApplicationFailure)) {
-      return { kind: 'failure', type: '', message: cause?.message ?? error.message, details: null };
-    }
-    const { type, message } = cause;
-    let details: unknown = cause.details?.[0] ?? null;
-    // A `result` without the shape of one is none.
-    if (isRecord(details) && Object.hasOwn(details, 'result') && !isTaskResult(details['result'])) {
-      details = { ...details, result: null };
-    }
-    return { kind: 'failure', type: type ?? '', message, details };
+const unreadable = failed('', 'The result of the workflow cannot be read: another program ended it.');
+
+/** Reads how a closed run ended, with one more request to Temporal. Throws the errors of `askTemporal`. */
+export async function readEnding(access: TemporalAccess, workflowId: string, run: KnownRun): Promise<TaskEnding> {
+  const { runId, execution, canceledResult } = run;
+  if (isCutOff(execution)) {
+    return {
+      kind: 'cutOff',
+      message: `${cutOffWords(execution)}; its task may still run at the service, and be paid.`,
+    };
   }
+  if (execution === 'CANCELLED') return { kind: 'canceled', details: { result: canceledResult } };
+  return await askTemporal(access, workflowId, async () => {
+    try {
+      const result: unknown = await access.client.workflow.result(workflowId, runId, { followRuns: false });
+      return isTaskResult(result) ? { kind: 'result', result } : unreadable;
+    } catch (error) {
+      if (isUndecodable(error)) return unreadable;
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      const { cause } = error;
+      if (!(cause instanceof ApplicationFailure)) return failed('', cause?.message ?? error.message);
+      const { type, message } = cause;
+      const details: unknown = cause.details?.[0] ?? null;
+      // A `result` without the shape of one is none.
+      const isBroken = isRecord(details) && Object.hasOwn(details, 'result') && !isTaskResult(details['result']);
+      return failed(type ?? '', message, isBroken ? { ...details, result: null } : details);
+    }
+  });
 }
 
 /** The previous create of a task that is retried, from Temporal or from a batch's record. */

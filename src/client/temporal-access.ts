@@ -29,7 +29,14 @@ import {
 } from './connection-errors';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
-import { describeWorkflow, isAboutNamespace, overloadWords, stuckRemedy } from './workflow-info';
+import {
+  type DescribedWorkflow,
+  describeWorkflow,
+  isAboutNamespace,
+  listWorkflows,
+  overloadWords,
+  stuckRemedy,
+} from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
@@ -49,7 +56,7 @@ export interface TemporalAccess {
 }
 
 /** How long one request to Temporal may take, the SDK's own retries included. */
-export const callTimeoutMs = 15_000;
+const callTimeoutMs = 15_000;
 const describeTimeoutMs = 3_000;
 
 /** Whether gRPC or the server says that a message or payload is beyond its limits. */
@@ -72,7 +79,26 @@ export async function askTemporal<Answer>(
   return translating(access, workflowId, () => access.client.withDeadline(Date.now() + timeoutMs, ask));
 }
 
-/** The same without a deadline. */
+/** The latest run of a workflow, or the one that is named. Throws `UnknownTaskError` where there is none. */
+export function askDescription(access: TemporalAccess, workflowId: string, runId?: string): Promise<DescribedWorkflow> {
+  return askTemporal(access, workflowId, () => describeWorkflow(access.client, workflowId, runId));
+}
+
+/** The same; undefined where there is none. */
+export async function findDescription(
+  access: TemporalAccess,
+  workflowId: string,
+  runId?: string,
+): Promise<DescribedWorkflow | undefined> {
+  try {
+    return await askDescription(access, workflowId, runId);
+  } catch (error) {
+    if (error instanceof UnknownTaskError) return undefined;
+    throw error;
+  }
+}
+
+/** As {@link askTemporal}, without a deadline. */
 export async function translating<Answer>(
   access: TemporalAccess,
   workflowId: string,
@@ -163,13 +189,21 @@ export function isUndecodable(error: unknown): boolean {
 }
 
 /**
- * The error of a list. A server has several messages for a query that it cannot evaluate, and each names one search attribute
- * at most: the namespace is asked which ones it lacks.
+ * `listWorkflows` with a deadline for each page; failures are thrown as errors of this client. A server has several messages
+ * for a query that it cannot evaluate, and each names one search attribute at most: the namespace is asked which ones it lacks.
  */
-export async function listError(access: TemporalAccess, error: unknown): Promise<unknown> {
-  const known = clientError(access, error);
-  const isRefusedQuery = isGrpcServiceError(error) && error.code === grpcStatus.INVALID_ARGUMENT;
-  return isRefusedQuery ? await namingAll(access, known) : known;
+export async function* listTemporal(
+  access: TemporalAccess,
+  query: string,
+  pageSize: number,
+): ReturnType<typeof listWorkflows> {
+  try {
+    yield* listWorkflows(access.client, query, pageSize, callTimeoutMs);
+  } catch (error) {
+    const known = clientError(access, error);
+    const isRefusedQuery = isGrpcServiceError(error) && error.code === grpcStatus.INVALID_ARGUMENT;
+    throw isRefusedQuery ? await namingAll(access, known) : known;
+  }
 }
 
 /** The same error with all the search attributes that the namespace lacks; as it is where none can be named. */

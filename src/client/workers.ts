@@ -4,7 +4,7 @@ import { temporal } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { formatDuration } from '../core/time';
 import { connectTemporal } from './connect-temporal';
-import { listWorkflows } from './workflow-info';
+import { listWorkflows, toMs } from './workflow-info';
 
 /*
  * The workers of a task queue: which ones poll it, and to which of their versions Temporal gives tasks.
@@ -55,7 +55,7 @@ export async function readPollers(
   const stops = recent.length === 0 ? new Map<string, number>() : await readStops(workers, namespace, name);
   // One with the same identity may have been started since: a container that restarts keeps its host name and its pid.
   const live = recent.filter(
-    ({ identity, lastAccessTime }) => toMs(lastAccessTime) > (stops.get(identity ?? '') ?? 0) + lastAskMs,
+    ({ identity, lastAccessTime }) => (toMs(lastAccessTime) ?? 0) > (stops.get(identity ?? '') ?? 0) + lastAskMs,
   );
   const ask = live.length === 1 ? 'which asked for work' : 'of which the latest asked for work';
   const lastMs = Math.min(...(live.length > 0 ? live : pollers).map(ageMs));
@@ -82,7 +82,7 @@ async function readStops(workers: WorkerList, namespace: string, queue: string):
       if (workerIdentity == null) continue;
       if (status === WORKER_STATUS_RUNNING) running.add(workerIdentity);
       if (status !== WORKER_STATUS_SHUTTING_DOWN && status !== WORKER_STATUS_SHUTDOWN) continue;
-      stops.set(workerIdentity, Math.max(toMs(heartbeatTime), stops.get(workerIdentity) ?? 0));
+      stops.set(workerIdentity, Math.max(toMs(heartbeatTime) ?? 0, stops.get(workerIdentity) ?? 0));
     }
     for (const identity of running) stops.delete(identity);
   } catch {
@@ -121,11 +121,7 @@ export async function findUnservedQueues(
 }
 
 function ageMs({ lastAccessTime }: PollerInfo): number {
-  return Date.now() - toMs(lastAccessTime);
-}
-
-function toMs(time: PollerInfo['lastAccessTime']): number {
-  return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
+  return Date.now() - (toMs(lastAccessTime) ?? 0);
 }
 
 /** A version of a worker deployment. */

@@ -24,26 +24,19 @@ import { batchWorkflowId } from '../../contract/workflow-ids';
 import { redact } from '../../core/redact';
 import { showValue } from '../../core/text';
 import { BaseHandle, type WaitOptions } from '../base-handle';
-import {
-  DecisionRefusedError,
-  InputInvalidError,
-  LonghaulError,
-  ReplyInvalidError,
-  TaskOverError,
-  UnknownTaskError,
-} from '../errors';
+import { DecisionRefusedError, InputInvalidError, LonghaulError, ReplyInvalidError, TaskOverError } from '../errors';
 import { isBatchProgress, isBatchResult } from '../replies';
 import { type BatchView, RowCounter } from './batch-view';
 import { isBatchInput, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
 import { retryingActivities } from '../task/pending-work';
-import { type TemporalAccess, translating } from '../temporal-access';
+import { findDescription, type TemporalAccess, translating } from '../temporal-access';
 import { stoppedResultOrThrow } from '../existing-run';
 import { type DescribedWorkflow, isClosed, readStartArgument } from '../workflow-info';
 
 type BatchWorkflow = () => Promise<BatchResult>;
 
 /** One batch. Made by `Longhaul`; holds no connection of its own and nothing to close. */
-export class BatchHandle extends BaseHandle<BatchWorkflow> {
+export class BatchHandle extends BaseHandle {
   readonly id: string;
   /** What `startBatch` led to; null for a handle that `batch` made. */
   readonly started: Omit<StartedBatch, 'id'> | null;
@@ -103,14 +96,9 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
   async #latest(): Promise<{ readonly description: DescribedWorkflow; readonly refused: DescribedWorkflow | null }> {
     const latest = await this.describe();
     const previousRunId = this.started === null && isRefused(latest) ? readPreviousRunId(latest) : undefined;
-    if (previousRunId === undefined) return { description: latest, refused: null };
-    try {
-      return { description: await this.describe(previousRunId), refused: latest };
-    } catch (error) {
-      if (!(error instanceof UnknownTaskError)) throw error;
-      // Temporal has forgotten it.
-      return { description: latest, refused: null };
-    }
+    const previous = previousRunId && (await findDescription(this.#access, this.workflowId, previousRunId));
+    // Temporal may have forgotten it.
+    return previous ? { description: previous, refused: latest } : { description: latest, refused: null };
   }
 
   async #readFailure(runId: string): Promise<NonNullable<BatchView['failure']>> {

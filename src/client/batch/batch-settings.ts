@@ -41,14 +41,6 @@ function settingsOf(input: BatchInput | null): Settings {
   const { plan } = parseBatchInput(input);
   if (plan === undefined) return {};
   const { choice, defaults, concurrency, budget, attempts, webhook, tuning } = plan;
-  return {
-    ...choice,
-    ...defaults,
-    names: defaults.names ?? defaultNames,
-    concurrency,
-    budget,
-    attempts,
-    webhook,
-    tuning,
-  };
+  const names = defaults.names ?? defaultNames;
+  return { ...choice, ...defaults, names, concurrency, budget, attempts, webhook, tuning };
 }

@@ -2,11 +2,10 @@ import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { HeldUpRows } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { rowWorkflowId } from '../../contract/workflow-ids';
-import { UnknownTaskError } from '../errors';
 import { countTasks, listTasks } from '../task/list-tasks';
 import { readHeldUp, type RetryingActivity } from '../task/pending-work';
-import { askTemporal, type TemporalAccess } from '../temporal-access';
-import { describeWorkflow, type StuckWorkflow } from '../workflow-info';
+import { findDescription, type TemporalAccess } from '../temporal-access';
+import type { StuckWorkflow } from '../workflow-info';
 
 /** A batch as it stands. */
 export interface BatchView extends RowCounts {
@@ -82,12 +81,7 @@ export class RowCounter {
     const [access, batch] = [this.#access, this.#batch];
     const creating = { batch, status: 'Creating', running: true } as const;
     for await (const { workflowId } of listTasks(access, { ...creating, limit: sampledCreates })) {
-      const read = () => describeWorkflow(access.client, workflowId);
-      const described = await askTemporal(access, workflowId, read).catch((error: unknown) => {
-        // One that ended since it was listed may be forgotten.
-        if (!(error instanceof UnknownTaskError)) throw error;
-        return undefined;
-      });
+      const described = await findDescription(access, workflowId);
       const heldUp = described && (await readHeldUp(access.client, described.pendingActivities));
       if (heldUp === undefined) continue;
       const key = workflowId.slice(rowWorkflowId(batch, '').length);

@@ -4,8 +4,8 @@ import type { BatchState } from '../../contract/batch/batch-messages';
 import { batchIdOf } from '../../contract/workflow-ids';
 import { checkOptions } from '../errors';
 import { count, onlyTrue, type OptionRules } from '../../core/option-rules';
-import { askTemporal, callTimeoutMs, listError, type TemporalAccess } from '../temporal-access';
-import { isClosed, listWorkflows, type StuckWorkflow } from '../workflow-info';
+import { askTemporal, listTemporal, type TemporalAccess } from '../temporal-access';
+import { isClosed, type StuckWorkflow } from '../workflow-info';
 import { isRefused } from './start-batch';
 
 /** Which batches to list. */
@@ -54,31 +54,24 @@ export async function* listBatches(
   checkOptions(options, listBatchesRules);
   const { running, limit = Infinity } = options;
   if (limit <= 0) return;
-  const { client } = access;
   const query = `WorkflowType = "batch" AND ExecutionStatus ${running ? '= "Running"' : '!= "ContinuedAsNew"'}`;
   const listed = new Set<string>();
-  try {
-    const all = listWorkflows(client, query, pageSize, callTimeoutMs);
-    for await (const { workflowId, execution, attributes, ...info } of all) {
-      const batchId = batchIdOf(workflowId);
-      // One that was run again is listed with its latest run.
-      if (batchId === undefined || listed.has(workflowId)) continue;
-      listed.add(workflowId);
-      yield {
-        workflowId,
-        batchId,
-        state: isRefused({ execution, attributes })
-          ? 'Refused'
-          : (attributes.get(searchAttributes.status.name) ?? null),
-        execution,
-        isOver: isClosed(execution),
-        startedAt: info.startedAt.toISOString(),
-        endedAt: info.closedAt?.toISOString() ?? null,
-        stuck: info.stuck,
-      };
-      if (listed.size >= limit) return;
-    }
-  } catch (error) {
-    throw await listError(access, error);
+  for await (const workflow of listTemporal(access, query, pageSize)) {
+    const { workflowId, execution, attributes, startedAt, closedAt, stuck } = workflow;
+    const batchId = batchIdOf(workflowId);
+    // One that was run again is listed with its latest run.
+    if (batchId === undefined || listed.has(workflowId)) continue;
+    listed.add(workflowId);
+    yield {
+      workflowId,
+      batchId,
+      state: isRefused(workflow) ? 'Refused' : (attributes.get(searchAttributes.status.name) ?? null),
+      execution,
+      isOver: isClosed(execution),
+      startedAt: startedAt.toISOString(),
+      endedAt: closedAt?.toISOString() ?? null,
+      stuck,
+    };
+    if (listed.size >= limit) return;
   }
 }

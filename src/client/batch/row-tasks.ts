@@ -19,9 +19,9 @@ import { TaskOverError, UnknownTaskError } from '../errors';
 import { type KnownRun, knownRun, planRetry, readEnding } from '../existing-run';
 import type { StartAttempt } from '../start-check';
 import { didNothing, type ExistingRun, startOrAttach } from '../task/start-task';
-import { askTemporal, type TemporalAccess } from '../temporal-access';
+import { askDescription, askTemporal, type TemporalAccess } from '../temporal-access';
 import { readHeldUp } from '../task/pending-work';
-import { type DescribedWorkflow, describeWorkflow, listWorkflows } from '../workflow-info';
+import { listWorkflows } from '../workflow-info';
 
 /** More rows than run at the same time, and than end within a few seconds. */
 const maxClosedRows = 5_000;
@@ -72,7 +72,7 @@ export class TemporalRowTasks {
   /** The row's own task as `start` would find it: running, or over. Undefined when there is none; none is started. */
   async find(row: RowStart): Promise<RowStarted | undefined> {
     try {
-      const run = knownRun(await this.#describe(rowWorkflowId(row.batchId, row.key)));
+      const run = knownRun(await askDescription(this.#access, rowWorkflowId(row.batchId, row.key)));
       // A run with another input, which a start would have refused or replaced, says nothing about this row.
       return run.inputDigest === row.digest ? await this.#toRowStarted(row, run) : undefined;
     } catch (error) {
@@ -85,7 +85,7 @@ export class TemporalRowTasks {
   async poll(batchId: string, key: string, onOpen?: (row: OpenRow) => void): Promise<RowEnd | undefined> {
     const workflowId = rowWorkflowId(batchId, key);
     try {
-      const described = await this.#describe(workflowId);
+      const described = await askDescription(this.#access, workflowId);
       const run = knownRun(described);
       if (run.isClosed) return await this.#readEnd(batchId, key, run);
       if (onOpen !== undefined) {
@@ -153,7 +153,7 @@ export class TemporalRowTasks {
       return numbered(row.input, createNumber);
     if (run.inputDigest !== row.digest) return await this.#replacement(row, run, createNumber);
     if (row.retry === 'none' && !row.mayReplace) return undefined;
-    const ending = await this.#readEnding(rowWorkflowId(row.batchId, row.key), run);
+    const ending = await readEnding(this.#access, rowWorkflowId(row.batchId, row.key), run);
     // The record may be of an earlier run: of a batch that was terminated the last ends stand in no record.
     if (row.retry === 'unpaid' && !isUnpaid(run, createNumber, ending)) return undefined;
     if (hasOtherInput(ending)) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
@@ -168,7 +168,7 @@ export class TemporalRowTasks {
    */
   async #replacement(row: RowStart, run: KnownRun, createNumber: number): Promise<PlannedCreate | undefined> {
     if (run.inputDigest !== null && run.requestId === null && createNumber === 1) {
-      const ending = await this.#readEnding(rowWorkflowId(row.batchId, row.key), run);
+      const ending = await readEnding(this.#access, rowWorkflowId(row.batchId, row.key), run);
       if (isUnpaid(run, createNumber, ending)) return numbered(row.input, createNumber);
     }
     return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
@@ -185,17 +185,9 @@ export class TemporalRowTasks {
 
   async #readEnd(batchId: string, key: string, run: KnownRun): Promise<RowEnd> {
     const workflowId = rowWorkflowId(batchId, key);
-    const ending = await this.#readEnding(workflowId, run);
+    const ending = await readEnding(this.#access, workflowId, run);
     const { requestId, createNumber, startedAt, endedAt } = run;
     return toRowEnd({ key, requestId, createNumber, startedAt, endedAt: endedAt ?? startedAt }, ending);
-  }
-
-  async #readEnding(workflowId: string, run: KnownRun): Promise<TaskEnding> {
-    return await askTemporal(this.#access, workflowId, () => readEnding(this.#access.client, workflowId, run));
-  }
-
-  async #describe(workflowId: string): Promise<DescribedWorkflow> {
-    return await askTemporal(this.#access, workflowId, () => describeWorkflow(this.#access.client, workflowId));
   }
 }
 

@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-  type WorkflowStartOptions,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import { type BatchPlan, parseBatchInput } from '../../contract/batch/parse-batch-input';
 import { progressQuery } from '../../contract/batch/batch-messages';
@@ -12,7 +8,7 @@ import { batchWorkflowId } from '../../contract/workflow-ids';
 import { workflowTaskTimeout } from '../../core/workflow-tasks';
 import { batchPriority } from '../../core/priority';
 import { formatCountOf, markdownText } from '../../core/text';
-import { parseTraceparent, type TraceContext } from '../../core/trace-context';
+import { parseTraceparent } from '../../core/trace-context';
 import { queryWorkflow } from '../base-handle';
 import { startingWithin } from '../client-traces';
 import { InputChangedError, InputInvalidError } from '../errors';
@@ -20,7 +16,7 @@ import { type BatchSetting, settingsWithoutEffect } from './batch-settings';
 import { isBatchProgress } from '../replies';
 import { traceOptionProblems, type TraceOptions } from '../start-check';
 import type { TaskOrigin } from '../task/start-task';
-import { abortable, askTemporal, type TemporalAccess } from '../temporal-access';
+import { abortable, askTemporal, findDescription, type TemporalAccess } from '../temporal-access';
 import { type DescribedWorkflow, describeWorkflow, readStartArgument, type WorkflowInfo } from '../workflow-info';
 
 /** The names of what a start leaves in a batch's memo. They are durable. */
@@ -68,46 +64,39 @@ export async function startBatch(
   input: BatchInput,
   { traceparent, signal }: TraceOptions = {},
 ): Promise<StartedBatch> {
-  const parent: TraceContext | undefined = traceparent === undefined ? undefined : parseTraceparent(traceparent);
+  const parent = traceparent === undefined ? undefined : parseTraceparent(traceparent);
   const { problems, plan } = parseBatchInput(input);
   if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
-  return await abortable(access, signal, () => startChecked(access, input, plan, parent));
-}
-
-async function startChecked(
-  access: TemporalAccess,
-  input: BatchInput,
-  plan: BatchPlan,
-  parent: TraceContext | undefined,
-): Promise<StartedBatch> {
-  const { client } = access;
-  const { id, rows } = plan;
-  const workflowId = batchWorkflowId(id);
-  const startId = randomUUID();
-  const starting = parent === undefined ? client.workflow : startingWithin(client.workflow, parent);
-  const previousRunId = await askTemporal(access, workflowId, () => latestRunId(access, workflowId));
-  const latest = await askTemporal(access, workflowId, async () => {
-    try {
-      await starting.start(batchWorkflow, {
-        ...startOptions(access, plan, { startId, ...(previousRunId !== undefined && { previousRunId }) }),
-        args: [input],
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
-    return await describeWorkflow(client, workflowId);
+  return await abortable(access, signal, async () => {
+    const { client } = access;
+    const { id, rows } = plan;
+    const workflowId = batchWorkflowId(id);
+    const startId = randomUUID();
+    const starting = parent === undefined ? client.workflow : startingWithin(client.workflow, parent);
+    const previousRunId = await latestRunId(access, workflowId);
+    const latest = await askTemporal(access, workflowId, async () => {
+      try {
+        await starting.start(batchWorkflow, {
+          ...startOptions(access, plan, { startId, ...(previousRunId !== undefined && { previousRunId }) }),
+          args: [input],
+        });
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+      return await describeWorkflow(client, workflowId);
+    });
+    if (latest.memo.get('startId') === startId) return { id, origin: 'started', withoutEffect: [] };
+    const argument = await askTemporal(access, workflowId, () => readStartArgument(client, workflowId, latest.runId));
+    // Null when it cannot be read, because another program started the batch.
+    const running = isBatchInput(argument) ? argument : null;
+    const runningDigest = latest.memo.get('rowsDigest') ?? running?.rows.digest;
+    if (runningDigest !== rows.digest) throw InputChangedError.ofBatch(id, workflowId, runningRows(latest, running));
+    // What may have changed since it started.
+    const isChangeable = input.concurrency !== undefined || input.budget !== undefined;
+    const ask = () => client.workflow.getHandle(workflowId).query(progressQuery);
+    const progress = isChangeable ? await queryWorkflow(access, ask, isBatchProgress, workflowId) : undefined;
+    return { id, origin: 'attached', withoutEffect: settingsWithoutEffect(input, running, progress) };
   });
-  if (latest.memo.get('startId') === startId) return { id, origin: 'started', withoutEffect: [] };
-  const argument = await askTemporal(access, workflowId, () => readStartArgument(client, workflowId, latest.runId));
-  // Null when it cannot be read, because another program started the batch.
-  const running = isBatchInput(argument) ? argument : null;
-  const runningDigest = latest.memo.get('rowsDigest') ?? running?.rows.digest;
-  if (runningDigest !== rows.digest) throw InputChangedError.ofBatch(id, workflowId, runningRows(latest, running));
-  // What may have changed since it started.
-  const isChangeable = input.concurrency !== undefined || input.budget !== undefined;
-  const ask = () => client.workflow.getHandle(workflowId).query(progressQuery);
-  const progress = isChangeable ? await queryWorkflow(access, ask, isBatchProgress, workflowId) : undefined;
-  return { id, origin: 'attached', withoutEffect: settingsWithoutEffect(input, running, progress) };
 }
 
 /** Whether this is the input of a batch. */
@@ -126,18 +115,13 @@ function runningRows({ memo }: DescribedWorkflow, running: BatchInput | null): s
 }
 
 /** The latest run that was not refused; undefined when this id was never run. */
-async function latestRunId({ client }: TemporalAccess, workflowId: string): Promise<string | undefined> {
-  try {
-    const latest = await describeWorkflow(client, workflowId);
-    return isRefused(latest) ? readPreviousRunId(latest) : latest.runId;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+async function latestRunId(access: TemporalAccess, workflowId: string): Promise<string | undefined> {
+  const latest = await findDescription(access, workflowId);
+  return latest && (isRefused(latest) ? readPreviousRunId(latest) : latest.runId);
 }
 
 /** Whether a run of a batch failed before it compared its rows with the record: it has started none of them. */
-export function isRefused({ execution, attributes }: Pick<WorkflowInfo, 'execution' | 'attributes'>): boolean {
+export function isRefused({ execution, attributes }: WorkflowInfo): boolean {
   const state = attributes.get(searchAttributes.status.name);
   return execution === 'FAILED' && (state === undefined || state === 'Opening');
 }

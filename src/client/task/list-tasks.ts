@@ -7,15 +7,8 @@ import { isRecord } from '../../core/json';
 import { count, onlyTrue, optionProblems, type OptionRule, type OptionRules } from '../../core/option-rules';
 import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../../core/task-state';
 import { InputInvalidError, type UntypedEnding } from '../errors';
-import { askTemporal, callTimeoutMs, listError, type TemporalAccess } from '../temporal-access';
-import {
-  isClosed,
-  listWorkflows,
-  pausedFilter,
-  stuckFilter,
-  type StuckWorkflow,
-  type WorkflowInfo,
-} from '../workflow-info';
+import { askTemporal, listTemporal, type TemporalAccess } from '../temporal-access';
+import { isClosed, pausedFilter, stuckFilter, type StuckWorkflow, type WorkflowInfo } from '../workflow-info';
 
 /** Which tasks to list; everything given must hold. */
 export interface ListTasksOptions {
@@ -89,14 +82,10 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   const limit = options.limit ?? Infinity;
   if (limit <= 0) return;
   let listed = 0;
-  try {
-    for await (const workflow of listWorkflows(access.client, query, Math.min(limit, 200), callTimeoutMs)) {
-      yield listedTask(workflow);
-      listed += 1;
-      if (listed >= limit) return;
-    }
-  } catch (error) {
-    throw await listError(access, error);
+  for await (const workflow of listTemporal(access, query, Math.min(limit, 200))) {
+    yield listedTask(workflow);
+    listed += 1;
+    if (listed >= limit) return;
   }
 }
 
@@ -178,8 +167,6 @@ export function checkListOptions(options: ListTasksOptions): void {
   checkedQuery(options);
 }
 
-const isRunning = 'ExecutionStatus = "Running"';
-
 /** Those that {@link ListTasksOptions} mean, in Temporal's list filter language. Throws {@link InputInvalidError}. */
 function checkedQuery(options: ListTasksOptions): string {
   const given: ListTasksOptions = isRecord(options) ? options : {};
@@ -188,6 +175,7 @@ function checkedQuery(options: ListTasksOptions): string {
     return value === undefined && option !== 'limit' && Object.hasOwn(listRules, option);
   });
   const { tags = [], batch, status, app, account, keyPrefix, since, until, failure, requestIds } = given;
+  const { needsPerson, stuck, paused, running } = given;
   const problems = [
     ...optionProblems(options, listRules),
     ...absent.map(([option]) => `${option} is there and undefined; give a value, or leave ${option} out to list all.`),
@@ -195,37 +183,35 @@ function checkedQuery(options: ListTasksOptions): string {
   ];
   if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
   const { status: statusName, ...names } = searchAttributes;
-  const equals = ({ name: attribute }: { readonly name: string }, value: string | number | undefined): string[] => {
-    return value === undefined ? [] : [`${attribute} = "${value}"`];
-  };
+  const equals = ({ name: attribute }: { readonly name: string }, value: string | number | undefined) =>
+    value !== undefined && `${attribute} = "${value}"`;
   const states = statesThatWait.map((state) => `"${state}"`).join(', ');
   return [
     'WorkflowType = "task"',
     // A long watch continues as new; only the latest run stands for the task.
     'ExecutionStatus != "ContinuedAsNew"',
-    ...equals(names.batch, batch),
-    ...equals(statusName, status && statusOf(status)),
+    equals(names.batch, batch),
+    equals(statusName, status && statusOf(status)),
     // A workflow that was cut off keeps the status that it had: it would be listed as running for ever.
-    ...(status === undefined || failure !== undefined
-      ? []
-      : ['ExecutionStatus != "Terminated" AND ExecutionStatus != "TimedOut"']),
-    ...equals(names.app, app),
-    ...equals(names.account, account),
-    ...tags.flatMap((tag) => equals(names.tags, tag)),
-    ...(keyPrefix === undefined
-      ? []
-      : [`WorkflowId STARTS_WITH "${batch === undefined ? 'task' : `batch:${batch}`}:${keyPrefix}"`]),
-    ...(since === undefined ? [] : [`StartTime >= "${new Date(since).toISOString()}"`]),
-    ...(until === undefined ? [] : [`StartTime < "${new Date(until).toISOString()}"`]),
-    ...(failure === undefined ? [] : [failureCondition(failure)]),
-    ...(requestIds === undefined
-      ? []
-      : [`${names.requestId.name} IN (${requestIds.map((id) => JSON.stringify(id)).join(', ')})`]),
-    ...(given.needsPerson ? [`${statusName.name} IN (${states})`, isRunning] : []),
-    ...(given.stuck ? [stuckFilter, isRunning] : []),
-    ...(given.paused ? [pausedFilter, isRunning] : []),
-    ...(given.running ? [isRunning] : []),
-  ].join(' AND ');
+    status !== undefined &&
+      failure === undefined &&
+      'ExecutionStatus != "Terminated" AND ExecutionStatus != "TimedOut"',
+    equals(names.app, app),
+    equals(names.account, account),
+    ...tags.map((tag) => equals(names.tags, tag)),
+    keyPrefix !== undefined &&
+      `WorkflowId STARTS_WITH "${batch === undefined ? 'task' : `batch:${batch}`}:${keyPrefix}"`,
+    since !== undefined && `StartTime >= "${new Date(since).toISOString()}"`,
+    until !== undefined && `StartTime < "${new Date(until).toISOString()}"`,
+    failure !== undefined && failureCondition(failure),
+    requestIds !== undefined && `${names.requestId.name} IN (${requestIds.map((id) => JSON.stringify(id)).join(', ')})`,
+    needsPerson && `${statusName.name} IN (${states})`,
+    stuck && stuckFilter,
+    paused && pausedFilter,
+    (needsPerson ?? stuck ?? paused ?? running) && 'ExecutionStatus = "Running"',
+  ]
+    .filter(Boolean)
+    .join(' AND ');
 }
 
 /** Ends that Temporal itself made have no type of a failure; two states keep their name when they end. */

@@ -52,8 +52,7 @@ export async function startTask(
     const { origin, run } = await startOrFind(access, attempt);
     if (origin === 'started' || !run.isClosed || options?.retry !== true) return { workflowId, origin };
 
-    const ending = await askTemporal(access, workflowId, () => readEnding(access.client, workflowId, run));
-    const plan = planRetry(attempt.input, run, ending);
+    const plan = planRetry(attempt.input, run, await readEnding(access, workflowId, run));
     if (plan.action === 'keep') return { workflowId, origin };
     const { input, createNumber } = plan;
     const second = await startOrFind(access, { ...attempt, input, createNumber, reusePolicy: 'ALLOW_DUPLICATE' });
@@ -90,7 +89,7 @@ async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promi
 /** Whether a run is over that refused its input: it sent nothing and left no create record. */
 export async function didNothing(access: TemporalAccess, workflowId: string, run: KnownRun): Promise<boolean> {
   if (run.execution !== 'FAILED') return false;
-  const ending = await askTemporal(access, workflowId, () => readEnding(access.client, workflowId, run));
+  const ending = await readEnding(access, workflowId, run);
   return ending.kind === 'failure' && ending.type === failureTypes.InputInvalid;
 }
 

@@ -34,7 +34,7 @@ const eventsRules: OptionRules<TaskEventsOptions> = {
 type TaskWorkflow = () => Promise<TaskResult>;
 
 /** One task. Made by `Longhaul`; holds no connection of its own and nothing to close. */
-export class TaskHandle extends BaseHandle<TaskWorkflow> {
+export class TaskHandle extends BaseHandle {
   /** Whether `start` made this task or found it; null for a handle that `task` made. */
   readonly origin: TaskOrigin | null;
   readonly #access: TemporalAccess;
