@@ -21,42 +21,34 @@ export type InTurn = <T>(account: string, query: () => Promise<T>, signal?: Abor
 
 interface Asking {
   readonly services: ReadonlyMap<string, ServiceClient>;
+  /** @default at once */
   readonly inTurn?: InTurn;
   readonly signal?: AbortSignal;
 }
 
-/** Queries the service for every task whose safety depends on the answer. Queries cost nothing. */
+/** Queries the service for every task whose safety depends on the answer; returns how many. Queries cost nothing. */
 export async function askService(
-  { services, inTurn }: Omit<Asking, 'signal'>,
+  asking: Asking,
   known: KnownTasks,
   fallbackAccount: string | null,
-  options: { readonly signal: AbortSignal | undefined; readonly onProgress: (asked: number) => void },
-): Promise<void> {
-  const { signal, onProgress } = options;
+  onProgress: (asked: number) => void,
+): Promise<number> {
   let asked = 0;
   const open = [...known.all()].filter(dependsOnService).map(({ requestId, account }) => ({ requestId, account }));
   await Readable.from(open).forEach(
     async ({ requestId, account }: (typeof open)[number]) => {
-      const answered = await askAccounts({ services, inTurn, signal }, requestId, account ?? fallbackAccount);
+      const answered = await askAccounts(asking, requestId, account ?? fallbackAccount);
       known.answer({ requestId, account }, answered.account ?? account, answered.facts);
       asked += 1;
       onProgress(asked);
     },
-    { concurrency: questionsAtOnce, signal },
+    { concurrency: questionsAtOnce, signal: asking.signal },
   );
-}
-
-/** Asks about one task: the given account, or each. */
-export async function askAboutTask(
-  services: ReadonlyMap<string, ServiceClient>,
-  requestId: string,
-  account: string | null,
-): Promise<ServiceFacts> {
-  return (await askAccounts({ services }, requestId, account)).facts;
+  return asked;
 }
 
 /** Asks the account, or one after the other until one knows the task; an account that gave no answer may own it. */
-async function askAccounts(
+export async function askAccounts(
   asking: Asking,
   requestId: string,
   only: string | null,

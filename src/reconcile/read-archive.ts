@@ -38,7 +38,11 @@ interface ReadArchiveOptions {
 }
 
 /** Takes in the create records and manifests of an archive. Throws ArchiveError, and the signal's reason. */
-export async function readArchive(archive: Archive, known: KnownTasks, options: ReadArchiveOptions): Promise<void> {
+export async function readArchive(
+  archive: Archive,
+  known: KnownTasks,
+  options: ReadArchiveOptions,
+): Promise<ArchiveCount> {
   const { signal, onProgress } = options;
   const count: ArchiveCount = { records: 0, manifests: 0, foreign: 0, firstForeign: null };
   const { names, sizes } = await listArchive(archive, known, options, count);
@@ -78,7 +82,7 @@ export async function readArchive(archive: Archive, known: KnownTasks, options: 
     });
     await take(name, content);
   }
-  onProgress(count);
+  return count;
 }
 
 async function listArchive(

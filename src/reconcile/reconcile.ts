@@ -14,7 +14,7 @@ import {
 import { formatCountOf, showValue } from '../core/text';
 import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive/archive';
-import { askAboutTask, askService, type InTurn } from './ask-service';
+import { askAccounts, askService, type InTurn } from './ask-service';
 import { KnownTasks } from './known-tasks';
 import { type ArchiveCount, readArchive } from './read-archive';
 import { type AskAboutTask, type Settlement, settleRecord } from './settle';
@@ -84,31 +84,23 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   }
   onProgress(`Temporal: ${workflows} workflows`);
 
-  await settle(parts, options.settlements, workflowsOf, (requestId, recorded) =>
-    askAboutTask(services, requestId, account ?? recorded),
-  );
-  let counted = '';
-  await readArchive(archive, known, {
+  const ask: AskAboutTask = async (requestId, recorded) =>
+    (await askAccounts({ services }, requestId, account ?? recorded)).facts;
+  await settle(parts, options.settlements, workflowsOf, ask);
+  const found = await readArchive(archive, known, {
     verify: options.verify,
     // A name does not always tell of which task a manifest is; what a list names must not seem lost for that.
     sinceMs: options.requestIds.length > 0 ? 0 : sinceMs,
     signal,
     onProgress: (count) => {
-      const read = count.records + count.manifests;
-      counted = archiveWords(count);
-      if (read > 0 && read % progressStep === 0) onProgress(`Archive: ${counted} …`);
+      if ((count.records + count.manifests) % progressStep === 0) onProgress(`Archive: ${archiveWords(count)} …`);
     },
   });
-  onProgress(`Archive: ${counted}`);
+  onProgress(`Archive: ${archiveWords(found)}`);
 
   for (const requestId of options.requestIds) known.addListed(requestId);
-  let questions = 0;
-  await askService({ services, inTurn }, known, account, {
-    signal,
-    onProgress: (asked) => {
-      questions = asked;
-      if (asked % progressStep === 0) onProgress(`Service: asked about ${asked} tasks …`);
-    },
+  const questions = await askService({ services, inTurn, signal }, known, account, (asked) => {
+    if (asked % progressStep === 0) onProgress(`Service: asked about ${asked} tasks …`);
   });
   onProgress(`Service: asked about ${questions} tasks`);
   return { ...(await withoutFollowed(longhaul, judgeAll(known, Date.now()), signal)), taskQueues };

@@ -1,4 +1,4 @@
-import { askAboutTask, askService } from '../../../src/reconcile/ask-service';
+import { askAccounts, askService } from '../../../src/reconcile/ask-service';
 import { KnownTasks } from '../../../src/reconcile/known-tasks';
 import { ServiceClient } from '../../../src/service';
 import { PollLimiter } from '../../../src/service/account-gate';
@@ -16,8 +16,9 @@ describe('a service whose account rests longer than a question waits', () => {
     const signal = new AbortController().signal;
     const inTurn = <T>(_account: string, query: () => Promise<T>): Promise<T> => polls.runInLine(query, 10, signal);
 
-    const options = { signal: undefined, onProgress: () => undefined };
-    await askService({ services: new Map([['default', client]]), inTurn }, known, null, options);
+    const asked = await askService({ services: new Map([['default', client]]), inTurn }, known, null, () => undefined);
+
+    expect(asked).toBe(2);
 
     const answers = [...known.all()].map(({ atService }) => atService);
     const held = { says: 'nothing', words: expect.stringContaining('the query was not sent') as string };
@@ -35,7 +36,7 @@ describe('a service that refuses the API key of an account', () => {
       response.writeHead(401).end();
     });
     const client = new ServiceClient({ baseUrl: server.url, apiKey });
-    const facts = await askAboutTask(new Map([['studio', client]]), 'r-1', 'studio');
+    const { facts } = await askAccounts({ services: new Map([['studio', client]]) }, 'r-1', 'studio');
     expect(facts).toMatchObject({ says: 'nothing', refusedKeyOf: 'studio' });
     await client.close();
     await server.close();
