@@ -44,12 +44,12 @@ async function runsOf(workflowId: string): Promise<number> {
 }
 
 describe('the same key', () => {
-  it('attaches to the running task', async () => {
+  it.each([false, true])('attaches to the running task; with retry: %s', async (retry) => {
     const key = randomUUID();
     environment.service.script = [seen('Running')];
     const first = await start(key);
 
-    const second = await start(key);
+    const second = await start(key, {}, retry);
 
     expect([first.origin, second.origin]).toEqual(['started', 'attached']);
     expect(second.workflowId).toBe(`task:${key}`);
@@ -58,15 +58,16 @@ describe('the same key', () => {
     expect(creates()).toEqual([1]);
   });
 
-  it('attaches to the finished task, and its result is still there', async () => {
+  it.each([false, true])('attaches to the success, whose result is still there; with retry: %s', async (retry) => {
     const key = randomUUID();
     const result = await (await start(key)).result();
 
-    const again = await start(key);
+    const again = await start(key, {}, retry);
 
     expect(again.origin).toBe('attached');
     await expect(again.result()).resolves.toEqual(result);
     expect(creates()).toEqual([1]);
+    await expect(runsOf(`task:${key}`)).resolves.toBe(1);
   });
 
   it('stands for the input as it was when start was called, whatever the program does with it then', async () => {
@@ -157,31 +158,6 @@ describe('the same key', () => {
 });
 
 describe('a retry', () => {
-  it('of a success keeps it', async () => {
-    const key = randomUUID();
-    const result = await (await start(key)).result();
-
-    const again = await start(key, {}, true);
-
-    expect(again.origin).toBe('attached');
-    await expect(again.result()).resolves.toEqual(result);
-    expect(creates()).toEqual([1]);
-    await expect(runsOf(`task:${key}`)).resolves.toBe(1);
-  });
-
-  it('of a running task follows it', async () => {
-    const key = randomUUID();
-    environment.service.script = [seen('Running')];
-    await start(key);
-
-    const again = await start(key, {}, true);
-
-    expect(again.origin).toBe('attached');
-    environment.service.script = [seen('Success')];
-    await again.result();
-    expect(creates()).toEqual([1]);
-  });
-
   it('of a rejected task sends the same create again, under the same number', async () => {
     const key = randomUUID();
     environment.service.createOutcomes = [refusedCreate(400, 'no')];

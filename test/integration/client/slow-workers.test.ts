@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { NativeConnection } from '@temporalio/worker';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { TaskHandle } from '../../../src/client/task/task-handle';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
+import { FaultProxy } from '../../support/fault-proxy';
 import { TaskWorkers } from '../../support/task-workers';
-import { Valve } from '../../support/valve';
 import { ClientEnvironment, smallInput } from './client-environment';
 
 let environment: ClientEnvironment;
@@ -17,42 +15,6 @@ beforeAll(async () => {
   environment.service.requestId = randomUUID();
 });
 afterAll(() => environment.close());
-
-/** What lies between a worker and Temporal: what Temporal sends can be held back. */
-class SlowLine {
-  readonly #server: Server;
-  readonly #valves: Valve[] = [];
-
-  constructor(targetPort: number) {
-    this.#server = createServer((caller) => {
-      const [target, valve] = [connect(targetPort, '127.0.0.1'), new Valve()];
-      this.#valves.push(valve);
-      for (const end of [caller, target]) {
-        end.on('error', () => undefined);
-        end.on('close', () => [caller, target].map((one) => one.destroy()));
-      }
-      caller.pipe(target);
-      target.pipe(valve).pipe(caller);
-    }).listen(0, '127.0.0.1');
-  }
-
-  async address(): Promise<string> {
-    if (!this.#server.listening) await once(this.#server, 'listening');
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  hold(): void {
-    for (const valve of this.#valves) valve.shutAfter(0);
-  }
-
-  release(): void {
-    for (const valve of this.#valves) valve.open();
-  }
-
-  close(): void {
-    this.#server.close();
-  }
-}
 
 async function whenRuns(task: TaskHandle): Promise<void> {
   await eventually(async () => (await task.status()).serviceStatus === 'Running', { what: 'the task to run' });
@@ -89,8 +51,8 @@ describe('the status of a task', () => {
   });
 
   it('waits for a worker that is there and slow', async () => {
-    const line = new SlowLine(Number(environment.address.split(':').at(-1)));
-    const native = await NativeConnection.connect({ address: await line.address() });
+    const line = await FaultProxy.start(Number(environment.address.split(':').at(-1)));
+    const native = await NativeConnection.connect({ address: `127.0.0.1:${line.port}` });
     environment.service.script = [seen('Running')];
     // A worker that stopped a moment ago on the same task queue would be taken for this one: they have one identity.
     const taskQueue = `test-${randomUUID()}`;
@@ -98,7 +60,7 @@ describe('the status of a task', () => {
     const task = await new Longhaul({ client: environment.temporal, taskQueue }).start(smallInput);
     await whenRuns(task);
 
-    line.hold();
+    line.silence();
     // Longer than it takes to find out that no worker is there.
     const signal = AbortSignal.timeout(2_500);
     await expect(task.status({ signal })).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -110,6 +72,6 @@ describe('the status of a task', () => {
     await task.result();
     await workers.stop();
     await native.close();
-    line.close();
+    await line.close();
   });
 });

@@ -7,7 +7,6 @@ import {
   TaskOverError,
   UnknownTaskError,
 } from '../../../src/client/errors';
-import { NamespaceMissingError } from '../../../src/client/connection-errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { TaskHandle } from '../../../src/client/task/task-handle';
 import type { TaskView } from '../../../src/client/task/task-view';
@@ -263,24 +262,5 @@ describe('the list', () => {
     );
     environment.service.script = [seen('Success')];
     await Promise.all([running.result(), otherApp.result()]);
-  });
-});
-
-describe('Temporal itself', () => {
-  const noFile = { XDG_CONFIG_HOME: '/nowhere' };
-
-  it('is reached as the environment says', async () => {
-    const longhaul = await Longhaul.connect({ env: { ...noFile, TEMPORAL_ADDRESS: environment.address } });
-
-    await expect(longhaul.task(randomUUID()).status()).rejects.toThrow(UnknownTaskError);
-    await longhaul.close();
-  });
-
-  it('without the namespace says which one is missing', async () => {
-    const longhaul = await Longhaul.connect({ env: noFile, address: environment.address, namespace: 'nowhere' });
-
-    await expect(longhaul.start(smallInput)).rejects.toThrow(NamespaceMissingError);
-    await expect(longhaul.start(smallInput)).rejects.toThrow(/no namespace "nowhere"/);
-    await longhaul.close();
   });
 });

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
@@ -66,19 +65,12 @@ describe('what the doctor sees of a worker’s surroundings', () => {
   });
 
   it('says so when the clocks are far apart', async () => {
-    const server = createServer((_request, response) => {
+    const server = await startHttpServer((_request, response) => {
       response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString());
       response.end(JSON.stringify({ code: 20000, message: 'Ok', status: true, data: {} }));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const findings = await look({ LONGHAUL_SERVICE_URL: `http://127.0.0.1:${port}` });
-      expect(findings).toContainEqual(expect.objectContaining({ check: 'Clock', isOk: false }));
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    const findings = await look({ LONGHAUL_SERVICE_URL: server.url }).finally(() => server.close());
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'Clock', isOk: false }));
   });
 
   it('tells a receiver at the callback URL from something else, and from nothing', async () => {
@@ -119,7 +111,7 @@ describe('what the doctor sees of a worker’s surroundings', () => {
 
   it('names NODE_EXTRA_CA_CERTS where no known authority signed a certificate: of the service, or of the receiver', async () => {
     const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
-    const server = createTlsServer({ key, cert }, (_request, response) => response.end());
+    const server = createServer({ key, cert }, (_request, response) => response.end());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
       const url = `https://localhost:${(server.address() as AddressInfo).port}`;

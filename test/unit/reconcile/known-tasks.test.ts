@@ -1,5 +1,5 @@
 import type { ListedTask } from '../../../src/client/task/list-tasks';
-import { KnownTasks, type KnownTasksScope } from '../../../src/reconcile/known-tasks';
+import { KnownTasks, type KnownTasksScope, type ReadManifest } from '../../../src/reconcile/known-tasks';
 import type { RecordedCreate } from '../../../src/archive/archive-reader';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
@@ -42,19 +42,16 @@ function record(more: Partial<RecordedCreate> = {}): RecordedCreate {
   };
 }
 
+function manifest(more: Partial<ReadManifest> = {}): ReadManifest {
+  return { requestId: 'r-1', account: null, createdBy: null, folder: '', problems: [], archivedAtMs: null, ...more };
+}
+
 describe('what is known of a task', () => {
   it('is put together from all who know of it', () => {
     const known = open();
     known.addWorkflow(workflow());
     known.addRecord(record());
-    known.addManifest({
-      requestId: 'r-1',
-      account: 'studio',
-      createdBy: 'task:a/1',
-      folder: '',
-      problems: [],
-      archivedAtMs: nowMs,
-    });
+    known.addManifest(manifest({ account: 'studio', createdBy: 'task:a/1', archivedAtMs: nowMs }));
     known.addListed('r-1');
     known.answer({ requestId: 'r-1', account: 'studio' }, 'studio', { says: 'gone' });
 
@@ -92,14 +89,15 @@ describe('what is known of a task', () => {
   });
 
   it('takes the archive that is whole, where it was archived twice', () => {
-    const whole = { requestId: 'r-1', account: null, createdBy: null, folder: 'b', problems: [], archivedAtMs: null };
-    const damaged = { ...whole, folder: 'a', problems: ['a/r-1/0.png is missing'] };
-    for (const manifests of [
+    const whole = manifest({ folder: 'b' });
+    const damaged = manifest({ folder: 'a', problems: ['a/r-1/0.png is missing'] });
+    for (const [first, second] of [
       [whole, damaged],
       [damaged, whole],
-    ]) {
+    ] as const) {
       const known = open();
-      for (const manifest of manifests) known.addManifest(manifest);
+      known.addManifest(first);
+      known.addManifest(second);
       expect([...known.all()]).toMatchObject([{ archived: { folder: 'b', problems: [] } }]);
     }
   });
@@ -108,16 +106,15 @@ describe('what is known of a task', () => {
     const known = open();
     known.addRecord(record());
     known.addRecord(record({ workflowId: 'task:b' }));
-    const manifest = { requestId: 'r-1', account: null, folder: '', problems: [], archivedAtMs: null };
-    known.addManifest({ ...manifest, createdBy: 'task:a/1' });
+    known.addManifest(manifest({ createdBy: 'task:a/1' }));
     expect([...known.all()]).toMatchObject([{ workflowId: 'task:b', archived: null }]);
-    known.addManifest({ ...manifest, createdBy: 'task:b/1' });
+    known.addManifest(manifest({ createdBy: 'task:b/1' }));
     expect([...known.all()]).toMatchObject([{ archived: { problems: [] } }]);
   });
 
   it('is not safe by the whole archive of another task that the service gave the same id', () => {
-    const manifest = { requestId: 'r-1', account: 'studio', folder: '', problems: [], archivedAtMs: null };
-    const other = { ...manifest, createdBy: 'task:b/1', problems: ['outputs are missing'] };
+    const own = manifest({ account: 'studio', createdBy: 'task:a/1' });
+    const other = manifest({ account: 'studio', createdBy: 'task:b/1', problems: ['outputs are missing'] });
     for (const creates of [
       [{ workflowId: 'task:a' }, { workflowId: 'task:b' }],
       // The record of the first is older than what is compared.
@@ -126,12 +123,12 @@ describe('what is known of a task', () => {
       const known = open();
       for (const create of creates) known.addRecord(record({ ...create, account: 'studio' }));
       known.addManifest(other);
-      known.addManifest({ ...manifest, createdBy: 'task:a/1' });
+      known.addManifest(own);
       expect([...known.all()]).toMatchObject([{ workflowId: 'task:b', archived: { problems: other.problems } }]);
     }
     const retried = open();
     for (const createNumber of [1, 2]) retried.addRecord(record({ createNumber }));
-    retried.addManifest({ ...manifest, createdBy: 'task:a/1' });
+    retried.addManifest(own);
     expect([...retried.all()]).toMatchObject([{ workflowId: 'task:a', archived: null }]);
   });
 
@@ -160,15 +157,7 @@ describe('what is known of a task', () => {
     known.addRecord(record());
     known.addRecord(record({ requestId: null }));
     known.addWorkflow(workflow({ requestId: 'r-2', isOver: false }));
-    const problems = ['it is gone'];
-    known.addManifest({
-      requestId: 'r-3',
-      account: null,
-      createdBy: null,
-      folder: '',
-      problems,
-      archivedAtMs: nowMs - 120_000,
-    });
+    known.addManifest(manifest({ requestId: 'r-3', problems: ['it is gone'], archivedAtMs: nowMs - 120_000 }));
 
     expect([...known.all()]).toMatchObject([{ requestId: 'r-2' }, { requestId: 'r-3', archived: { problems: [] } }]);
     expect([...known.uncertainCreates()]).toEqual([]);
@@ -188,46 +177,34 @@ describe('what is known of a task', () => {
   });
 
   it('leaves out an adoption of an id that the service never knew, unless something else names it', () => {
-    const adoption = {
-      workflowId: 'task:adopt-r-1',
-      status: 'Failed',
-      execution: 'FAILED',
-      failure: 'TaskNotFound',
-    } as const;
-    const afterwards = (more: Partial<ListedTask>, name: (known: KnownTasks) => void = () => undefined): unknown[] => {
+    const adoption = { workflowId: 'task:adopt-r-1', status: 'Failed', execution: 'FAILED' } as const;
+    const afterwards = (
+      failure: ListedTask['failure'],
+      name: (known: KnownTasks) => void = () => undefined,
+    ): unknown[] => {
       const known = open();
-      known.addWorkflow(workflow({ ...adoption, ...more }));
+      known.addWorkflow(workflow({ ...adoption, failure }));
       name(known);
       known.answer({ requestId: 'r-1', account: 'studio' }, 'studio', { says: 'unknown' });
       return [...known.all()];
     };
-    const manifest = {
-      requestId: 'r-1',
-      account: 'studio',
-      createdBy: null,
-      folder: '',
-      problems: ['it is gone'],
-      archivedAtMs: nowMs,
-    };
 
-    expect(afterwards({})).toEqual([]);
-    expect(afterwards({ failure: null })).toHaveLength(1);
-    expect(afterwards({ failure: 'WorkerLost' })).toHaveLength(1);
-    expect(
-      afterwards({}, (known) => {
+    expect(afterwards('TaskNotFound')).toEqual([]);
+    expect(afterwards(null)).toHaveLength(1);
+    expect(afterwards('WorkerLost')).toHaveLength(1);
+    for (const name of [
+      (known: KnownTasks) => {
         known.addRecord(record());
-      }),
-    ).toHaveLength(1);
-    expect(
-      afterwards({}, (known) => {
-        known.addManifest(manifest);
-      }),
-    ).toHaveLength(1);
-    expect(
-      afterwards({}, (known) => {
+      },
+      (known: KnownTasks) => {
+        known.addManifest(manifest({ account: 'studio', problems: ['it is gone'], archivedAtMs: nowMs }));
+      },
+      (known: KnownTasks) => {
         known.addListed('r-1');
-      }),
-    ).toHaveLength(1);
+      },
+    ]) {
+      expect(afterwards('TaskNotFound', name)).toHaveLength(1);
+    }
   });
 
   it('is not taken for followed because a clock that is hours ahead made its record', () => {

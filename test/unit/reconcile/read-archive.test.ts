@@ -28,9 +28,11 @@ function manifest(requestId: string, outputs: readonly { file: string | null; by
   });
 }
 
-async function read(): Promise<KnownTasks> {
-  const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
-  await readArchive(archive, known, { verify: false, sinceMs: 0, signal: undefined, onProgress: () => undefined });
+/** @param sinceMs - where it is given, every file is hashed that is not older */
+async function read(sinceMs = 0): Promise<KnownTasks> {
+  const known = new KnownTasks({ sinceMs, taskQueue: null });
+  const options = { verify: sinceMs > 0, sinceMs, signal: undefined, onProgress: () => undefined };
+  await readArchive(archive, known, options);
   return known;
 }
 
@@ -42,13 +44,8 @@ async function archived(): Promise<unknown[]> {
 
 describe('the manifests of an archive', () => {
   it('are found under every name that a task may have, each with the files beside it', async () => {
-    await archive.replace(
-      'r-1/manifest.json',
-      manifest('r-1', [
-        { file: '0.png', bytes: 3 },
-        { file: null, bytes: null },
-      ]),
-    );
+    const nothing = { file: null, bytes: null };
+    await archive.replace('r-1/manifest.json', manifest('r-1', [{ file: '0.png', bytes: 3 }, nothing]));
     await archive.replace('r-1/0.png', 'abc');
     await archive.replace('my drafts/7/r%2F2/manifest.json', manifest('r/2', [{ file: '0.png', bytes: 3 }]));
     await archive.replace('night/row-3/manifest.json', manifest('r-3', [{ file: '0.png', bytes: 3 }]));
@@ -129,15 +126,11 @@ describe('what was kept before the comparison begins', () => {
     await archive.replace('night/row-2-manifest.json', manifest('r-2', []));
     await archive.putIfAbsent('.creates/task%3Aa/1.json', 'not read');
     await archive.putIfAbsent('.creates/odd/1.json', JSON.stringify({ workflowId: 'odd', requestId: 'r-3' }));
-    const read = jest.spyOn(archive, 'read');
-    const known = new KnownTasks({ sinceMs: Date.now() + 60_000, taskQueue: null });
-    await readArchive(archive, known, {
-      ...{ verify: true, sinceMs: Date.now() + 60_000, signal: undefined },
-      onProgress: () => undefined,
-    });
+    const asked = jest.spyOn(archive, 'read');
+    const known = await read(Date.now() + 60_000);
 
     // A name from which no task can be read says nothing.
-    expect(read.mock.calls.map(([name]) => name).sort()).toEqual(['.creates/odd/1.json', 'night/row-2-manifest.json']);
+    expect(asked.mock.calls.map(([name]) => name).sort()).toEqual(['.creates/odd/1.json', 'night/row-2-manifest.json']);
     expect([...known.all()].map(({ requestId }) => requestId)).not.toContain('r-1');
     known.addListed('r-1');
     expect([...known.all()]).toContainEqual(
@@ -151,11 +144,10 @@ describe('what was kept before the comparison begins', () => {
     await archive.replace('night/row-4-0.png', 'abc');
     const sizes = jest.spyOn(archive, 'size');
     const hashed = jest.spyOn(archive, 'find');
-    const sinceMs = Date.now() + 60_000;
-    const known = new KnownTasks({ sinceMs, taskQueue: null });
-    await readArchive(archive, known, { verify: true, sinceMs, signal: undefined, onProgress: () => undefined });
 
-    expect([...known.all()]).toMatchObject([{ requestId: 'r-4', archived: { problems: [] } }]);
+    expect([...(await read(Date.now() + 60_000)).all()]).toMatchObject([
+      { requestId: 'r-4', archived: { problems: [] } },
+    ]);
     expect([sizes.mock.calls, hashed.mock.calls]).toEqual([[], []]);
   });
 
@@ -164,13 +156,11 @@ describe('what was kept before the comparison begins', () => {
     const folderOfOthers = join(archive.location, 'back\\slash');
     mkdirSync(folderOfOthers);
     writeFileSync(join(folderOfOthers, 'manifest.json'), '{}');
-    const onProgress = jest.fn();
     const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
-    await readArchive(archive, known, { verify: false, sinceMs: 0, signal: undefined, onProgress });
+    const options = { verify: false, sinceMs: 0, signal: undefined, onProgress: () => undefined };
+    const count = await readArchive(archive, known, options);
     expect([...known.all()]).toMatchObject([{ requestId: 'r-1', archived: { problems: [] } }]);
-    expect(onProgress).toHaveBeenLastCalledWith(
-      expect.objectContaining({ manifests: 1, foreign: 1, firstForeign: 'back\\slash' }),
-    );
+    expect(count).toEqual({ records: 0, manifests: 1, foreign: 1, firstForeign: 'back\\slash' });
   });
 
   it('is compared although single files cannot be read, which are not taken for safe', async () => {

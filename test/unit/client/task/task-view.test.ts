@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { readHeldUp, retryingActivities } from '../../../../src/client/task/pending-work';
-import { taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
+import { type TaskView, taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
 import { overloadWords } from '../../../../src/client/workflow-info';
 import { unseenTask } from '../../../../src/core/task-state';
 
@@ -11,35 +11,34 @@ const description: TaskViewSources['description'] = {
   ...{ memo: new Map(), pendingActivities: [], isCancelRequested: false, encryptionKey: null, isOverloaded: false },
 };
 const pending = { transfers: [], retrying: [], watched: null, refusedCreates: 0 };
+const terminated = { execution: 'TERMINATED', closedAt: new Date(1) } as const;
+
+function viewOf(
+  described: Partial<TaskViewSources['description']>,
+  reported?: TaskViewSources['reported'],
+  adoptedBy?: string,
+): TaskView {
+  return taskView({ description: { ...description, ...described }, reported, pending, url: null, adoptedBy });
+}
 
 describe('the view of a task that no worker answers for', () => {
   it('names the task queue that it waits on, which may be another than this client’s', () => {
-    const { note } = taskView({ description, reported: undefined, pending, url: null });
-    expect(note).toMatch(/^No worker answered.* waits on the task queue "longhual": start a worker there/);
+    expect(viewOf({}).note).toMatch(/^No worker answered.* waits on the task queue "longhual": start a worker there/);
   });
 
   it.each([
     [true, /It was asked to stop/],
     [false, /^(?!.*asked to stop)/],
   ])('says whether it was asked to stop (%s), which waits for a worker', (isCancelRequested, words) => {
-    const asked = { ...description, isCancelRequested };
-    expect(taskView({ description: asked, reported: undefined, pending, url: null }).note).toMatch(words);
+    expect(viewOf({ isCancelRequested }).note).toMatch(words);
   });
 
   it('says that it goes on by itself while its workflow tasks time out', () => {
-    const { note, stuck } = taskView({
-      description: { ...description, isOverloaded: true },
-      reported: undefined,
-      pending,
-      url: null,
-    });
-    expect({ note, stuck }).toEqual({ note: overloadWords, stuck: null });
+    expect(viewOf({ isOverloaded: true })).toMatchObject({ note: overloadWords, stuck: null });
   });
 
   it('has no note once the task is over', () => {
-    const over = { ...description, execution: 'COMPLETED', closedAt: new Date(1) } as const;
-    const { note } = taskView({ description: over, reported: undefined, pending, url: null });
-    expect(note).toBeNull();
+    expect(viewOf({ execution: 'COMPLETED', closedAt: new Date(1) }).note).toBeNull();
   });
 });
 
@@ -54,14 +53,11 @@ describe('the view of a task', () => {
     ['FAILED', 'nothing is paid'],
     ['COMPLETED', null],
   ] as const)('that is over as %s says what is left to do: %s', (execution, nextStep) => {
-    const over = { ...description, execution, closedAt: new Date(1) };
-    expect(taskView({ description: over, reported, pending, url: null })).toMatchObject({ nextStep });
+    expect(viewOf({ execution, closedAt: new Date(1) }, reported)).toMatchObject({ nextStep });
   });
 
   it('names both remedies of a task that was terminated', () => {
-    const over = { ...description, execution: 'TERMINATED', closedAt: new Date(1) } as const;
-    const { note } = taskView({ description: over, reported: undefined, pending, url: null });
-    expect(note).toMatch(/with the same key, input and retry .*, or adopt its request id/);
+    expect(viewOf(terminated).note).toMatch(/with the same key, input and retry .*, or adopt its request id/);
   });
 
   it.each([
@@ -69,24 +65,18 @@ describe('the view of a task', () => {
     ['batch:photos:row-3', /^longhaul batch retry photos, which .* takes over/],
     ['order-17', /^longhaul run with --key KEY --retry/],
   ])('that was terminated names the command that follows %s again', (workflowId, command) => {
-    const over = { ...description, workflowId, execution: 'TERMINATED', closedAt: new Date(1) } as const;
-    const { nextStep } = taskView({ description: over, reported, pending, url: null });
+    const { nextStep } = viewOf({ ...terminated, workflowId }, reported);
     expect(nextStep).toMatch(command);
     expect(nextStep).toContain('longhaul reconcile');
   });
 
   it('that was terminated while it was uncertain whether it was created tells where that may be settled by now', () => {
-    const over = { ...description, execution: 'TERMINATED', closedAt: new Date(1) } as const;
-    const uncertain = { ...reported, status: 'CreateUncertain' } as const;
-    const { nextStep } = taskView({ description: over, reported: uncertain, pending, url: null });
+    const { nextStep } = viewOf(terminated, { ...reported, status: 'CreateUncertain' });
     expect(nextStep).toMatch(/^longhaul reconcile tells whether it is settled by now .* --key order-17 --retry/);
   });
 
   it('that was terminated and adopted since names the workflow that took it over, and no other remedy', () => {
-    const over = { ...description, execution: 'TERMINATED', closedAt: new Date(1) } as const;
-    const adopted = { ...reported, requestId: 'r-1' };
-    const view = taskView({ description: over, reported: adopted, pending, url: null, adoptedBy: 'task:adopt-r-1' });
-    expect(view).toMatchObject({
+    expect(viewOf(terminated, { ...reported, requestId: 'r-1' }, 'task:adopt-r-1')).toMatchObject({
       adoptedBy: 'task:adopt-r-1',
       nextStep: 'longhaul status adopt-r-1 tells how its task goes on',
       note: 'The workflow was terminated, and task:adopt-r-1 took its task over.',
@@ -94,20 +84,19 @@ describe('the view of a task', () => {
   });
 
   it('that was terminated waits for no answer to a request to end it', () => {
-    const over = { ...description, execution: 'TERMINATED', closedAt: new Date(1) } as const;
     const request = { verb: 'cancel', askedAt: '2025-06-01T00:00:00.000Z', words: 'Not sent yet.' } as const;
     const stopRequests = [
       { ...request, outcome: 'waiting' },
       { ...request, outcome: 'refused', words: 'no' },
     ] as const;
-    const view = taskView({ description: over, reported: { ...reported, stopRequests }, pending, url: null });
-    expect(view.stopRequests).toMatchObject([{ outcome: 'unconfirmed' }, { outcome: 'refused', words: 'no' }]);
+    expect(viewOf(terminated, { ...reported, stopRequests }).stopRequests).toMatchObject([
+      { outcome: 'unconfirmed' },
+      { outcome: 'refused', words: 'no' },
+    ]);
   });
 
   it('that was terminated and had been adopted is to be adopted again', () => {
-    const over = { ...description, workflowId: 'task:adopt-r-1', execution: 'TERMINATED' } as const;
-    const adopted = { ...reported, requestId: 'r-1' };
-    const { nextStep } = taskView({ description: over, reported: adopted, pending, url: null });
+    const { nextStep } = viewOf({ ...terminated, workflowId: 'task:adopt-r-1' }, { ...reported, requestId: 'r-1' });
     expect(nextStep).toMatch(/^longhaul adopt r-1 follows/);
   });
 });
