@@ -8,7 +8,7 @@ import { createDownloadAgent, download } from '../../../src/storage/download';
 import { startHttpServer, type TestHttpServer } from '../../support/start-http-server';
 import { startRawServer, type RawServer } from '../../support/start-raw-server';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { uploadPath } from '../../support/upload-path';
+import { tokenFor, uploadPath } from '../../support/upload-path';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -162,15 +162,12 @@ describe('a link of a result', () => {
 });
 
 describe('the endpoint of an upload token', () => {
-  const secrets = { accessKeyId: 'AKIDSECRET', accessKeySecret: 'SK-SECRET', securityToken: 'ST-SECRET' };
-
   it.each(['127.0.0.1', 'localhost', 'oss.localhost', '[::1]'])(
     'is refused at %s, which is not public, and the refusal says what to configure',
     async (host) => {
-      const token = { objectKey: 'k', ...secrets, bucket: 'my-bucket', region: 'r' };
       const input = { path, sizeBytes: 7, contentType: 'image/jpeg', rule: new ConnectionRule({ hosts: [] }) };
-      const endpoint = `http://${host}:${target.port}`;
-      const error: unknown = await uploadPath({ ...input, token: { ...token, endpoint } }).catch((e: unknown) => e);
+      const token = tokenFor(`http://${host}:${target.port}`);
+      const error: unknown = await uploadPath({ ...input, token }).catch((e: unknown) => e);
       expect(error).toMatchObject({ code: 'ENDPOINT_UNUSABLE', isRetryable: false });
       expect(String(error)).toContain('LONGHAUL_STORAGE_HOSTS');
       expect(inspect(error)).not.toMatch(/SECRET/);
@@ -181,7 +178,7 @@ describe('the endpoint of an upload token', () => {
   it('is reached when it is configured', async () => {
     const storage = await startHttpServer((_request, response) => response.writeHead(200, { etag: '"1"' }).end());
     const { host } = new URL(storage.url);
-    const token = { objectKey: 'k', ...secrets, bucket: 'my-bucket', region: 'r', endpoint: storage.url };
+    const token = tokenFor(storage.url);
     const rule = new ConnectionRule({ hosts: [host] });
     await uploadPath({ token, path, sizeBytes: 7, contentType: 'image/jpeg', rule });
     expect(storage.requests).toHaveLength(1);
