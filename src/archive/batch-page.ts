@@ -1,7 +1,5 @@
 import * as v from 'valibot';
-import { wholeNumber } from '../contract/schema';
 import { isRecord, parseJson } from '../core/json';
-import { isMoney, type Money } from '../money/money';
 import { toReportFacts } from './report/batch-facts';
 import { openPageAssets } from './report/page-assets';
 import type { ReportFacts, ReportRow } from './report/report-data';
@@ -10,6 +8,7 @@ import { relativeHref, toReportRow } from './report/report-row';
 import { type Archive, isArchiveName } from '../storage/archive/archive';
 import type { BatchResults } from './batch-results';
 import { writeLocalFile } from './destination';
+import { count, money } from './stored';
 
 /** How the page of a batch is written. */
 export interface BatchPageOptions {
@@ -68,16 +67,10 @@ const maxHeadCharacters = 4 * 1024 * 1024;
 
 /** What a page tells of a batch that its record does not. */
 const writtenFacts = v.object({
-  ending: v.optional(v.fallback(v.string(), 'ended'), 'ended'),
-  source: v.optional(v.fallback(v.nullable(v.string()), null), null),
-  leftOut: v.optional(v.fallback(v.nullable(wholeNumber(0)), null), null),
-  goneRows: v.optional(
-    v.fallback(
-      v.nullable(v.object({ rows: v.number(), sums: v.array(v.custom<Money>(isMoney)), unknownRows: v.number() })),
-      null,
-    ),
-    null,
-  ),
+  ending: v.fallback(v.string(), 'ended'),
+  source: v.fallback(v.nullable(v.string()), null),
+  leftOut: v.fallback(v.nullable(count), null),
+  goneRows: v.fallback(v.nullable(v.object({ rows: v.number(), sums: v.array(money), unknownRows: v.number() })), null),
 });
 
 /** The facts of a batch; how its last run ended, and of which file, stands in the page that its worker wrote. */

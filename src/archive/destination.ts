@@ -49,17 +49,13 @@ export class Destination {
     }
     const { content } = opened;
     let failure: unknown;
+    content.once('error', (error) => (failure = error));
     const counted = async function* (): AsyncGenerator<Buffer, void, undefined> {
       let bytes = 0;
-      try {
-        for await (const chunk of content as AsyncIterable<Buffer>) {
-          bytes += chunk.length;
-          onBytes?.(bytes);
-          yield chunk;
-        }
-      } catch (error) {
-        failure = error;
-        throw error;
+      for await (const chunk of content as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        onBytes?.(bytes);
+        yield chunk;
       }
     };
     try {

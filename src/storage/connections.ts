@@ -7,10 +7,16 @@ import { anyAddress, type FindAddresses } from './connection-rule';
 /** Sent with every request: servers refuse requests without one. */
 export const userAgent = `longhaul/${longhaulVersion}`;
 
-/** Limits of a connection. */
-export interface ConnectOptions {
+/** Time limits of a connection, in milliseconds. */
+export interface Timeouts {
   /** For finding an address that answers, and as long again for TLS. */
   readonly connectMs: number;
+  /** Without a byte in either direction. */
+  readonly idleMs: number;
+}
+
+/** How connections are opened. */
+export interface ConnectOptions extends Pick<Timeouts, 'connectMs'> {
   /** @default wherever the host is */
   readonly addresses?: FindAddresses;
 }

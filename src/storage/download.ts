@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { safeText } from '../core/text';
 import { redactUrl } from '../core/uri';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
-import { connectionFault, openAgent } from './connections';
+import { connectionFault, openAgent, type Timeouts } from './connections';
 import { BodyProof } from './download-proof';
 import { type Came, DownloadError, safeCause } from './errors';
 
@@ -159,17 +159,10 @@ function failed(error: unknown, shown: string): DownloadError {
   return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
 }
 
-/** Time limits of connections to the storage, in milliseconds. */
-export interface DownloadTimeouts {
-  readonly connectMs: number;
-  /** Without a byte from the storage. */
-  readonly idleMs: number;
-}
-
 /** The connections that result files are fetched over, to be closed by the caller. The rule holds for links and redirects alike. */
 export function createDownloadAgent(
   rule: ConnectionRule,
-  timeouts: DownloadTimeouts = { connectMs: 5_000, idleMs: 30_000 },
+  timeouts: Timeouts = { connectMs: 5_000, idleMs: 30_000 },
 ): Dispatcher {
   return openAgent({ ...timeouts, addresses: rule.addresses });
 }

@@ -28,16 +28,33 @@ export interface WriteOptions {
 
 /**
  * Writes a content to a temporary file that only this user can read, and hashes it. Close the handle afterwards. Without a
- * folder it is in one that is gone before anything is written. Throws as `writeContent`, or the system's error.
+ * folder it is in one that is gone before anything is written. Throws the signal's reason, SpoolError, or what the content
+ * fails with.
  */
 export async function spoolFile(content: Readable, folder?: string, options?: WriteOptions): Promise<SpooledFile> {
   ignoreLateErrors(content);
-  const file = await (folder === undefined ? openAlone() : openNameless(folder));
+  let file: FileHandle | undefined;
   try {
+    file = await (folder === undefined ? openAlone() : openNameless(folder));
     return { file, ...(await writeContent(content, file, options)) };
   } catch (error) {
-    await file.close();
-    throw error;
+    await file?.close();
+    options?.signal?.throwIfAborted();
+    throw error instanceof ContentError ? error.cause : new SpoolError(error, folder);
+  }
+}
+
+/** A temporary file cannot be made or written; what was to go into it is not to blame. The system's error is the cause. */
+export class SpoolError extends Error {
+  readonly problem: string;
+  readonly remedy: string;
+
+  constructor(cause: unknown, folder = tmpdir()) {
+    super('', { cause });
+    const problem = `the temporary folder ${folder} ${isFull(cause) ? 'has no space left for it' : 'cannot take it'}`;
+    const remedy = isFull(cause) ? 'make room on its disk' : 'check its disk and its permissions';
+    this.problem = `${problem} (${errorCode(cause)})`;
+    this.remedy = `${remedy}, or set TMPDIR to another folder`;
   }
 }
 
@@ -112,16 +129,6 @@ function toBytes(value: unknown): Buffer {
   if (typeof value === 'string') return Buffer.from(value);
   if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   throw new TypeError(`the stream brought a value that is no bytes (${typeof value}); give bytes or text`);
-}
-
-/** Why a temporary file cannot be made or written, and what to do: what was to go into it is not to blame. */
-export function describeSpoolFailure(
-  error: unknown,
-  folder = tmpdir(),
-): { readonly problem: string; readonly remedy: string } {
-  const problem = `the temporary folder ${folder} ${isFull(error) ? 'has no space left for it' : 'cannot take it'}`;
-  const remedy = isFull(error) ? 'make room on its disk' : 'check its disk and its permissions';
-  return { problem: `${problem} (${errorCode(error)})`, remedy: `${remedy}, or set TMPDIR to another folder` };
 }
 
 let folder: string | undefined;

@@ -4,16 +4,14 @@ import type { Readable } from 'node:stream';
 import type { S3Client } from './s3/aws-sdk';
 import { s3Uri } from '../core/uri';
 import { errorCode, errorMessage, safeText } from '../core/text';
-import { readSecrets } from './s3/s3-client';
 import { testFileName } from './archive/archive';
 import { lookUpContentType, NotAFileError, type OpenedFile, openRegularFile } from './local-file';
 import { safeCause, StagingError } from './errors';
 import { hashOpenFile } from './hash';
 import { type PartPlan, putFile } from './s3/put-object';
-import { explainBucketFailure } from './s3/s3-error';
 import { S3Bucket } from './s3/s3-bucket';
 import { plainFileName } from './input/input-source';
-import { ContentError, describeSpoolFailure, spoolFile } from './spool';
+import { SpoolError, spoolFile } from './spool';
 
 /** Where files are staged. */
 export interface StagingPlace {
@@ -110,13 +108,12 @@ export class Staging {
   async keepContent(content: Readable, name: string, signal?: AbortSignal): Promise<string> {
     const spooled = await spoolFile(content, undefined, { signal }).catch((error: unknown) => {
       signal?.throwIfAborted();
-      if (error instanceof ContentError) {
-        const message = `${JSON.stringify(name)} cannot be read (${safeText(errorMessage(error.cause))})`;
-        throw new StagingError(message, { code: 'UNREADABLE', cause: error.cause });
+      if (!(error instanceof SpoolError)) {
+        const message = `${JSON.stringify(name)} cannot be read (${safeText(errorMessage(error))})`;
+        throw new StagingError(message, { code: 'UNREADABLE', cause: error });
       }
-      const { problem, remedy } = describeSpoolFailure(error);
-      const words = `${JSON.stringify(name)} cannot be staged: ${problem}; ${remedy}`;
-      throw new StagingError(words, { cause: safeCause(error) });
+      const words = `${JSON.stringify(name)} cannot be staged: ${error.problem}; ${error.remedy}`;
+      throw new StagingError(words, { cause: safeCause(error.cause) });
     });
     const { file, bytes, sha256 } = spooled;
     try {
@@ -175,10 +172,8 @@ export class Staging {
   }
 
   async #failure(error: unknown, what: string): Promise<StagingError> {
-    const { client, bucket } = this.#options;
-    const secrets = await readSecrets(client);
-    const { words } = explainBucketFailure(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
-    return new StagingError(`${this.location} cannot ${what}${words}`, { cause: safeCause(error, secrets) });
+    const { words, cause } = await this.#bucket.explain(error, 'LONGHAUL_STAGING');
+    return new StagingError(`${this.location} cannot ${what}${words}`, { cause });
   }
 }
 

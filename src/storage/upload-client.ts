@@ -3,7 +3,8 @@ import { isRecord } from '../core/json';
 import { S3Client } from './s3/aws-sdk';
 import { anyAddress, type ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
-import { guard, s3Settings, type S3Timeouts } from './s3/s3-client';
+import type { Timeouts } from './connections';
+import { guard, s3Settings } from './s3/s3-client';
 
 /**
  * Where one file may be uploaded, and the temporary credentials for it (specification, section 2.6). Their lifetime
@@ -26,7 +27,7 @@ export interface UploadToken {
 export function createUploadClient(
   token: UploadToken,
   endpoint: UploadEndpoint,
-  { timeouts, rule }: { readonly timeouts: S3Timeouts; readonly rule: ConnectionRule },
+  { timeouts, rule }: { readonly timeouts: Timeouts; readonly rule: ConnectionRule },
 ): S3Client {
   const client = new S3Client({
     ...s3Settings(timeouts, endpoint.isConfigured ? anyAddress : rule.addresses),

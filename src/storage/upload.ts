@@ -5,7 +5,8 @@ import { safeCause, StorageError, UploadError, type UploadErrorCode } from './er
 import { hashOpenFile, type Measure } from './hash';
 import { atMinimumRate, type MinimumRate } from './minimum-rate';
 import { FileUnreadableError, type PartPlan, putFile } from './s3/put-object';
-import { isClockCorrected, type S3Timeouts } from './s3/s3-client';
+import type { Timeouts } from './connections';
+import { isClockCorrected } from './s3/s3-client';
 import { isUnavailable, readS3Error, type S3Error, shownCodes, UnexpectedAnswerError } from './s3/s3-error';
 import {
   allowHost,
@@ -33,7 +34,7 @@ export interface UploadInput {
   /** The least rate; slower uploads are given up. Absent: any. */
   readonly minimumRate?: MinimumRate;
   /** @default { connectMs: 5000, idleMs: 60000 } */
-  readonly timeouts?: S3Timeouts;
+  readonly timeouts?: Timeouts;
   /** Which files go in parts, and how. @default {@link defaultPartPlan} */
   readonly parts?: PartPlan;
 }

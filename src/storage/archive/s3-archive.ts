@@ -6,9 +6,8 @@ import { hashStream, type Measure } from '../hash';
 import { lookUpContentType } from '../local-file';
 import { defaultPartPlan, type PartPlan, putFile } from '../s3/put-object';
 import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
-import { readSecrets } from '../s3/s3-client';
-import { toArchiveError, UnexpectedAnswerError } from '../s3/s3-error';
-import { ContentError, describeSpoolFailure, type SpooledFile, spoolFile } from '../spool';
+import { UnexpectedAnswerError } from '../s3/s3-error';
+import { SpoolError, type SpooledFile, spoolFile } from '../spool';
 import {
   type Archive,
   type ArchivedFile,
@@ -234,10 +233,8 @@ export class S3Archive implements Archive {
       return { ...(await spoolFile(content, spoolFolder, { signal, md5 })), md5: md5.digest('hex') };
     } catch (error) {
       content.destroy();
-      signal?.throwIfAborted();
-      if (error instanceof ContentError) throw error.cause;
-      const { problem, remedy } = describeSpoolFailure(error, spoolFolder);
-      throw diskError(error, `${this.locate(name)} cannot be kept: ${problem}; ${remedy}`);
+      if (!(error instanceof SpoolError)) throw error;
+      throw diskError(error.cause, `${this.locate(name)} cannot be kept: ${error.problem}; ${error.remedy}`);
     }
   }
 
@@ -282,9 +279,10 @@ export class S3Archive implements Archive {
   }
 
   async #failure(error: unknown, name: string): Promise<ArchiveError> {
-    const { client, bucket } = this.#options;
-    const secrets = await readSecrets(client);
+    if (error instanceof ArchiveError) return error;
+    const { problem, words, cause } = await this.#bucket.explain(error, 'LONGHAUL_ARCHIVE');
+    const code = problem === 'full' ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE';
     const what = `the archive ${this.location} cannot keep or give ${shownName(name)}`;
-    return toArchiveError(error, what, { bucket, secrets });
+    return new ArchiveError(code, `${what}${words}`, { cause });
   }
 }

@@ -7,7 +7,7 @@ import { describeMismatch, headBytes } from '../content-check';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import { lookUpContentType } from '../local-file';
 import type { MinimumRate } from '../minimum-rate';
-import { ContentError, describeSpoolFailure, spoolFile } from '../spool';
+import { spoolFile, SpoolError } from '../spool';
 
 /** Objects that may be inputs, and the client that reads them. */
 export interface ObjectRules {
@@ -122,10 +122,8 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
     requireSmall(bytes);
   };
   const { file, bytes } = await spoolFile(body, spoolFolder, { signal, onBytes }).catch((error: unknown) => {
-    signal?.throwIfAborted();
-    if (error instanceof ContentError) throw error.cause;
-    const { problem, remedy } = describeSpoolFailure(error, spoolFolder);
-    throw fail('UNREADABLE_NOW', `cannot be brought here: ${problem}`, remedy, error);
+    if (!(error instanceof SpoolError)) throw error;
+    throw fail('UNREADABLE_NOW', `cannot be brought here: ${error.problem}`, error.remedy, error.cause);
   });
   try {
     if (bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');

@@ -2,8 +2,7 @@ import { basename } from 'node:path';
 import { redactUrl, isUnder, parseS3Uri } from '../../core/uri';
 import { SourceError } from '../errors';
 import { S3Bucket } from '../s3/s3-bucket';
-import { readSecrets } from '../s3/s3-client';
-import { explainBucketFailure, isUnavailable, readS3Error } from '../s3/s3-error';
+import { isUnavailable, readS3Error } from '../s3/s3-error';
 import {
   type Fail,
   createFail,
@@ -73,9 +72,7 @@ async function asSourceError<Result>(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof SourceError) throw error;
-    const secrets = await readSecrets(bucket.client);
-    const context = { bucket: bucket.name, variable: 'LONGHAUL_INPUT_BUCKETS', secrets } as const;
-    const { problem, words } = explainBucketFailure(error, context);
+    const { problem, words } = await bucket.explain(error, 'LONGHAUL_INPUT_BUCKETS');
     const remedy = 'compare the bucket, the key and AWS_* of the worker';
     if (problem === 'missing' || problem === 'noBucket') throw fail('NOT_FOUND', `does not exist${words}`, remedy);
     const said = readS3Error(error);

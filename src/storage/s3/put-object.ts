@@ -89,17 +89,18 @@ const abortWithinMs = 10_000;
 const abortAttempts = 5;
 const abortAgainAfterMs = 200;
 
-interface Place {
+interface Upload {
   readonly Bucket: string;
   readonly Key: string;
+  readonly UploadId: string | undefined;
 }
 
 /**
  * Puts a large file by a multipart upload; after a failure it is aborted, so that its parts are not kept and charged.
  * False: the storage takes no multipart upload from these credentials, and nothing was begun.
  */
-async function putInParts(put: FileToPut, plan: PartPlan, object: Place): Promise<boolean> {
-  const { client, bucket, objectKey, signal } = put;
+async function putInParts(put: FileToPut, plan: PartPlan, object: Omit<Upload, 'UploadId'>): Promise<boolean> {
+  const { client, signal } = put;
   const abortSignal = signal ?? new AbortController().signal;
   const begun = await client.send(new CreateMultipartUploadCommand(object), { abortSignal }).catch((error: unknown) => {
     const { httpStatus, storageCode } = readS3Error(error);
@@ -107,7 +108,7 @@ async function putInParts(put: FileToPut, plan: PartPlan, object: Place): Promis
     throw error;
   });
   if (begun === undefined) return false;
-  const upload = { Bucket: bucket, Key: objectKey, UploadId: begun.UploadId };
+  const upload = { Bucket: object.Bucket, Key: object.Key, UploadId: begun.UploadId };
   try {
     const Parts = await sendParts(put, plan, upload);
     await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }), { abortSignal });
@@ -131,10 +132,6 @@ async function abortUpload(client: S3Client, upload: Upload): Promise<void> {
     }
     await delay(abortAgainAfterMs);
   }
-}
-
-interface Upload extends Place {
-  readonly UploadId: string | undefined;
 }
 
 /** Sends all parts, some at a time. The first that fails for good stops the others. */

@@ -10,7 +10,14 @@ import {
   PutObjectCommand,
   type S3Client,
 } from './aws-sdk';
-import { readS3Error, UnexpectedAnswerError } from './s3-error';
+import { readSecrets } from './s3-client';
+import {
+  type BucketFailure,
+  type BucketVariable,
+  explainBucketFailure,
+  readS3Error,
+  UnexpectedAnswerError,
+} from './s3-error';
 
 /** Size and metadata of an object. */
 export interface FoundObject {
@@ -186,6 +193,11 @@ export class S3Bucket {
       const abort = new AbortMultipartUploadCommand({ ...this.#at(key), UploadId });
       await inTime((abortSignal) => this.client.send(abort, { abortSignal }));
     }
+  }
+
+  /** Why a request failed, without the credentials. @param variable - which names the bucket */
+  async explain(error: unknown, variable: BucketVariable): Promise<BucketFailure> {
+    return explainBucketFailure(error, { bucket: this.name, variable, secrets: await readSecrets(this.client) });
   }
 
   #at(key: string): { Bucket: string; Key: string } {

@@ -3,19 +3,12 @@ import { S3Client, type S3ClientConfig } from './aws-sdk';
 import { isRecord } from '../../core/json';
 import { knownSecrets } from '../../core/redact';
 import type { FindAddresses } from '../connection-rule';
-import { userAgent } from '../connections';
+import { type Timeouts, userAgent } from '../connections';
 import { S3HttpHandler } from './s3-http-handler';
 import { UnexpectedAnswerError } from './s3-error';
 
-/** Time limits of a connection to an object storage, in milliseconds. */
-export interface S3Timeouts {
-  readonly connectMs: number;
-  /** Without a byte in either direction. */
-  readonly idleMs: number;
-}
-
 /** Settings of every S3 client here: each request is sent once, on a connection of its own, and nothing is printed. */
-export function s3Settings(timeouts: S3Timeouts, addresses?: FindAddresses): S3ClientConfig {
+export function s3Settings(timeouts: Timeouts, addresses?: FindAddresses): S3ClientConfig {
   return {
     // OSS refuses aws-chunked bodies and does not support CRC headers.
     requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/json';
 import { safeText, errorCode } from '../../core/text';
-import { ArchiveError, safeCause } from '../errors';
+import { safeCause } from '../errors';
 
 /** A success that no storage answers so, such as the page of a proxy in its place; the message is for people. */
 export class UnexpectedAnswerError extends Error {}
@@ -110,10 +110,13 @@ export function shownCodes(error: unknown, { httpStatus, storageCode, fineCode }
   return shown === '' ? '' : ` (${shown})`;
 }
 
-/** A bucket of the operator's, and which variable names it. */
-export interface BucketContext {
+/** Which variable names a bucket of the operator's. */
+export type BucketVariable = 'LONGHAUL_ARCHIVE' | 'LONGHAUL_STAGING' | 'LONGHAUL_INPUT_BUCKETS';
+
+/** A bucket of the operator's. */
+interface BucketContext {
   readonly bucket: string;
-  readonly variable: 'LONGHAUL_ARCHIVE' | 'LONGHAUL_STAGING' | 'LONGHAUL_INPUT_BUCKETS';
+  readonly variable: BucketVariable;
   readonly secrets: readonly string[];
 }
 
@@ -122,14 +125,8 @@ export interface BucketFailure {
   readonly problem: S3Problem;
   /** The end of a sentence. */
   readonly words: string;
-}
-
-/** The error that a failed request to the archive becomes. @param what - the archive and the file, for people */
-export function toArchiveError(error: unknown, what: string, context: Omit<BucketContext, 'variable'>): ArchiveError {
-  if (error instanceof ArchiveError) return error;
-  const { problem, words } = explainBucketFailure(error, { ...context, variable: 'LONGHAUL_ARCHIVE' });
-  const code = problem === 'full' ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE';
-  return new ArchiveError(code, `${what}${words}`, { cause: safeCause(error, context.secrets) });
+  /** May be shown. */
+  readonly cause: Error;
 }
 
 /** Why a request to a bucket failed. */
@@ -137,7 +134,11 @@ export function explainBucketFailure(error: unknown, context: BucketContext): Bu
   const said = readS3Error(error, context.secrets);
   const problem = s3Problem(error, said);
   const words = explain(problem, said, context) || 'the connection failed';
-  return { problem, words: `${shownCodes(error, { ...said, fineCode: '' })}: ${words}` };
+  return {
+    problem,
+    words: `${shownCodes(error, { ...said, fineCode: '' })}: ${words}`,
+    cause: safeCause(error, context.secrets),
+  };
 }
 
 function explain(problem: S3Problem, { message }: S3Error, { bucket, variable }: BucketContext): string {

@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as requestPlain } fro
 import { request as requestByTls } from 'node:https';
 import { type Duplex, Readable } from 'node:stream';
 import { anyAddress, type FindAddresses } from '../connection-rule';
-import { socketOpener } from '../connections';
+import { socketOpener, type Timeouts } from '../connections';
 
 /** What the SDK has sent. */
 interface SdkRequest {
@@ -34,7 +34,7 @@ export class S3HttpHandler {
   readonly #idleMs: number;
   readonly #open: ReturnType<typeof socketOpener>;
 
-  constructor({ connectMs, idleMs }: { connectMs: number; idleMs: number }, addresses: FindAddresses = anyAddress) {
+  constructor({ connectMs, idleMs }: Timeouts, addresses: FindAddresses = anyAddress) {
     this.#idleMs = idleMs;
     this.#open = socketOpener({ connectMs, addresses });
   }

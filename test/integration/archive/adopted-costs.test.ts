@@ -1,9 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Longhaul } from '../../../src/client/longhaul';
-import { runCommandLine } from '../../../src/commands/program';
-import type { CostSum } from '../../../src/archive/costs';
 import { eventually } from '../../support/eventually';
-import { FakeContext } from '../../support/fake-context';
 import { microsFor, swatch, writeSwatchPrice } from '../../support/swatch-costs';
 import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
@@ -29,12 +26,6 @@ afterAll(async () => {
 async function costAtTheService(requestId: string | null): Promise<object> {
   const { cost_times } = await service.detail(requestId ?? '');
   return { currency: 'EUR', micros: microsFor(cost_times as Record<string, number>) };
-}
-
-async function total(): Promise<CostSum> {
-  const context = new FakeContext({ LONGHAUL_ARCHIVE: stack.archive });
-  await runCommandLine(['costs', '--json'], context);
-  return (JSON.parse(context.stdout.text) as { readonly total: CostSum }).total;
 }
 
 describe('the cost of a task that was taken over or adopted', () => {
@@ -84,18 +75,5 @@ describe('the cost of a task that was taken over or adopted', () => {
       cost: kept,
     } = JSON.parse(await readFile(manifest ?? '', 'utf8')) as Record<string, unknown>;
     expect({ webAppId, values, cost: kept }).toEqual({ webAppId: swatch, values: { '2:Wait.seconds': 0 }, cost });
-  });
-
-  it('is in the sums of longhaul costs, exactly as the service’s ledger has it', async () => {
-    const created = stack.service.ledger.entries({ endpoint: 'create' }).flatMap(({ requestId }) => requestId ?? []);
-    const costs = await Promise.all(created.map(async (id) => (await costAtTheService(id)) as { micros: number }));
-    const all = costs.reduce((sum, { micros }) => sum + micros, 0);
-    const { tasks, unknown, sums } = await total();
-    const untold = created.length - 1;
-    expect({ tasks, unknown }).toEqual({ tasks: created.length, unknown: 1 });
-    expect(untold).toBe(4);
-    // The one whose app nobody told is not in the sum.
-    const without = (await costAtTheService(created[3] ?? '')) as { micros: number };
-    expect(sums).toEqual([{ currency: 'EUR', micros: all - without.micros }]);
   });
 });

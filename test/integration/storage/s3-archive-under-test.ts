@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/temporary-folder';
 export const mebibyte = 1024 * 1024;
 export const settings = s3Settings({ connectMs: 5_000, idleMs: 30_000 });
 /** S3 takes no part below 5 MiB but the last. */
-const parts = { ...defaultPartPlan, aboveBytes: 5 * mebibyte, partBytes: 5 * mebibyte, pauseMs: 10 };
+export const parts = { ...defaultPartPlan, aboveBytes: 5 * mebibyte, partBytes: 5 * mebibyte, pauseMs: 10 };
 
 /** Archives in one bucket of a server of their own; `prefix` is the one that `open` gives. */
 export class S3ArchiveUnderTest {
@@ -58,16 +58,20 @@ export class S3ArchiveUnderTest {
   }
 
   /** A client of the archive's own, through the proxy. */
-  clientWith(credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }): S3Client {
-    const { AWS_ENDPOINT_URL_S3: endpoint = '', AWS_REGION: region = '' } = this.storage.env;
+  clientWith(
+    credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string },
+    endpoint = this.storage.env['AWS_ENDPOINT_URL_S3'] ?? '',
+  ): S3Client {
+    const { AWS_REGION: region = '' } = this.storage.env;
     const client = new S3Client({ ...settings, endpoint, region, credentials });
     this.clients.push(client);
     return client;
   }
 
-  owner(): S3Client {
+  /** At another endpoint: of a storage that is not there. */
+  owner(endpoint?: string): S3Client {
     const { rootAccessKeyId, rootSecretAccessKey } = this.storage.server;
-    return this.clientWith({ accessKeyId: rootAccessKeyId, secretAccessKey: rootSecretAccessKey });
+    return this.clientWith({ accessKeyId: rootAccessKeyId, secretAccessKey: rootSecretAccessKey }, endpoint);
   }
 
   /** For whom the server is one that has never heard of conditional writes. */
@@ -84,9 +88,12 @@ export class S3ArchiveUnderTest {
     return client;
   }
 
+  at(name: string): { readonly Bucket: string; readonly Key: string } {
+    return { Bucket: this.storage.bucket, Key: `${this.prefix}/${name}` };
+  }
+
   async metadataOf(name: string): Promise<unknown> {
-    const command = new HeadObjectCommand({ Bucket: this.storage.bucket, Key: `${this.prefix}/${name}` });
-    return (await this.storage.client.send(command)).Metadata;
+    return (await this.storage.client.send(new HeadObjectCommand(this.at(name)))).Metadata;
   }
 
   async openUploads(): Promise<number> {

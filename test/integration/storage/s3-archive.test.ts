@@ -28,7 +28,7 @@ afterAll(async () => {
 describe('an object of the archive', () => {
   it('is not kept when the storage has other bytes under all that was said of it, or none', async () => {
     const archive = s3.open();
-    const at = { Bucket: s3.storage.bucket, Key: `${s3.prefix}/r/0.png` };
+    const at = s3.at('r/0.png');
     const file = await archive.put('r/0.png', stream('picture'));
     expect(await archive.isKept('r/0.png', file)).toBe(true);
     const { Metadata } = await s3.storage.client.send(new HeadObjectCommand(at));
@@ -41,7 +41,7 @@ describe('an object of the archive', () => {
 
   it('is kept where the storage has tags of another kind', async () => {
     const archive = s3.open();
-    const at = { Bucket: s3.storage.bucket, Key: `${s3.prefix}/r/0.png` };
+    const at = s3.at('r/0.png');
     const file = await archive.put('r/0.png', stream('picture'));
     const Metadata = { sha256: file.sha256, md5: sha256('no MD5').slice(0, 32) };
     await s3.storage.client.send(new PutObjectCommand({ ...at, Body: 'picture', Metadata }));
@@ -54,12 +54,12 @@ describe('an object of the archive', () => {
       const archive = s3.open();
       for (const content of ['<svg/>', 'x'.repeat(6 * mebibyte)]) {
         await archive.put(name, stream(content));
-        const command = new HeadObjectCommand({ Bucket: s3.storage.bucket, Key: `${s3.prefix}/${name}` });
-        expect((await s3.storage.client.send(command)).ContentDisposition).toBe('attachment');
+        const found = await s3.storage.client.send(new HeadObjectCommand(s3.at(name)));
+        expect(found.ContentDisposition).toBe('attachment');
       }
       await archive.put('0.png', stream('picture'));
-      const picture = new HeadObjectCommand({ Bucket: s3.storage.bucket, Key: `${s3.prefix}/0.png` });
-      expect((await s3.storage.client.send(picture)).ContentDisposition).toBeUndefined();
+      const picture = await s3.storage.client.send(new HeadObjectCommand(s3.at('0.png')));
+      expect(picture.ContentDisposition).toBeUndefined();
     },
   );
 
@@ -79,8 +79,7 @@ describe('an object of the archive', () => {
   });
 
   it('that came there by another way is read to know its hash', async () => {
-    const command = new PutObjectCommand({ Bucket: s3.storage.bucket, Key: `${s3.prefix}/r/0.png`, Body: 'copied' });
-    await s3.storage.client.send(command);
+    await s3.storage.client.send(new PutObjectCommand({ ...s3.at('r/0.png'), Body: 'copied' }));
     expect(await s3.open().find('r/0.png')).toMatchObject({ bytes: 6, sha256: sha256('copied') });
     expect(await s3.open().find('r/0.png', { sha256: sha256('other') })).toBeUndefined();
   });
@@ -116,7 +115,7 @@ describe('a large file', () => {
   });
 
   it('of a worker that died amid is sent anew, and the parts it left are cleared away', async () => {
-    const target = { Bucket: s3.storage.bucket, Key: `${s3.prefix}/r/0.mp4` };
+    const target = s3.at('r/0.mp4');
     const { UploadId } = await s3.storage.client.send(new CreateMultipartUploadCommand(target));
     const part = new UploadPartCommand({ ...target, UploadId, PartNumber: 1, Body: Buffer.alloc(5 * mebibyte) });
     await s3.storage.client.send(part);
@@ -225,5 +224,68 @@ describe('a storage that is away for a while', () => {
     await archive.put('r/1.png', stream('abc'));
     expect(await listed(archive)).toEqual(['r/0.png', 'r/1.png']);
     expect(readdirSync(s3.spoolFolder)).toEqual([]);
+  });
+});
+
+describe('putIfAbsent', () => {
+  it('knows that it made the file although the reply was lost', async () => {
+    const client = s3.owner();
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          const output = await next(args);
+          if (commandName === 'PutObjectCommand')
+            throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+          return output;
+        },
+      { step: 'deserialize', priority: 'high' },
+    );
+    expect(await s3.open({ client }).putIfAbsent('.creates/a/1.json', 'mine')).toBe(true);
+    expect(await s3.open().putIfAbsent('.creates/a/1.json', 'other')).toBe(false);
+    expect((await s3.open().read('.creates/a/1.json'))?.toString()).toBe('mine');
+  });
+
+  it('puts nothing in the place of what is there, also where the storage ignores the condition', async () => {
+    await s3.open().putIfAbsent('.creates/a/1.json', 'first');
+    expect(await s3.open({ client: s3.unconditional() }).putIfAbsent('.creates/a/1.json', 'second')).toBe(false);
+    expect((await s3.open().read('.creates/a/1.json'))?.toString()).toBe('first');
+  });
+
+  it('has made nothing where the storage answers 200 and keeps nothing', async () => {
+    const client = s3.owner();
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        (args) =>
+          commandName === 'PutObjectCommand'
+            ? Promise.resolve({ output: { $metadata: {} }, response: {} })
+            : next(args),
+      { step: 'initialize' },
+    );
+    const error = await failureOf(s3.open({ client }).putIfAbsent('a', '1'));
+    expect(error).toMatchObject({ code: 'ARCHIVE_UNUSABLE', isRetryable: true });
+  });
+
+  it.each([412, 500])('is not sure whose it is when %i is answered and nothing can be read', async (httpStatusCode) => {
+    const client = s3.owner();
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          const output = await next(args);
+          if (commandName === 'HeadObjectCommand') return output;
+          throw Object.assign(new Error('no'), { $metadata: { httpStatusCode } });
+        },
+      { step: 'deserialize', priority: 'high' },
+    );
+    const error = await failureOf(s3.open({ client }).putIfAbsent('a', '1'));
+    expect(error).toMatchObject({ code: 'ARCHIVE_UNUSABLE', isRetryable: true });
+    expect((await s3.open().read('a'))?.toString()).toBe('1');
+  });
+
+  it('is not sure of anything when nothing can be asked', async () => {
+    await s3.storage.proxy.refuse();
+    const error = await failureOf(s3.open().putIfAbsent('a', '1'));
+    await s3.storage.proxy.accept();
+    expect(error).toMatchObject({ code: 'ARCHIVE_UNUSABLE', isRetryable: true });
+    expect(error.message).toMatch(/does not answer.*ECONNREFUSED/);
   });
 });

@@ -2,71 +2,50 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { CredentialAuthority } from '../../../reference-service/storage/credential-authority';
-import { type IamServer, startIamServer } from '../../../reference-service/storage/iam-server';
+import { HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { SourceError } from '../../../src/storage/errors';
 import type { SourceRules } from '../../../src/storage/input/input-source';
-import { defaultPartPlan } from '../../../src/storage/s3/put-object';
 import { openS3Ranges } from '../../../src/storage/input/s3-source';
-import { s3Settings } from '../../../src/storage/s3/s3-client';
 import { openSource } from '../../../src/storage/input/open-source';
 import { Staging } from '../../../src/storage/staging';
 import { sha256 } from '../../support/archive-content';
-import { type BucketServer, startBucketServer } from '../../support/bucket-server';
 import { contentOf } from '../../support/opened-content';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { mebibyte, parts, S3ArchiveUnderTest } from './s3-archive-under-test';
 
-const mebibyte = 1024 * 1024;
-const parts = { ...defaultPartPlan, aboveBytes: 5 * mebibyte, partBytes: 5 * mebibyte, pauseMs: 10 };
-const settings = s3Settings({ connectMs: 5_000, idleMs: 30_000 });
 const folder = temporaryFolder();
 const spoolFolder = join(folder.path, 'spool');
-const clients: S3Client[] = [];
-
-let iam: IamServer;
-let storage: BucketServer;
+let s3: S3ArchiveUnderTest;
 let owner: S3Client;
-let prefix: string;
 beforeAll(async () => {
-  iam = await startIamServer(new CredentialAuthority());
-  storage = await startBucketServer(iam.socketPath);
-  const { rootAccessKeyId: accessKeyId, rootSecretAccessKey: secretAccessKey } = storage.server;
-  owner = clientWith({ accessKeyId, secretAccessKey });
+  s3 = await S3ArchiveUnderTest.start();
+  owner = s3.owner();
 });
 beforeEach(() => {
-  prefix = randomUUID();
+  s3.prefix = randomUUID();
 });
 afterAll(async () => {
-  for (const client of clients) client.destroy();
-  await storage.stop();
-  await iam.stop();
+  await s3.stop();
   folder.remove();
 });
 
-function clientWith(
-  credentials: { accessKeyId: string; secretAccessKey: string },
-  endpoint = storage.env['AWS_ENDPOINT_URL_S3'] ?? '',
-): S3Client {
-  const client = new S3Client({ ...settings, endpoint, region: storage.server.region, credentials });
-  clients.push(client);
-  return client;
+function stranger(): S3Client {
+  return s3.clientWith({ accessKeyId: 'AKIDSTRANGER', secretAccessKey: 'SK-OF-A-STRANGER' });
 }
 
 function rules(more: Partial<SourceRules> = {}, client = owner): SourceRules {
-  const places = [{ bucket: storage.bucket, key: prefix }];
+  const places = [{ bucket: s3.storage.bucket, key: s3.prefix }];
   return { inputRoots: [], inputHosts: [], maxBytes: 1_000, spoolFolder, objects: { client, places }, ...more };
 }
 
 /** Puts an object under the prefix of this test; returns its URI. */
 async function put(name: string, content: string | Buffer): Promise<string> {
-  const key = `${prefix}/${name}`;
-  await storage.client.send(new PutObjectCommand({ Bucket: storage.bucket, Key: key, Body: Buffer.from(content) }));
+  await s3.storage.client.send(new PutObjectCommand({ ...s3.at(name), Body: Buffer.from(content) }));
   return uri(name);
 }
 
 function uri(name: string): string {
-  return `s3://${storage.bucket}/${prefix}/${name}`;
+  return `s3://${s3.storage.bucket}/${s3.prefix}/${name}`;
 }
 
 async function refusalOf(source: string, by = rules()): Promise<SourceError> {
@@ -89,9 +68,9 @@ describe('an input file in a bucket', () => {
   });
 
   it.each([
-    ['another prefix', () => `s3://${storage.bucket}/other/photo.jpg`],
-    ['a prefix that only begins alike', () => `s3://${storage.bucket}/${prefix}-private/photo.jpg`],
-    ['another bucket', () => `s3://other-bucket/${prefix}/photo.jpg`],
+    ['another prefix', () => `s3://${s3.storage.bucket}/other/photo.jpg`],
+    ['a prefix that only begins alike', () => `s3://${s3.storage.bucket}/${s3.prefix}-private/photo.jpg`],
+    ['another bucket', () => `s3://other-bucket/${s3.prefix}/photo.jpg`],
   ])('of %s is refused without asking for it', async (_what, source) => {
     const { code, message } = await refusalOf(source());
     expect(code).toBe('BUCKET_NOT_ALLOWED');
@@ -121,17 +100,14 @@ describe('an input file in a bucket', () => {
 
   it('that the credentials do not open is final, and names neither of them', async () => {
     const source = await put('photo.jpg', 'picture');
-    const stranger = clientWith({ accessKeyId: 'AKIDSTRANGER', secretAccessKey: 'SK-OF-A-STRANGER' });
-    const error = await refusalOf(source, rules({}, stranger));
+    const error = await refusalOf(source, rules({}, stranger()));
     expect(error).toMatchObject({ code: 'FETCH_REFUSED', isRetryable: false });
     expect(error.message).toMatch(/of the worker/);
     expect(inspect(error, { depth: 10 })).not.toMatch(/AKIDSTRANGER|SK-OF-A-STRANGER/);
   });
 
   it('of a storage that does not answer may be there later', async () => {
-    const { rootAccessKeyId: accessKeyId, rootSecretAccessKey: secretAccessKey } = storage.server;
-    const nowhere = clientWith({ accessKeyId, secretAccessKey }, 'http://127.0.0.1:1');
-    const error = await refusalOf(uri('photo.jpg'), rules({}, nowhere));
+    const error = await refusalOf(uri('photo.jpg'), rules({}, s3.owner('http://127.0.0.1:1')));
     expect(error).toMatchObject({ code: 'FETCH_FAILED', isRetryable: true });
     expect(error.message).toContain('ECONNREFUSED');
   });
@@ -163,7 +139,7 @@ describe('an input file in a bucket', () => {
 
 describe('staging', () => {
   function staging(client = owner): Staging {
-    return new Staging({ client, bucket: storage.bucket, prefix, parts });
+    return new Staging({ client, bucket: s3.storage.bucket, prefix: s3.prefix, parts });
   }
 
   function file(name: string, content: string | Buffer): string {
@@ -196,12 +172,12 @@ describe('staging', () => {
   it('replaces what is there with another size', async () => {
     const path = file('cut.jpg', 'whole');
     const staged = await staging().keepInput(path);
-    const key = staged.slice(`s3://${storage.bucket}/`.length);
-    await storage.client.send(new PutObjectCommand({ Bucket: storage.bucket, Key: key, Body: 'who' }));
+    const key = staged.slice(`s3://${s3.storage.bucket}/`.length);
+    await s3.storage.client.send(new PutObjectCommand({ Bucket: s3.storage.bucket, Key: key, Body: 'who' }));
     const later = staging();
     await later.keepInput(path);
     expect(later.count.sent).toBe(1);
-    expect(await storage.client.send(new HeadObjectCommand({ Bucket: storage.bucket, Key: key }))).toMatchObject({
+    expect(await s3.storage.client.send(new HeadObjectCommand({ Bucket: s3.storage.bucket, Key: key }))).toMatchObject({
       ContentLength: 5,
     });
   });
@@ -216,8 +192,7 @@ describe('staging', () => {
 
   it('says what is wrong with the file or the bucket, without a secret', async () => {
     await expect(staging().keepInput('/nowhere/photo.jpg')).rejects.toThrow(/photo\.jpg.*ENOENT/);
-    const stranger = clientWith({ accessKeyId: 'AKIDSTRANGER', secretAccessKey: 'SK-OF-A-STRANGER' });
-    const refused = staging(stranger).keepInput(file('photo.jpg', 'picture'));
+    const refused = staging(stranger()).keepInput(file('photo.jpg', 'picture'));
     const error: unknown = await refused.catch((thrown: unknown) => thrown);
     expect(inspect(error, { depth: 10 })).toMatch(
       /StagingError.*photo\.jpg.*AWS_ACCESS_KEY_ID|StagingError.*photo\.jpg.*s3:PutObject/s,

@@ -36,9 +36,14 @@ beforeAll(async () => {
   ]);
 });
 
-async function report(id: string): Promise<{ context: FakeContext; facts: ReportFacts; rows: ReportRow[] }> {
+async function run(...args: string[]): Promise<FakeContext> {
   const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location, LONGHAUL_WEB_UI_URL: 'http://ui.example' });
-  await runCommandLine(['batch', 'report', id, '--html', page], context);
+  await runCommandLine(['batch', ...args], context);
+  return context;
+}
+
+async function report(id: string): Promise<{ context: FakeContext; facts: ReportFacts; rows: ReportRow[] }> {
+  const context = await run('report', id, '--html', page);
   const html = context.exitCode === 0 ? readFileSync(page, 'utf8') : '';
   const data = (id: string): unknown => JSON.parse(new RegExp(`id="${id}">([^]*?)</script>`).exec(html)?.[1] ?? 'null');
   return { context, facts: data('facts') as ReportFacts, rows: data('rows') as ReportRow[] };
@@ -82,9 +87,8 @@ describe('longhaul batch report --html', () => {
     const { facts, rows } = await report('early');
     expect([facts.ending, facts.isPartial, rows]).toEqual(['not ended', true, []]);
 
-    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
-    await runCommandLine(['batch', 'results', 'early', '-o', join(folder.path, 'early')], context);
-    expect(context.stderr.text).toContain('end the run with "longhaul batch drain early"');
+    const { stderr } = await run('results', 'early', '-o', join(folder.path, 'early'));
+    expect(stderr.text).toContain('end the run with "longhaul batch drain early"');
   });
 
   it.each([
@@ -99,15 +103,13 @@ describe('longhaul batch report --html', () => {
     '/x/batches/named/../../../y.png',
   ])('shows every row although one names a file that cannot be there, such as %j', async (path) => {
     await writeResults(archive, 'named', [resultLineOf('named', 'a', { outputs: [{ path, bytes: 5, sha256: 'ab' }] })]);
-    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
-    await runCommandLine(['batch', 'report', 'named', '--html', page, '--json'], context);
+    const context = await run('report', 'named', '--html', page, '--json');
     expect([context.exitCode, context.stderr.text]).toEqual([0, '']);
     expect(JSON.parse(context.stdout.text)).toMatchObject({ rows: 1 });
   });
 
   it('refuses a folder that cannot be written', async () => {
-    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
-    await runCommandLine(['batch', 'report', 'photos', '--html', '/proc/none/x.html'], context);
-    expect([context.exitCode, context.stderr.text]).toEqual([2, expect.stringContaining('the folder /proc/none')]);
+    const { exitCode, stderr } = await run('report', 'photos', '--html', '/proc/none/x.html');
+    expect([exitCode, stderr.text]).toEqual([2, expect.stringContaining('the folder /proc/none')]);
   });
 });

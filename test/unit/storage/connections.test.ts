@@ -11,7 +11,7 @@ import { startSlowHandshake } from '../../support/slow-handshake';
 import { startHttpServer } from '../../support/start-http-server';
 import { startRawServer } from '../../support/start-raw-server';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { uploadPath } from '../../support/upload-path';
+import { tokenFor, uploadPath } from '../../support/upload-path';
 
 const folder = temporaryFolder();
 afterAll(() => {
@@ -20,14 +20,6 @@ afterAll(() => {
 
 /** Of a network that is not there. */
 const unreachable = '2001:db8::1';
-const token = {
-  objectKey: 'inputs/a.png',
-  bucket: 'bucket',
-  region: 'r',
-  accessKeyId: 'id',
-  accessKeySecret: 'secret',
-  securityToken: 'token',
-};
 
 /** The status of a reply from a host with these addresses, or the error instead of it. */
 async function ask(addresses: readonly string[], port: number, connectMs = 5_000): Promise<unknown> {
@@ -50,7 +42,7 @@ async function ask(addresses: readonly string[], port: number, connectMs = 5_000
 async function upload(endpoint: string): Promise<unknown> {
   const path = join(folder.path, 'a.png');
   writeFileSync(path, 'picture');
-  return await uploadPath({ token: { ...token, endpoint }, path, sizeBytes: 7, contentType: 'image/png' });
+  return await uploadPath({ token: tokenFor(endpoint), path, sizeBytes: 7, contentType: 'image/png' });
 }
 
 describe('a host with several addresses', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import type { Dispatcher } from 'undici';
@@ -29,6 +29,15 @@ afterAll(async () => {
 async function fetchWhole(options: Partial<DownloadOptions> = {}, url = link): Promise<Buffer> {
   const { body } = await download(url, { dispatcher, ...options });
   return buffer(body);
+}
+
+/** Sends a body for as long as somebody takes it. */
+function endless(response: ServerResponse, status: number, headers: OutgoingHttpHeaders): void {
+  const fill = (): void => {
+    while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+  };
+  response.writeHead(status, headers).on('drain', fill);
+  fill();
 }
 
 describe('download', () => {
@@ -83,12 +92,11 @@ describe('download', () => {
         response.end('end');
         return;
       }
-      response.on('close', () => (isClosed = true)).writeHead(302, { location: '/end' });
-      const fill = (): void => {
-        while (!isClosed && response.write(Buffer.alloc(65_536)));
-      };
-      response.on('drain', fill);
-      fill();
+      endless(
+        response.on('close', () => (isClosed = true)),
+        302,
+        { location: '/end' },
+      );
     };
     expect((await fetchWhole({ signal: AbortSignal.timeout(20_000) })).toString()).toBe('end');
     expect(await eventually(() => isClosed, { what: 'the connection to be closed' })).toBe(true);
@@ -186,13 +194,11 @@ describe('download', () => {
   ])('lets go of the connection when the reader %s', async (_what, begins) => {
     let isClosed = false;
     answer = (_path, response) => {
-      response.on('close', () => (isClosed = true));
-      response.writeHead(200, { 'content-length': 1e9 });
-      const fill = (): void => {
-        while (!isClosed && response.write(Buffer.alloc(65_536)));
-      };
-      response.on('drain', fill);
-      fill();
+      endless(
+        response.on('close', () => (isClosed = true)),
+        200,
+        { 'content-length': 1e9 },
+      );
     };
     const { body } = await download(link, { dispatcher });
     if (begins) await body[Symbol.asyncIterator]().next();

@@ -7,13 +7,12 @@ import type { OpenedSource } from '../../../src/storage/input/input-source';
 import { openSource } from '../../../src/storage/input/open-source';
 import { startRawServer } from '../../support/start-raw-server';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { uploadPath } from '../../support/upload-path';
+import { tokenFor, uploadPath } from '../../support/upload-path';
 
 const folder = temporaryFolder();
 const minimumRate = { bytesPerSecond: 1_000, windowMs: 600 };
 const size = 8 * 1024 * 1024;
 const path = join(folder.path, 'film.mp4');
-const secrets = { accessKeyId: 'AKIDSECRET', accessKeySecret: 'SK-SECRET', securityToken: 'ST-SECRET' };
 
 beforeAll(() => {
   writeFileSync(path, randomBytes(size));
@@ -89,8 +88,7 @@ describe('an input that comes too slowly', () => {
 
 describe('a storage that takes an upload too slowly', () => {
   function upload(port: number, parts?: { aboveBytes: number }): Promise<unknown> {
-    const endpoint = `http://slow.localhost:${port}`;
-    const token = { objectKey: 'inputs/film.mp4', ...secrets, endpoint, bucket: 'my-bucket', region: 'cn-x' };
+    const token = tokenFor(`http://slow.localhost:${port}`);
     const input = { token, path, sizeBytes: size, contentType: 'video/mp4', minimumRate };
     const plan = { aboveBytes: size, partBytes: 5 * 1024 * 1024, parallel: 2, attempts: 2, pauseMs: 1, ...parts };
     return uploadPath({ ...input, parts: plan });
@@ -121,7 +119,7 @@ describe('a storage that takes an upload too slowly', () => {
     });
     const error: unknown = await upload(server.port, parts).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'UPLOAD_TOO_SLOW', isRetryable: true });
-    expect(String(error)).toMatch(/inputs\/film\.mp4 to my-bucket\.slow\.localhost is too slow: \d+ bytes a second/);
+    expect(String(error)).toMatch(/inputs\/photo\.jpg to my-bucket\.slow\.localhost is too slow: \d+ bytes a second/);
     await server.close();
   });
 });

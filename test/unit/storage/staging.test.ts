@@ -8,6 +8,18 @@ import { startHttpServer } from '../../support/start-http-server';
 
 const sha256 = 'ab'.repeat(32);
 
+/** The URI under which a storage that answers so has a content staged, or why it has not. */
+async function stage(answer: Parameters<typeof startHttpServer>[0], name: string): Promise<string> {
+  const server = await startHttpServer(answer);
+  const keys = { accessKeyId: 'AKIAOFTHESTAGING', secretAccessKey: 'the secret' };
+  const client = createArchiveClient(true, { region: 'r', endpoint: server.url, keys });
+  const staging = new Staging({ client, bucket: 'photos', prefix: 'staging' });
+  const staged = await staging.keepContent(Readable.from(['bytes']), name).catch(errorMessage);
+  client.destroy();
+  await server.close();
+  return staged;
+}
+
 describe('the key of a staged file', () => {
   it.each([
     ['team/staging', '/home/ada/my photo.jpg', `team/staging/${sha256}/my photo.jpg`],
@@ -37,15 +49,12 @@ describe('the key of a staged file', () => {
   });
 
   it('lets a content be staged whose name is cut within a character', async () => {
-    const server = await startHttpServer(({ method }, response) => {
-      response.writeHead(method === 'HEAD' ? 404 : 200, { etag: '"a"' }).end();
-    });
-    const keys = { accessKeyId: 'AKIAOFTHESTAGING', secretAccessKey: 'the secret' };
-    const client = createArchiveClient(true, { region: 'r', endpoint: server.url, keys });
-    const staging = new Staging({ client, bucket: 'photos', prefix: 'staging' });
-    const uri = await staging.keepContent(Readable.from(['bytes']), `${'n'.repeat(99)}😀.png`);
-    client.destroy();
-    await server.close();
+    const uri = await stage(
+      ({ method }, response) => {
+        response.writeHead(method === 'HEAD' ? 404 : 200, { etag: '"a"' }).end();
+      },
+      `${'n'.repeat(99)}😀.png`,
+    );
 
     expect(uri).toMatch(/^s3:\/\/photos\/staging\/[0-9a-f]{64}\/n{99}\.png$/);
   });
@@ -54,18 +63,10 @@ describe('the key of a staged file', () => {
 describe('a bucket that refuses what is looked for there', () => {
   /** What the staging says; the refusal of a HEAD has no body, as with every storage. */
   async function refusalOf(status: number, code: string): Promise<string> {
-    const server = await startHttpServer(({ method }, response) => {
+    return await stage(({ method }, response) => {
       response.writeHead(status, { 'Content-Type': 'application/xml' });
       response.end(method === 'HEAD' ? '' : `<Error><Code>${code}</Code><Message>No.</Message></Error>`);
-    });
-    const keys = { accessKeyId: 'AKIAOFTHESTAGING', secretAccessKey: 'the wrong secret' };
-    const client = createArchiveClient(true, { region: 'r', endpoint: server.url, keys });
-    const staging = new Staging({ client, bucket: 'photos', prefix: 'staging' });
-    const refused = staging.keepContent(Readable.from(['bytes']), 'a.png');
-    const message = await refused.catch((error: unknown) => errorMessage(error));
-    client.destroy();
-    await server.close();
-    return message;
+    }, 'a.png');
   }
 
   it.each([

@@ -8,10 +8,9 @@ import type { Measure } from '../../../src/storage/hash';
 import { answerUpload } from '../../support/answer-upload';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { type PathUpload, uploadPath } from '../../support/upload-path';
+import { type PathUpload, tokenFor, tokenSecrets as secrets, uploadPath } from '../../support/upload-path';
 
 const folder = temporaryFolder();
-const secrets = { accessKeyId: 'AKIDSECRET', accessKeySecret: 'SK-SECRET', securityToken: 'ST-SECRET' };
 const partBytes = 1024 * 1024;
 const content = randomBytes(5 * partBytes + 17);
 const file = join(folder.path, 'film.mp4');
@@ -54,8 +53,7 @@ function asked(): string[] {
 
 function upload(change: Partial<PathUpload> = {}): Promise<Measure> {
   const { port } = new URL(server.url);
-  const endpoint = `http://oss-cn-x.localhost:${port}`;
-  const token = { objectKey: 'inputs/film.mp4', ...secrets, endpoint, bucket: 'my-bucket', region: 'oss-cn-x' };
+  const token = tokenFor(`http://oss-cn-x.localhost:${port}`);
   return uploadPath({ token, path: file, sizeBytes: content.length, contentType: 'video/mp4', parts, ...change });
 }
 

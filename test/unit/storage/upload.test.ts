@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -10,10 +10,9 @@ import { eventually } from '../../support/eventually';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';
 import { startRawServer } from '../../support/start-raw-server';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { type PathUpload, uploadPath } from '../../support/upload-path';
+import { type PathUpload, tokenFor, tokenSecrets as secrets, uploadPath } from '../../support/upload-path';
 
 const folder = temporaryFolder();
-const secrets = { accessKeyId: 'AKIDSECRET', accessKeySecret: 'SK-SECRET', securityToken: 'ST-SECRET' };
 const content = randomBytes(3 * 1024 * 1024);
 const file = join(folder.path, 'photo.jpg');
 
@@ -34,19 +33,12 @@ afterAll(async () => {
   folder.remove();
 });
 
-function tokenFor(port: number | string, change: Partial<UploadToken> = {}): UploadToken {
-  return {
-    objectKey: 'inputs/2026/ä photo+1.jpg',
-    ...secrets,
-    endpoint: `http://oss-cn-x.localhost:${port}`,
-    bucket: 'my-bucket',
-    region: 'oss-cn-x',
-    ...change,
-  };
+function tokenAt(port: number | string, change: Partial<UploadToken> = {}): UploadToken {
+  return tokenFor(`http://oss-cn-x.localhost:${port}`, { objectKey: 'inputs/2026/ä photo+1.jpg', ...change });
 }
 
 function upload(change: Partial<PathUpload> = {}): Promise<unknown> {
-  const token = tokenFor(new URL(server.url).port);
+  const token = tokenAt(new URL(server.url).port);
   return uploadPath({ token, path: file, sizeBytes: content.length, contentType: 'image/jpeg', ...change });
 }
 
@@ -104,14 +96,14 @@ describe('the PUT on the wire', () => {
   it('is never path style at a named host: a bucket that cannot be a host name is refused before anything is sent', async () => {
     const before = server.requests.length;
     const { port } = new URL(server.url);
-    const token = tokenFor(port, { bucket: 'Odd_Bucket' });
+    const token = tokenAt(port, { bucket: 'Odd_Bucket' });
     expect(await failureOf(upload({ token }))).toMatchObject({ code: 'ENDPOINT_UNUSABLE' });
     expect(server.requests).toHaveLength(before);
   });
 
   it('is path style at an IP address, which has no host names under it', async () => {
     const { port } = new URL(server.url);
-    await upload({ token: tokenFor(port, { endpoint: `http://127.0.0.1:${port}` }) });
+    await upload({ token: tokenAt(port, { endpoint: `http://127.0.0.1:${port}` }) });
     const { url, headers } = server.requests.at(-1)!;
     expect(url).toBe('/my-bucket/inputs/2026/%C3%A4%20photo%2B1.jpg?x-id=PutObject');
     expect(headers.host).toBe(`127.0.0.1:${port}`);
@@ -158,7 +150,7 @@ describe('a clock that is wrong', () => {
     ['ahead', -3 * hour],
   ])('by three hours %s is corrected by the date of the storage, once', async (_how, aheadMs) => {
     const endpoint = `http://clock${aheadMs}.localhost:${new URL(server.url).port}`;
-    const token = tokenFor(0, { endpoint });
+    const token = tokenAt(0, { endpoint });
     const refused: string[] = [];
     answer = clockedAnswer(aheadMs, refused);
     const sha256 = createHash('sha256').update(content).digest('hex');
@@ -169,7 +161,7 @@ describe('a clock that is wrong', () => {
   });
 
   it('is corrected for an upload in parts, too', async () => {
-    const token = tokenFor(0, { endpoint: `http://clock-parts.localhost:${new URL(server.url).port}` });
+    const token = tokenAt(0, { endpoint: `http://clock-parts.localhost:${new URL(server.url).port}` });
     const refused: string[] = [];
     answer = clockedAnswer(3 * hour, refused);
     await upload({ token, parts: { aboveBytes: 1, partBytes: 1024 * 1024, parallel: 2, attempts: 1, pauseMs: 1 } });
@@ -226,27 +218,27 @@ describe('a connection that fails', () => {
     ['rubbish', (socket: { end: (text: string) => unknown }) => socket.end('rubbish\r\n\r\n')],
   ])('by %s amid the upload leaves it unknown', async (_name, onFirstBytes) => {
     const raw = await startRawServer({ onFirstBytes });
-    const error = await failureOf(upload({ token: tokenFor(raw.port) }));
+    const error = await failureOf(upload({ token: tokenAt(raw.port) }));
     expect(error).toMatchObject({ code: 'UPLOAD_UNAVAILABLE', isRetryable: true });
     await raw.close();
   });
 
   it('because nobody answers ends after the idle time', async () => {
     const raw = await startRawServer({});
-    const error = await failureOf(upload({ token: tokenFor(raw.port), timeouts: fast }));
+    const error = await failureOf(upload({ token: tokenAt(raw.port), timeouts: fast }));
     expect(error).toMatchObject({ code: 'UPLOAD_UNAVAILABLE' });
     await raw.close();
   });
 
   it('because nobody listens is retryable', async () => {
-    expect(await failureOf(upload({ token: tokenFor(1) }))).toMatchObject({ code: 'UPLOAD_UNAVAILABLE' });
+    expect(await failureOf(upload({ token: tokenAt(1) }))).toMatchObject({ code: 'UPLOAD_UNAVAILABLE' });
   });
 
   it('is told apart from an abort by the caller, who gets the reason back', async () => {
     const raw = await startRawServer({});
     const abort = new AbortController();
     const reason = new Error('stop');
-    const pending = upload({ token: tokenFor(raw.port), signal: abort.signal }).catch((error: unknown) => error);
+    const pending = upload({ token: tokenAt(raw.port), signal: abort.signal }).catch((error: unknown) => error);
     await eventually(() => raw.received() !== '');
     abort.abort(reason);
     expect(await pending).toBe(reason);
@@ -264,38 +256,20 @@ describe('a file that changes', () => {
     writeFileSync(path, Buffer.alloc(size));
   });
 
-  it.each<[string, () => void]>([
-    [
-      'shrinks',
-      () => {
-        truncateSync(path, 1024);
-      },
-    ],
-    [
-      'grows',
-      () => {
-        appendFileSync(path, 'more');
-      },
-    ],
-    [
-      'is written to',
-      () => {
-        writeFileSync(path, Buffer.alloc(size, 1));
-      },
-    ],
-  ])('because it %s during the upload is noticed', async (_name, change) => {
+  it.each([
+    ['shrinks', Buffer.alloc(1_024)],
+    ['grows', Buffer.alloc(size + 4)],
+    ['is written to', Buffer.alloc(size, 1)],
+  ])('because it %s during the upload is noticed', async (_name, changed) => {
     let isChanged = false;
-    const error = await failureOf(
-      upload({
-        path,
-        sizeBytes: size,
-        onProgress: () => {
-          if (!isChanged) change();
-          isChanged = true;
-        },
-      }),
-    );
-    expect(error).toMatchObject({ code: 'FILE_CHANGED', isRetryable: false });
+    const onProgress = (): void => {
+      if (!isChanged) writeFileSync(path, changed);
+      isChanged = true;
+    };
+    expect(await failureOf(upload({ path, sizeBytes: size, onProgress }))).toMatchObject({
+      code: 'FILE_CHANGED',
+      isRetryable: false,
+    });
   });
 
   it('before the upload is noticed, and nothing is sent', async () => {

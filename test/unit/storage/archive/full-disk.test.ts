@@ -33,44 +33,36 @@ function fill(kind: 'folder' | 's3' | 'input' | 'staging', limitBytes: number, t
 }
 
 describe('a disk without room', () => {
-  it('under the archive is told in words, and nothing is left on it', () => {
-    expect(fill('folder', mebibyte)).toEqual({
-      code: 'ARCHIVE_FULL',
-      message: expect.stringMatching(
-        /^the archive .* has no space left for r\/0\.mp4 \(EFBIG\); make room on its disk$/,
-      ) as string,
-      files: [],
-    });
-  });
+  const full = 'has no space left for it \\(EFBIG\\); make room on its disk, or set TMPDIR to another folder$';
 
-  it('under files on their way into a bucket is told in words, and nothing is left on it', () => {
-    expect(fill('s3', mebibyte)).toEqual({
-      code: 'ARCHIVE_FULL',
-      message: expect.stringMatching(
-        /^s3:\/\/.*r\/0\.mp4 cannot be kept: the temporary folder .*longhaul-spool-\w+ has no space left for it \(EFBIG\); make room on its disk, or set TMPDIR to another folder$/,
-      ) as string,
-      files: [],
-    });
-  });
-
-  it('under an input that is brought here is told in words, which do not blame where it comes from', () => {
-    expect(fill('input', mebibyte)).toEqual({
-      code: 'UNREADABLE_NOW',
-      message: expect.stringMatching(
-        /^input file "https:\/\/photos\.example\/0\.mp4" cannot be brought here: the temporary folder .*longhaul-spool-\w+ has no space left for it \(EFBIG\); make room on its disk, or set TMPDIR to another folder$/,
-      ) as string,
-      files: [],
-    });
-  });
-
-  it('under a content that is staged is told in words, by the name of the file', () => {
-    expect(fill('staging', mebibyte)).toEqual({
-      code: 'StagingError',
-      message: expect.stringMatching(
-        /^"0\.mp4" cannot be staged: the temporary folder \/.* has no space left for it \(EFBIG\); make room on its disk, or set TMPDIR to another folder$/,
-      ) as string,
-      files: [],
-    });
+  it.each([
+    [
+      'the archive',
+      'folder',
+      'ARCHIVE_FULL',
+      '^the archive .* has no space left for r/0.mp4 \\(EFBIG\\); make room on its disk$',
+    ],
+    [
+      'files on their way into a bucket',
+      's3',
+      'ARCHIVE_FULL',
+      `^s3://.*r/0.mp4 cannot be kept: the temporary folder .*longhaul-spool-\\w+ ${full}`,
+    ],
+    // The words do not blame where it comes from.
+    [
+      'an input that is brought here',
+      'input',
+      'UNREADABLE_NOW',
+      `^input file "https://photos.example/0.mp4" cannot be brought here: the temporary folder .*longhaul-spool-\\w+ ${full}`,
+    ],
+    [
+      'a content that is staged',
+      'staging',
+      'StagingError',
+      `^"0.mp4" cannot be staged: the temporary folder /.* ${full}`,
+    ],
+  ] as const)('under %s is told in words, and nothing is left on it', (_what, kind, code, words) => {
+    expect(fill(kind, mebibyte)).toEqual({ code, message: expect.stringMatching(words) as string, files: [] });
   });
 
   it('is what fails there: with room, the file is kept', () => {

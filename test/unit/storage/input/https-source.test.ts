@@ -37,6 +37,14 @@ function open(source: string, inputHosts: readonly string[] = [host], signal?: A
   return openSource(source, { inputRoots: [], inputHosts, maxBytes: 1_000, spoolFolder }, signal);
 }
 
+/** What a URL gives, which is released. */
+async function fetched(source: string, inputHosts?: readonly string[]): Promise<{ name: string; content: string }> {
+  const opened = await open(source, inputHosts);
+  const content = await contentOf(opened);
+  await opened.release();
+  return { name: opened.name, content };
+}
+
 async function refusalOf(source: string, inputHosts?: readonly string[]): Promise<SourceError> {
   const error: unknown = await open(source, inputHosts).catch((thrown: unknown) => thrown);
   if (!(error instanceof SourceError)) throw new Error('expected a SourceError', { cause: error });
@@ -64,9 +72,7 @@ describe('openSource of a URL', () => {
     ['/x', 'nonsense', 'x'],
   ])('names %s of type %s %s', async (path, type, name) => {
     answer = (_request, response) => response.writeHead(200, { 'content-type': type }).end('GIF89a;');
-    const opened = await open(`${server.url}${path}`);
-    expect(opened.name).toBe(name);
-    await opened.release();
+    expect((await fetched(`${server.url}${path}`)).name).toBe(name);
   });
 
   it('follows three redirects and no more', async () => {
@@ -75,9 +81,7 @@ describe('openSource of a URL', () => {
       if (left === 0) response.end('end');
       else response.writeHead(302, { location: `/${left - 1}` }).end('moved');
     };
-    const opened = await open(`${server.url}/3`);
-    expect(opened.sizeBytes).toBe(3);
-    await opened.release();
+    expect((await fetched(`${server.url}/3`)).content).toBe('end');
     expect(await refusalOf(`${server.url}/4`)).toMatchObject({ code: 'FETCH_REFUSED' });
   });
 
@@ -120,9 +124,7 @@ describe('openSource of a URL', () => {
       },
     });
     answer = (_request, response) => response.end('GIF89a;');
-    const opened = await open(`${target.url}/x.png`, ['127.0.0.1']);
-    expect(opened.sizeBytes).toBe(7);
-    await opened.release();
+    expect((await fetched(`${target.url}/x.png`, ['127.0.0.1'])).content).toBe('GIF89a;');
     await eventually(() => target.openCount() === 0);
     await target.close();
   });
@@ -141,8 +143,7 @@ describe('openSource of a URL', () => {
     answer = (_request, response) => response.end('GIF89a;');
     expect(await refusalOf('http://example.com/x.png')).toMatchObject({ code: 'HOST_NOT_ALLOWED' });
     expect(await refusalOf(`${server.url}/x.png`, ['127.0.0.1:1'])).toMatchObject({ code: 'HOST_NOT_ALLOWED' });
-    const opened = await open(`${server.url}/x.png`, ['127.0.0.1']);
-    await opened.release();
+    await fetched(`${server.url}/x.png`, ['127.0.0.1']);
   });
 
   it.each(['X-Amz-Signature', 'x-oss-signature', 'Signature', 'token', 'sig'])(
@@ -156,11 +157,8 @@ describe('openSource of a URL', () => {
     },
   );
 
-  it.each([
-    ['https://', 'URL_INVALID'],
-    ['https://user:pass@example.com/x', 'URL_INVALID'],
-  ])('refuses %s with %s', async (source, code) => {
-    expect(await refusalOf(source)).toMatchObject({ code });
+  it.each(['https://', 'https://user:pass@example.com/x'])('refuses %s', async (source) => {
+    expect(await refusalOf(source)).toMatchObject({ code: 'URL_INVALID' });
   });
 
   it.each<[string, (response: ServerResponse) => unknown, string]>([
@@ -176,6 +174,7 @@ describe('openSource of a URL', () => {
       'FETCH_FAILED',
     ],
     ['a reset', (response) => response.socket?.resetAndDestroy(), 'FETCH_FAILED'],
+    ['another checksum', (r) => r.writeHead(200, { 'x-oss-hash-crc64ecma': '1' }).end('GIF89a;'), 'FETCH_FAILED'],
     ['nothing in it', (response) => response.end(), 'EMPTY'],
     ['a length that is too large', (r) => r.writeHead(200, { 'content-length': 1_001 }).write('x'), 'TOO_LARGE'],
     ['more than it may have', (response) => response.end('x'.repeat(1_001)), 'TOO_LARGE'],
@@ -214,9 +213,7 @@ describe('openSource of a URL', () => {
 
   it('takes a picture that is called a page', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('GIF89a;');
-    const opened = await open(`${server.url}/x.png`);
-    expect(await contentOf(opened)).toBe('GIF89a;');
-    await opened.release();
+    expect((await fetched(`${server.url}/x.png`)).content).toBe('GIF89a;');
   });
 
   describe('whose end is the end of the connection', () => {
@@ -234,10 +231,8 @@ describe('openSource of a URL', () => {
     ])('is fetched again until it %s', async (_when, given, times) => {
       bodies = given;
       const before = server.requests.length;
-      const opened = await open(`${server.url}/x.png`);
-      expect(await contentOf(opened)).toBe('GIF89a;whole');
+      expect((await fetched(`${server.url}/x.png`)).content).toBe('GIF89a;whole');
       expect(server.requests).toHaveLength(before + times);
-      await opened.release();
     });
 
     it('is refused where it brings something else each time', async () => {
@@ -260,24 +255,13 @@ describe('openSource of a URL', () => {
     ['a tag of another kind', { etag: '"0123456789abcdef0123456789abcdef"' }],
   ])('takes what comes with %s', async (_what, headers) => {
     answer = (_request, response) => response.writeHead(200, { ...headers, 'content-length': 7 }).end('GIF89a;');
-    const opened = await open(`${server.url}/x.png`);
-    expect(await contentOf(opened)).toBe('GIF89a;');
-    await opened.release();
-  });
-
-  it('compares what comes with the checksum of the storage', async () => {
-    const headers = { 'x-oss-hash-crc64ecma': '1', 'content-length': 7 };
-    answer = (_request, response) => response.writeHead(200, headers).end('GIF89a;');
-    expect(await refusalOf(`${server.url}/x.png`)).toMatchObject({ code: 'FETCH_FAILED', isRetryable: true });
-    expect(spooledFiles()).toEqual([]);
+    expect((await fetched(`${server.url}/x.png`)).content).toBe('GIF89a;');
   });
 
   it('fetches half a file again that comes in chunks to the last', async () => {
     const bodies = ['GIF89a', 'GIF89a;whole;', 'GIF89a;whole;'];
     answer = (_request, response) => response.writeHead(200).end(bodies.shift());
-    const opened = await open(`${server.url}/x.png`);
-    expect(await contentOf(opened)).toBe('GIF89a;whole;');
-    await opened.release();
+    expect((await fetched(`${server.url}/x.png`)).content).toBe('GIF89a;whole;');
   });
 
   it('rejects with the reason of the signal when the caller aborts amid the body', async () => {

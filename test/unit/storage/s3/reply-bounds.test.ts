@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { createArchiveClient } from '../../../../src/storage/s3/s3-client';
 import { eventually } from '../../../support/eventually';
 import { type ReceivedRequest, startHttpServer, type TestHttpServer } from '../../../support/start-http-server';
 import { temporaryFolder } from '../../../support/temporary-folder';
-import { uploadPath } from '../../../support/upload-path';
+import { tokenFor, uploadPath } from '../../../support/upload-path';
 
 const folder = temporaryFolder();
 const path = join(folder.path, 'photo.jpg');
@@ -56,12 +57,11 @@ function endless(response: ServerResponse, status: number, headers = {}): void {
   send();
 }
 
-async function upload(sizes: { aboveBytes: number }): Promise<unknown> {
-  const parts = { ...sizes, partBytes: 5 * 1024 * kibibyte, parallel: 1, attempts: 1, pauseMs: 1 };
-  const keys = { accessKeyId: 'AKID', accessKeySecret: 'SK', securityToken: 'ST' };
-  const { port } = new URL(server.url);
-  const token = { objectKey: 'inputs/a.jpg', ...keys, endpoint: `http://127.0.0.1:${port}`, bucket: 'b', region: 'r' };
-  return await uploadPath({ token, path, sizeBytes: 5, contentType: 'image/jpeg', parts });
+/** What an upload of five bytes brings, or fails with. */
+async function upload(aboveBytes = 100, endpoint = server.url): Promise<unknown> {
+  const parts = { aboveBytes, partBytes: 5 * 1024 * kibibyte, parallel: 1, attempts: 1, pauseMs: 1 };
+  const input = { token: tokenFor(endpoint), path, sizeBytes: 5, contentType: 'image/jpeg', parts };
+  return await uploadPath(input).catch((error: unknown) => error);
 }
 
 function client() {
@@ -78,7 +78,7 @@ describe('an answer of a storage that does not end', () => {
       answer = (_request, response) => {
         endless(response, status, { etag: '"a"' });
       };
-      const error: unknown = await upload({ aboveBytes: 100 }).catch((thrown: unknown) => thrown);
+      const error = await upload();
 
       expect(error).toBeInstanceOf(UploadError);
       expect(error).toMatchObject({ code: 'NO_STORAGE', message: expect.stringMatching(longer) as string });
@@ -90,7 +90,7 @@ describe('an answer of a storage that does not end', () => {
     answer = (_request, response) => {
       endless(response, 200);
     };
-    await expect(upload({ aboveBytes: 1 })).rejects.toThrow(longer);
+    expect(String(await upload(1))).toMatch(longer);
     expect(await areBrokenOff()).toBe(true);
   });
 
@@ -110,6 +110,42 @@ describe('an answer of a storage that does not end', () => {
     sentBytes = 0;
     await expect(bucket.read('a')).rejects.toThrow(longer);
     expect(await areBrokenOff()).toBe(true);
+  });
+});
+
+describe('an answer of HTTP 200 to the PUT of an upload', () => {
+  const md5Of = (text: string): string => createHash('md5').update(text).digest('hex');
+
+  it.each<[string, typeof answer]>([
+    ['has no ETag', (_request, response) => response.writeHead(200).end()],
+    [
+      'is a page, with an ETag of its own',
+      (_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/html', etag: 'W/"4-x"' }).end('<html>sign in</html>'),
+    ],
+    [
+      'has the MD5 of another content as its ETag',
+      (_request, response) => response.writeHead(200, { etag: `"${md5Of('x')}"` }).end(),
+    ],
+  ])('that %s is none of a storage', async (_what, given) => {
+    answer = given;
+    expect(await upload()).toMatchObject({ code: 'NO_STORAGE', isRetryable: true });
+  });
+
+  it.each([
+    ['is its MD5', { etag: `"${md5Of('photo').toUpperCase()}"` }],
+    ['says nothing of it', { etag: '"any-form"' }],
+    ...['x-amz-server-side-encryption', 'x-oss-server-side-encryption'].map((header): [string, object] => [
+      `is another hash, as of what ${header} encrypts`,
+      { etag: '"0123456789abcdef0123456789abcdef"', [header]: header.startsWith('x-amz') ? 'aws:kms' : 'KMS' },
+    ]),
+  ])('says nothing against it in an ETag that %s', async (_what, headers) => {
+    answer = (_request, response) => response.writeHead(200, { ...headers }).end();
+    expect(await upload()).toMatchObject({ bytes: 5 });
+  });
+
+  it('of which none has ever come is the fault of the token', async () => {
+    expect(await upload(100, 'http://wrong.localhost:1')).toMatchObject({ code: 'NO_STORAGE', isRetryable: true });
   });
 });
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { HeadBucketCommand } from '@aws-sdk/client-s3';
+import { HeadBucketCommand, type S3Client } from '@aws-sdk/client-s3';
 import { redact } from '../../../../src/core/redact';
 import { defaultPartPlan, putFile } from '../../../../src/storage/s3/put-object';
 import { S3Bucket } from '../../../../src/storage/s3/s3-bucket';
@@ -14,16 +14,29 @@ const credentials = {
   AWS_SESSION_TOKEN: 'session-token-of-the-archive',
 };
 
+type Answer = Parameters<typeof startHttpServer>[0];
+
+/** What the client makes of a storage that answers so; how many requests it made. */
+async function clientOf(answer: Answer, use: (client: S3Client) => Promise<unknown>): Promise<number> {
+  const server = await startHttpServer(answer);
+  Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
+  const client = createArchiveClient(true);
+  await use(client);
+  client.destroy();
+  await server.close();
+  return server.requests.length;
+}
+
+const signIn: Answer = (_request, response) => response.writeHead(200).end('<html>Sign in</html>');
+
 describe('the archive’s client', () => {
   it('makes the credentials that it signs with known, so that no text that is redacted shows them', async () => {
-    const server = await startHttpServer((_request, response) => response.writeHead(403).end());
-    Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
-    const client = createArchiveClient(true);
-    await expect(client.send(new HeadBucketCommand({ Bucket: 'b' }))).rejects.toThrow();
-    client.destroy();
-    await server.close();
+    const requests = await clientOf(
+      (_request, response) => response.writeHead(403).end(),
+      (client) => expect(client.send(new HeadBucketCommand({ Bucket: 'b' }))).rejects.toThrow(),
+    );
 
-    expect(server.requests).toHaveLength(1);
+    expect(requests).toBe(1);
     for (const value of Object.values(credentials)) {
       expect(redact(`a ${value} b`)).toBe('a [redacted] b');
       expect(redact(encodeURIComponent(value))).toBe('[redacted]');
@@ -31,20 +44,19 @@ describe('the archive’s client', () => {
   });
 
   it('takes no success without an ETag for the storage’s word, such as the page of a proxy', async () => {
-    const server = await startHttpServer((_request, response) => response.writeHead(200).end('<html>Sign in</html>'));
-    Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
-    const client = createArchiveClient(true);
-    const bucket = new S3Bucket(client, 'b');
-    const small = { content: 'x', contentType: 'text/plain', metadata: {} };
-    const words = /has no ETag, .*; check the endpoint, and that proxies before it pass the header on/;
-    await expect(bucket.put('a', small)).rejects.toThrow(words);
-    await expect(bucket.put('a', { ...small, isOnlyNew: true })).rejects.toThrow(words);
-    await expect(bucket.read('a')).rejects.toThrow(words);
-    await expect(bucket.head('a')).rejects.toThrow(words);
-    await expect(bucket.open('a', undefined)).rejects.toThrow(words);
-    await expect(bucket.list('').next()).rejects.toThrow(/is no list of a bucket; check the endpoint and the proxies/);
-    client.destroy();
-    await server.close();
+    await clientOf(signIn, async (client) => {
+      const bucket = new S3Bucket(client, 'b');
+      const small = { content: 'x', contentType: 'text/plain', metadata: {} };
+      const words = /has no ETag, .*; check the endpoint, and that proxies before it pass the header on/;
+      await expect(bucket.put('a', small)).rejects.toThrow(words);
+      await expect(bucket.put('a', { ...small, isOnlyNew: true })).rejects.toThrow(words);
+      await expect(bucket.read('a')).rejects.toThrow(words);
+      await expect(bucket.head('a')).rejects.toThrow(words);
+      await expect(bucket.open('a', undefined)).rejects.toThrow(words);
+      await expect(bucket.list('').next()).rejects.toThrow(
+        /is no list of a bucket; check the endpoint and the proxies/,
+      );
+    });
   });
 
   it.each([
@@ -53,36 +65,30 @@ describe('the archive’s client', () => {
     ['a part of which it does not say where it begins', 206, undefined],
   ])('takes no answer for a part of an object that brings %s', async (_what, status, range) => {
     const headers = { etag: '"a"', 'content-length': 4, ...(range !== undefined && { 'content-range': range }) };
-    const server = await startHttpServer((_request, response) => response.writeHead(status, headers).end('0123'));
-    Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
-    const client = createArchiveClient(true);
-    const bucket = new S3Bucket(client, 'b');
-    await expect(bucket.readRange('a', 5, 10)).rejects.toThrow(
-      'the storage answered with another part than was asked for; check the proxies before it, and that it takes Range',
-    );
-    await expect(bucket.readRange('a', 0, 10)).resolves.toEqual(new Uint8Array(Buffer.from('0123')));
-    client.destroy();
-    await server.close();
+    const answer: Answer = (_request, response) => response.writeHead(status, headers).end('0123');
+    await clientOf(answer, async (client) => {
+      const bucket = new S3Bucket(client, 'b');
+      await expect(bucket.readRange('a', 5, 10)).rejects.toThrow(
+        'the storage answered with another part than was asked for; check the proxies before it, and that it takes Range',
+      );
+      await expect(bucket.readRange('a', 0, 10)).resolves.toEqual(new Uint8Array(Buffer.from('0123')));
+    });
   });
 
   it.each([
     ['a part', 'PUT', 'partNumber'],
     ['the end', 'POST', 'uploadId'],
   ])('takes no such page for the storage’s word about %s of an upload in parts', async (_what, method, parameter) => {
-    const server = await startHttpServer((request, response) => {
+    const answer: Answer = (request, response) => {
       const { searchParams } = new URL(request.url, 'http://bucket');
-      if (request.method === method && searchParams.has(parameter)) response.writeHead(200).end('<html>Sign in</html>');
+      if (request.method === method && searchParams.has(parameter)) signIn(request, response);
       else answerUpload(request, response);
-    });
-    Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
-    const client = createArchiveClient(true);
+    };
     const file = await open(__filename);
-    const put = { client, bucket: 'b', objectKey: 'a', file, sizeBytes: 20, contentType: 'text/plain' };
+    const put = { bucket: 'b', objectKey: 'a', file, sizeBytes: 20, contentType: 'text/plain' };
     const plan = { ...defaultPartPlan, aboveBytes: 10, partBytes: 10, attempts: 2, pauseMs: 1 };
-    await expect(putFile(put, plan)).rejects.toThrow(/has no ETag/);
+    await clientOf(answer, (client) => expect(putFile({ ...put, client }, plan)).rejects.toThrow(/has no ETag/));
     await file.close();
-    client.destroy();
-    await server.close();
   });
 
   describe('asked for a list', () => {
@@ -99,23 +105,21 @@ describe('the archive’s client', () => {
     /** The keys that a list brings of these pages, the last of them again and again, and how it failed. */
     async function listPages(...pages: Page[]): Promise<{ keys: string[]; failure: unknown; requests: number }> {
       let count = 0;
-      const server = await startHttpServer((_request, response) => {
+      const answer: Answer = (_request, response) => {
         const page = pages[Math.min(count, pages.length - 1)] ?? [[]];
         count += 1;
         response.writeHead(200).end(toXml(page));
-      });
-      Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
-      const client = createArchiveClient(true);
+      };
       const keys: string[] = [];
       let failure: unknown;
-      try {
-        for await (const { key } of new S3Bucket(client, 'b').list('')) keys.push(key);
-      } catch (error) {
-        failure = error;
-      }
-      client.destroy();
-      await server.close();
-      return { keys, failure, requests: server.requests.length };
+      const requests = await clientOf(answer, async (client) => {
+        try {
+          for await (const { key } of new S3Bucket(client, 'b').list('')) keys.push(key);
+        } catch (error) {
+          failure = error;
+        }
+      });
+      return { keys, failure, requests };
     }
     const refused = expect.any(UnexpectedAnswerError) as unknown;
 
