@@ -1,6 +1,6 @@
 /**
  * The `type` of every failure that Longhaul writes into a history, with what it means. Callers and operators match on
- * these words: renaming one is a breaking change (a test pins the list).
+ * these words: renaming one is a breaking change (docs/reference/contract.md lists them, a test compares).
  */
 export const failureTypes = {
   /** The task's input is malformed; the message lists every problem. */
