@@ -81,7 +81,8 @@ describe('a reply with HTTP 200 that is no success', () => {
     ['<html>Sign in</html>', 'RESPONSE_INVALID'],
   ];
 
-  it.each(readingCalls.flatMap(([name, call]) => bodies.map(([body, code]) => [name, body, code, call] as const)))(
+  const calls = Object.entries(readingCalls);
+  it.each(calls.flatMap(([name, call]) => bodies.map(([body, code]) => [name, body, code, call] as const)))(
     'is refused: %s with %j as %s',
     async (_name, body, code, call) => {
       answer = (response) => {
@@ -92,7 +93,7 @@ describe('a reply with HTTP 200 that is no success', () => {
     },
   );
 
-  it.each(readingCalls.filter(([name]) => !['cancelTask', 'interruptTask', 'getUserMetadata'].includes(name)))(
+  it.each(calls.filter(([name]) => !['cancelTask', 'interruptTask', 'getUserMetadata'].includes(name)))(
     'is invalid without data: %s',
     async (_name, call) => {
       answer = (response) => {

@@ -36,7 +36,7 @@ const endpoints: readonly (readonly [string, (client: ServiceClient) => Promise<
       ),
   ],
   ['createTaskSync', (client) => client.createTaskSync({ webAppId: 1, inputValues: {} })],
-  ...readingCalls,
+  ...Object.entries(readingCalls),
 ];
 
 function raw(head: string, body: string) {
