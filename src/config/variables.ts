@@ -274,7 +274,11 @@ export type VariableName = keyof typeof variables;
 /** The names, in the order of the documentation. */
 export const variableNames = Object.keys(variables) as readonly VariableName[];
 
-/** The programs that read a variable. */
+/**
+ * The programs that read a variable.
+ *
+ * @internal exported for tests
+ */
 export function readersOf({ readBy = ['worker'] }: Variable): readonly VariableReader[] {
   return readBy;
 }
