@@ -3,71 +3,44 @@ import { defaultHeaderPrefix, parseServiceDialect, refusalMeanings, specifiedDia
 import { serviceStatuses } from '../core/task-state';
 import { parseDuration } from '../core/time';
 import { maxWorkflowTasks } from '../core/workflow-tasks';
-import {
-  accountNames,
-  apiKey,
-  archive,
-  archiveDigits,
-  baseUrl,
-  bucketPlace,
-  bucketPlaces,
-  type BucketPlace,
-  buildVersion,
-  byteCount,
-  callbackTokens,
-  callbackUrl,
-  defaultSlots,
-  folders,
-  hosts,
-  isTrue,
-  logLevels,
-  metricsPlace,
-  oneOf,
-  origins,
-  type Parse,
-  port,
-  rate,
-  refusedChoices,
-  slots,
-  socketAddress,
-  umask,
-} from './values';
+import * as values from './values';
 
-/** The programs that read a variable. */
+/** A program that reads variables. */
 export type VariableReader = 'worker' | 'receiver' | 'command line' | 'codec server';
 
 /** One environment variable: what `docs/reference/configuration.md` says of it, and how its text is read. */
 export interface Variable {
-  readonly readBy: readonly VariableReader[];
+  /** @default the worker alone */
+  readonly readBy?: readonly VariableReader[];
   /** What holds when it is not set, as the documentation has it. */
   readonly default: string;
   /** Its value is not shown in any message. */
   readonly isSecret?: true;
   /** What to set it to: the remedy in every complaint about it. */
   readonly remedy: string;
-  readonly parse: Parse<unknown>;
+  readonly parse: values.Parse<unknown>;
   /** Its value when it is not set. @default null */
   readonly unset?: unknown;
 }
 
 const none: readonly string[] = [];
-const noPlaces: readonly BucketPlace[] = [];
+const noPlaces: readonly values.BucketPlace[] = [];
 
 /** Hosts that a worker may connect to although they are not public. */
 function hostsVariable(unset: string) {
   const remedy =
     'give host names separated by commas, each with ":port" if need be, without a scheme, a path or a wildcard';
-  return { readBy: ['worker'], default: unset, remedy, parse: hosts, unset: none } as const satisfies Variable;
+  return { default: unset, remedy, parse: values.hosts, unset: none } as const satisfies Variable;
 }
 
 function bytesVariable(unset: number, remedy: string, least = 0) {
-  const parse = byteCount(least);
-  return { readBy: ['worker'], default: `\`${unset}\``, remedy, parse, unset } as const satisfies Variable;
+  const parse = values.byteCount(least);
+  return { default: `\`${unset}\``, remedy, parse, unset } as const satisfies Variable;
 }
 
 function choiceVariable(...readBy: VariableReader[]) {
   const remedy = 'give "true" or "false"';
-  return { readBy, default: '`false`', remedy, parse: isTrue, unset: false } as const satisfies Variable;
+  return { readBy, default: '`false`', remedy, parse: values.isTrue, unset: false } as const satisfies Variable;
 }
 
 /** The path of a file that the start reads. */
@@ -81,10 +54,9 @@ function fileVariable(unset: string, remedy: string, readBy: readonly VariableRe
  */
 export const variables = {
   LONGHAUL_SERVICE_URL: {
-    readBy: ['worker'],
     default: 'required',
     remedy: 'give the service’s base URL, such as "https://service.example", without a query',
-    parse: baseUrl,
+    parse: values.baseUrl,
   },
   LONGHAUL_SERVICE_DIALECT: {
     readBy: ['worker', 'receiver'],
@@ -98,11 +70,10 @@ export const variables = {
     unset: specifiedDialect,
   },
   LONGHAUL_API_KEY: {
-    readBy: ['worker'],
     default: 'required, unless one of the next two is set',
     isSecret: true,
     remedy: 'give the API key of the account "default" as one word without spaces',
-    parse: apiKey,
+    parse: values.apiKey,
   },
   LONGHAUL_API_KEY_FILE: fileVariable('not set', 'give the path of a file that holds nothing but the API key'),
   LONGHAUL_ACCOUNTS_FILE: fileVariable(
@@ -111,46 +82,40 @@ export const variables = {
       '"createsPerSecond"?, "pollsPerSecond"? } }',
   ),
   LONGHAUL_CREATES_PER_SECOND: {
-    readBy: ['worker'],
     default: '`50`',
     remedy: 'give how many creates a second an account may send, from 0.01 to 10000',
-    parse: rate,
+    parse: values.rate,
     unset: 50,
   },
   LONGHAUL_POLLS_PER_SECOND: {
-    readBy: ['worker'],
     default: '`1000`',
     remedy: 'give how many queries a second an account may send, from 0.01 to 10000',
-    parse: rate,
+    parse: values.rate,
     unset: 1_000,
   },
   LONGHAUL_SLOTS: {
-    readBy: ['worker'],
     default: 'as [below](#slots)',
     remedy:
       'give pairs such as "uploads=4,archives=4" of activities, archives, cachedWorkflows, pollers, uploads, watches ' +
       `and workflowTasks, each a whole number from 1 to 100000 (activities, pollers and workflowTasks from 2, workflowTasks to ${maxWorkflowTasks})`,
-    parse: slots,
-    unset: defaultSlots,
+    parse: values.slots,
+    unset: values.defaultSlots,
   },
   LONGHAUL_ACCOUNT_PATIENCE: {
-    readBy: ['worker'],
     default: '`10 minutes`',
     remedy: 'give a duration such as "90 seconds" or "1h", or "0 s" to try nothing again',
     parse: parseDuration,
     unset: 600_000,
   },
   LONGHAUL_ARCHIVE: {
-    readBy: ['worker'],
     default: 'required',
     remedy: 'give the path of a folder, or "s3://bucket/prefix", without quotes, "~" or "$"',
-    parse: archive,
+    parse: values.archive,
   },
   LONGHAUL_REPLACES_ARCHIVE: {
-    readBy: ['worker'],
     default: 'not set: no other archive',
     remedy: 'give the eight digits by which a worker that refused to start named the archive of the tasks',
-    parse: archiveDigits,
+    parse: values.archiveDigits,
   },
   LONGHAUL_MAX_OUTPUT_BYTES: bytesVariable(100_000_000_000, 'give a whole number of bytes, from 1', 1),
   LONGHAUL_MAX_TASK_BYTES: bytesVariable(500_000_000_000, 'give a whole number of bytes, from 1', 1),
@@ -160,38 +125,34 @@ export const variables = {
   ),
   LONGHAUL_S3_PATH_STYLE: choiceVariable('worker', 'command line'),
   LONGHAUL_INPUT_ROOTS: {
-    readBy: ['worker'],
     default: 'none: no local file can be an input',
     remedy: `give folders separated by "${path.delimiter}", without quotes, "~" or "$"`,
-    parse: folders,
+    parse: values.folders,
     unset: none,
   },
   LONGHAUL_INPUT_HOSTS: hostsVariable('none: only public hosts'),
   LONGHAUL_STORAGE_HOSTS: hostsVariable('none: public hosts, and the service’s own machine'),
   LONGHAUL_INPUT_BUCKETS: {
-    readBy: ['worker'],
     default: 'none but `LONGHAUL_STAGING`',
     remedy: 'give "s3://bucket/prefix", several separated by commas',
-    parse: bucketPlaces,
+    parse: values.bucketPlaces,
     unset: noPlaces,
   },
   LONGHAUL_STAGING: {
     readBy: ['worker', 'command line'],
     default: 'not set: the worker must see local files itself',
     remedy: 'give "s3://bucket/prefix"',
-    parse: bucketPlace,
+    parse: values.bucketPlace,
   },
   LONGHAUL_ALLOW_ACCOUNTS: {
-    readBy: ['worker'],
     default: 'not set: every account that it has',
     remedy: 'give names of accounts, separated by commas',
-    parse: accountNames,
+    parse: values.accountNames,
   },
   LONGHAUL_REFUSE: {
-    readBy: ['worker'],
     default: 'nothing',
     remedy: 'give "tuning", "recreate" or "tuning,recreate"',
-    parse: refusedChoices,
+    parse: values.refusedChoices,
     unset: none,
   },
   LONGHAUL_PRICES_FILE: fileVariable(
@@ -200,12 +161,11 @@ export const variables = {
     ['worker', 'command line'],
   ),
   LONGHAUL_BUILD_ID: {
-    readBy: ['worker'],
     default: 'not set: tasks of every version',
     remedy:
       'give the version of this build, such as "2026-11-22" or a commit, or "deployment/version": letters, digits, ' +
       'dots (not in the deployment), hyphens and underscores, 80 at most each',
-    parse: buildVersion,
+    parse: values.buildVersion,
   },
   LONGHAUL_METRICS: {
     readBy: ['worker', 'receiver'],
@@ -213,34 +173,33 @@ export const variables = {
     remedy:
       'give an address of this machine and a port for Prometheus, such as "127.0.0.1:9464" or "[::]:9464", or the URL ' +
       'of an OpenTelemetry collector: "http://collector:4317" for gRPC, "…:4318/v1/metrics" for HTTP',
-    parse: metricsPlace,
+    parse: values.metricsPlace,
   },
   LONGHAUL_TRACES_OTLP_URL: {
     readBy: ['worker', 'receiver', 'command line'],
     default: 'not set: no traces',
     remedy: 'give the URL of an OpenTelemetry collector for OTLP over HTTP, such as "http://collector:4318/v1/traces"',
-    parse: baseUrl,
+    parse: values.baseUrl,
   },
   LONGHAUL_HEALTH_ADDRESS: {
-    readBy: ['worker'],
     default: 'not set: no health endpoint',
     remedy:
       'give an IP address of this machine and a port (0 takes a free one), such as "127.0.0.1:8090" or "[::]:8090"',
-    parse: socketAddress,
+    parse: values.socketAddress,
   },
   LONGHAUL_CALLBACK_URL: {
     readBy: ['worker', 'receiver'],
     default: 'not set: no callbacks; required by the receiver',
     remedy:
       'give the URL under which the service reaches the receiver, without a query, its path not "/health", "/live" or "/ready"',
-    parse: callbackUrl,
+    parse: values.callbackUrl,
   },
   LONGHAUL_CALLBACK_TOKEN: {
     readBy: ['worker', 'receiver'],
     default: 'not set; required with `LONGHAUL_CALLBACK_URL`',
     isSecret: true,
     remedy: 'give a token of 16 to 200 characters without spaces, or two separated by a comma',
-    parse: callbackTokens,
+    parse: values.callbackTokens,
   },
   LONGHAUL_CALLBACK_TOKEN_FILE: fileVariable('not set', 'give the path of a file that holds nothing but the token', [
     'worker',
@@ -251,7 +210,7 @@ export const variables = {
     default: '`8080`',
     remedy:
       'give a port from 0 to 65535 (0 takes a free one and logs it); in Kubernetes, where a Service may set it, enableServiceLinks: false',
-    parse: port,
+    parse: values.port,
     unset: 8080,
   },
   LONGHAUL_WEBHOOKS_FILE: fileVariable(
@@ -267,7 +226,7 @@ export const variables = {
     readBy: ['codec server'],
     default: '`127.0.0.1:8081`: this machine only',
     remedy: 'give an IP address of this machine and a port, such as "127.0.0.1:8081" or "[::]:8081"',
-    parse: socketAddress,
+    parse: values.socketAddress,
     unset: { host: '127.0.0.1', port: 8081 },
   },
   LONGHAUL_CODEC_TOKEN: {
@@ -275,14 +234,14 @@ export const variables = {
     default: 'not set; required unless `LONGHAUL_CODEC_ADDRESS` is of loopback',
     isSecret: true,
     remedy: 'give a token of 16 to 200 characters without spaces, or two separated by a comma',
-    parse: callbackTokens,
+    parse: values.callbackTokens,
   },
   LONGHAUL_CODEC_ORIGINS: {
     readBy: ['codec server'],
     default: 'none: no page of a browser',
     remedy:
       'give origins of Web UIs separated by commas, such as "https://temporal.example" or "http://localhost:8233"',
-    parse: origins,
+    parse: values.origins,
     unset: none,
   },
   LONGHAUL_CODEC_ENCODE: choiceVariable('codec server'),
@@ -290,22 +249,22 @@ export const variables = {
     readBy: ['worker', 'receiver', 'command line'],
     default: '`077`: files for the own user only',
     remedy: 'give three octal digits that leave the own user every right, such as "077", "027" or "022"',
-    parse: umask,
+    parse: values.umask,
     // Files are for the own user only.
     unset: 0o077,
   },
   LONGHAUL_LOG_LEVEL: {
     readBy: ['worker', 'receiver', 'codec server'],
     default: '`info`',
-    remedy: `give one of ${logLevels.join(', ')}`,
-    parse: oneOf(logLevels),
+    remedy: `give one of ${values.logLevels.join(', ')}`,
+    parse: values.oneOf(values.logLevels),
     unset: 'info',
   },
   LONGHAUL_WEB_UI_URL: {
     readBy: ['command line'],
     default: 'not set: no links',
     remedy: 'give the base URL of Temporal’s Web UI, such as "http://localhost:8233"',
-    parse: baseUrl,
+    parse: values.baseUrl,
   },
 } as const satisfies Record<string, Variable>;
 
@@ -315,7 +274,16 @@ export type VariableName = keyof typeof variables;
 /** The names, in the order of the documentation. */
 export const variableNames = Object.keys(variables) as readonly VariableName[];
 
+/**
+ * The programs that read a variable.
+ *
+ * @internal exported for tests
+ */
+export function readersOf({ readBy = ['worker'] }: Variable): readonly VariableReader[] {
+  return readBy;
+}
+
 /** The names of what this program reads. */
 export function variablesReadBy(reader: VariableReader): VariableName[] {
-  return variableNames.filter((name) => variables[name].readBy.some((one) => one === reader));
+  return variableNames.filter((name) => readersOf(variables[name]).includes(reader));
 }

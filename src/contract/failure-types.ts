@@ -1,6 +1,6 @@
 /**
  * The `type` of every failure that Longhaul writes into a history, with what it means. Callers and operators match on
- * these words: renaming one is a breaking change (a test pins the list).
+ * these words: renaming one is a breaking change (docs/reference/contract.md lists them, a test compares).
  */
 export const failureTypes = {
   /** The task's input is malformed; the message lists every problem. */
@@ -77,41 +77,35 @@ export type FailureType = (typeof failureTypes)[keyof typeof failureTypes];
  * worker stays wrong, and what may still run is left to a person.
  */
 export const retryableFailures: readonly FailureType[] = [
-  failureTypes.ServiceUnavailable,
-  failureTypes.ServiceReplyInvalid,
-  failureTypes.StorageUnavailable,
-  failureTypes.ArchiveUnavailable,
-  failureTypes.OutputUnavailable,
-  failureTypes.TaskFailed,
-  failureTypes.DeadlineExceeded,
-  failureTypes.SuccessNoOutputs,
+  'ServiceUnavailable',
+  'ServiceReplyInvalid',
+  'StorageUnavailable',
+  'ArchiveUnavailable',
+  'OutputUnavailable',
+  'TaskFailed',
+  'DeadlineExceeded',
+  'SuccessNoOutputs',
 ];
 
 /** What a task was given is refused: nothing was paid, and the same input is refused again. */
-export const refusedInputs: readonly FailureType[] = [
-  failureTypes.InputInvalid,
-  failureTypes.InputUnusable,
-  failureTypes.TaskRejected,
-];
+export const refusedInputs: readonly FailureType[] = ['InputInvalid', 'InputUnusable', 'TaskRejected'];
 
 /** Failures of a task that the service had, which another input may fix: to run its row again may be paid anew. */
 export const mayNeedOtherInput: readonly FailureType[] = [
-  failureTypes.ServiceRefused,
-  failureTypes.TaskFailed,
-  failureTypes.DeadlineExceeded,
-  failureTypes.SuccessNoOutputs,
+  'ServiceRefused',
+  'TaskFailed',
+  'DeadlineExceeded',
+  'SuccessNoOutputs',
 ];
 
 /** Whether the service has the task, or still runs it, is not known: `longhaul reconcile` tells, before it is run again. */
-export const mayExistUnfollowed: readonly FailureType[] = [failureTypes.CreateUncertain, failureTypes.StopUnconfirmed];
+export const mayExistUnfollowed: readonly FailureType[] = ['CreateUncertain', 'StopUnconfirmed'];
 
 /** Failures of a task that was never created, if it has no request id: it was refused, and nothing was paid. */
 export const unpaidRefusals: readonly FailureType[] = [
-  failureTypes.InputInvalid,
-  failureTypes.InputUnusable,
-  failureTypes.AccountUnknown,
-  failureTypes.NotAllowed,
-  failureTypes.StorageRefused,
-  failureTypes.TaskRejected,
-  failureTypes.BudgetUnusable,
+  ...refusedInputs,
+  'AccountUnknown',
+  'NotAllowed',
+  'StorageRefused',
+  'BudgetUnusable',
 ];

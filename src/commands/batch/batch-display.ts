@@ -30,10 +30,7 @@ export function openBatchDisplay(stream: Output & NodeJS.WritableStream, now: ()
 }
 
 /** The facts of a batch as a terminal shows them, and which step of it fails. */
-export function terminalFacts(
-  batch: ShownBatch,
-  nowMs: number,
-): readonly (BatchFact | { readonly name: 'Failing'; readonly value: string })[] {
+export function terminalFacts(batch: ShownBatch, nowMs: number): readonly BatchFact[] {
   const [retry] = batch.retrying;
   const facts = batchFacts(batch, { nowMs, words: printableLine, code: (text) => text });
   return retry === undefined ? facts : [...facts, { name: 'Failing', value: formatRetry(retry) }];

@@ -27,32 +27,12 @@ export interface FactStyle {
   readonly code: (text: string) => string;
 }
 
-const factNames = [
-  'Rows',
-  'Ended',
-  'Now',
-  'Paused',
-  'To try again',
-  'Attempt',
-  'Running rows',
-  'Held up',
-  'Wait for you',
-  'Pace',
-  'Table',
-  'Report',
-  'Uploads',
-  'Budget',
-  'Daily budget',
-  'Costs',
-  'Failures',
-  'Problem',
-] as const;
 export interface BatchFact {
-  readonly name: (typeof factNames)[number];
+  readonly name: string;
   readonly value: string;
 }
-/** A fact without a value is not shown. */
-type Facts = Partial<Record<BatchFact['name'], string | false>>;
+/** In the order in which they are shown; one without a value is not. */
+type Facts = Readonly<Record<string, string | false | undefined>>;
 
 const maxTypes = 10;
 /** By fewer rows, the end that is expected changes with each of them. */
@@ -69,19 +49,18 @@ export function batchFacts(batch: KnownBatch, style: FactStyle): readonly BatchF
   const facts: Facts = {
     ...rowFacts(progress, isOpen, style),
     ...(isOpen ? openFacts(batch, style) : {}),
-    ...moneyFacts(progress, isOpen, style),
     Table: report !== null && report.csv !== '' && style.words(report.csv),
     Report: report?.html !== undefined && style.words(report.html),
     Uploads:
       uploading + uploads.files + uploads.shared > 0 &&
       `${uploadingNow}${formatCountOf(uploads.files, 'file')} (${formatBytes(uploads.bytes)}) sent, ${formatCount(uploads.shared)} shared`,
+    ...moneyFacts(progress, isOpen, style),
     Failures: failuresText(progress, style.words),
     Problem: problem !== null && style.words(problem),
   };
-  return factNames.flatMap((name) => {
-    const value = facts[name];
-    return value === undefined || value === false ? [] : { name, value };
-  });
+  return Object.entries(facts).flatMap(([name, value]) =>
+    value === undefined || value === false ? [] : [{ name, value }],
+  );
 }
 
 function rowFacts(progress: BatchProgress, isOpen: boolean, { code }: FactStyle): Facts {
@@ -129,13 +108,15 @@ function openFacts({ progress, needPerson, createsHeldUp }: KnownBatch, { nowMs,
 
 function moneyFacts(progress: BatchProgress, isOpen: boolean, { words, code }: FactStyle): Facts {
   const { batchId, state, budget, dailyBudget, costs, running } = progress;
-  const facts: Facts = { 'Daily budget': isOpen && dailyBudget !== undefined && words(dailyBudget.words) };
-  if (budget == null)
-    return { ...facts, Costs: costs && costs.sums.length > 0 && costs.sums.map(formatMoney).join(' and ') };
-  if (!isOpen) return { Budget: formatBudget({ ...budget, places: Math.max(1, budget.places) }, 0) };
   const raise = `to go on: ${code(`longhaul batch set-budget ${batchId} AMOUNT`)}, or the update ${code('setBudget')}`;
   const remedy = state === 'BudgetReached' ? `; ${raise}; to end it: ${code(`longhaul batch drain ${batchId}`)}` : '';
-  return { ...facts, Budget: `${formatBudget(budget, running)}${remedy}` };
+  const open = budget && `${formatBudget(budget, running)}${remedy}`;
+  const over = budget && formatBudget({ ...budget, places: Math.max(1, budget.places) }, 0);
+  return {
+    Budget: (isOpen ? open : over) ?? false,
+    'Daily budget': isOpen && dailyBudget !== undefined && words(dailyBudget.words),
+    Costs: budget == null && costs && costs.sums.length > 0 && costs.sums.map(formatMoney).join(' and '),
+  };
 }
 
 /** By type. While the batch runs they are counted by attempt: a row that failed twice is one that failed. */

@@ -15,97 +15,53 @@ const [secret, otherSecret] = [`whsec_${hookKey}`, `whsec_${otherHookKey}`];
 const url = 'https://shop.example/hooks/7f3a?tenant=9';
 const studio = { apiKey: 'key-4711' };
 
-type FileVariable =
-  'LONGHAUL_ACCOUNTS_FILE' | 'LONGHAUL_CODEC_KEYS_FILE' | 'LONGHAUL_WEBHOOKS_FILE' | 'LONGHAUL_PRICES_FILE';
+const [accounts, keys] = ['LONGHAUL_ACCOUNTS_FILE', 'LONGHAUL_CODEC_KEYS_FILE'];
+const [hooks, prices] = ['LONGHAUL_WEBHOOKS_FILE', 'LONGHAUL_PRICES_FILE'];
 
-function load(name: FileVariable, content: unknown): WorkerConfig {
+function load(name: string, content: unknown): WorkerConfig {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   return loadWorkerConfig({ ...workerEnv, [name]: '/file.json' }, () => text).config;
 }
 
 describe('a JSON file that a variable names', () => {
-  it.each<[FileVariable, unknown, RegExp]>([
-    ['LONGHAUL_ACCOUNTS_FILE', [], /: the file should be an object with the accounts by name/],
-    ['LONGHAUL_ACCOUNTS_FILE', {}, /should be an object with at least one account/],
-    ['LONGHAUL_ACCOUNTS_FILE', '{\n  "studio": {\n    "apiKey": key-4711\n}}', /, which is no JSON: see line 3; give/],
-    ['LONGHAUL_ACCOUNTS_FILE', { studio: { ...studio, serviceURL: 'x' } }, /: studio has a field.*: "serviceURL"; it /],
+  it.each<[string, unknown, RegExp]>([
+    [accounts, [], /: the file should be an object with the accounts by name/],
+    [accounts, {}, /should be an object with at least one account/],
+    [accounts, '{\n  "studio": {\n    "apiKey": key-4711\n}}', /, which is no JSON: see line 3; give/],
+    [accounts, { studio: { ...studio, serviceURL: 'x' } }, /: studio has a field.*: "serviceURL"; it /],
+    [accounts, { studio: { ...studio, [key]: 'x' } }, /: studio has a field that .* not know; it takes/],
+    [accounts, { 'bad name!': studio }, /: a name should be 1 to 80 letters/],
+    [accounts, { studio: { ...studio, serviceUrl: 'key-4711' } }, /studio\.serviceUrl should be the ba/],
+    [accounts, { studio: { ...studio, pollsPerSecond: -1 } }, /studio\.pollsPerSecond should be a numb/],
+    [keys, '{', /, which is no JSON: see line 1; give a readable JSON file: \{"current"/],
+    [keys, [key], /: the file should be an object with the fields current, keys/],
+    [keys, { keys: { new: key } }, /: current should be the id of a key/],
+    [keys, { current: 'x', keys: { new: key } }, /: current should be the id of one of the keys/],
+    [keys, { current: 'toString', keys: {} }, /: current should be the id of one of the keys/],
+    [keys, { current: 'new', keys: { new: 'c2hvcnQ=' } }, /: keys\.new should be 32 bytes in base/],
+    [keys, { current: 'n', keys: { n: `${key.slice(0, -1)}AAAA=` } }, /: keys\.n should be 32 by/],
+    [keys, { current: 'n', keys: { n: key.slice(0, -1) } }, /: keys\.n should be 32 bytes/],
+    [keys, { current: 'a b', keys: { 'a b': key } }, /: a name should be 1 to 80 letters/],
+    [keys, { current: 'n', keys: JSON.parse(`{"__proto__":"${key}"}`) as unknown }, /: keys should/],
     [
-      'LONGHAUL_ACCOUNTS_FILE',
-      { studio: { ...studio, [key]: 'x' } },
-      /: studio has a field that .* not know; it takes/,
-    ],
-    ['LONGHAUL_ACCOUNTS_FILE', { 'bad name!': studio }, /: a name should be 1 to 80 letters/],
-    [
-      'LONGHAUL_ACCOUNTS_FILE',
-      { studio: { ...studio, serviceUrl: 'key-4711' } },
-      /studio\.serviceUrl should be the ba/,
-    ],
-    [
-      'LONGHAUL_ACCOUNTS_FILE',
-      { studio: { ...studio, pollsPerSecond: -1 } },
-      /studio\.pollsPerSecond should be a numb/,
-    ],
-    ['LONGHAUL_CODEC_KEYS_FILE', '{', /, which is no JSON: see line 1; give a readable JSON file: \{"current"/],
-    ['LONGHAUL_CODEC_KEYS_FILE', [key], /: the file should be an object with the fields current, keys/],
-    ['LONGHAUL_CODEC_KEYS_FILE', { keys: { new: key } }, /: current should be the id of a key/],
-    ['LONGHAUL_CODEC_KEYS_FILE', { current: 'x', keys: { new: key } }, /: current should be the id of one of the keys/],
-    ['LONGHAUL_CODEC_KEYS_FILE', { current: 'toString', keys: {} }, /: current should be the id of one of the keys/],
-    [
-      'LONGHAUL_CODEC_KEYS_FILE',
-      { current: 'new', keys: { new: 'c2hvcnQ=' } },
-      /: keys\.new should be 32 bytes in base/,
-    ],
-    [
-      'LONGHAUL_CODEC_KEYS_FILE',
-      { current: 'n', keys: { n: `${key.slice(0, -1)}AAAA=` } },
-      /: keys\.n should be 32 by/,
-    ],
-    ['LONGHAUL_CODEC_KEYS_FILE', { current: 'n', keys: { n: key.slice(0, -1) } }, /: keys\.n should be 32 bytes/],
-    ['LONGHAUL_CODEC_KEYS_FILE', { current: 'a b', keys: { 'a b': key } }, /: a name should be 1 to 80 letters/],
-    [
-      'LONGHAUL_CODEC_KEYS_FILE',
-      { current: 'n', keys: JSON.parse(`{"__proto__":"${key}"}`) as unknown },
-      /: keys should/,
-    ],
-    [
-      'LONGHAUL_CODEC_KEYS_FILE',
+      keys,
       { current: 'k0', keys: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, key])) },
       /: keys should be at most 100 keys/,
     ],
-    [
-      'LONGHAUL_WEBHOOKS_FILE',
-      { orders: { url, secrets: [secret], uri: 'x' } },
-      /: "uri"; it takes url, secrets, allow/,
-    ],
-    ['LONGHAUL_WEBHOOKS_FILE', { orders: { url } }, /orders\.secrets should be a list of one/],
-    ['LONGHAUL_WEBHOOKS_FILE', { orders: { url, secrets: [] } }, /orders\.secrets should be a list of one/],
-    [
-      'LONGHAUL_WEBHOOKS_FILE',
-      { orders: { url, secrets: [secret, secret, secret] } },
-      /orders\.secrets should be a lis/,
-    ],
-    ['LONGHAUL_WEBHOOKS_FILE', { orders: { url, secrets: [hookKey] } }, /secrets\.0 should be "whsec_" and 24 to 64/],
-    ['LONGHAUL_WEBHOOKS_FILE', { orders: { url, secrets: ['whsec_c2hvcnQ='] } }, /secrets\.0 should be/],
-    ['LONGHAUL_WEBHOOKS_FILE', { 'my orders': { url, secrets: [secret] } }, /: a name should be 1 to 80/],
+    [hooks, { orders: { url, secrets: [secret], uri: 'x' } }, /: "uri"; it takes url, secrets, allow/],
+    [hooks, { orders: { url } }, /orders\.secrets should be a list of one/],
+    [hooks, { orders: { url, secrets: [] } }, /orders\.secrets should be a list of one/],
+    [hooks, { orders: { url, secrets: [secret, secret, secret] } }, /orders\.secrets should be a lis/],
+    [hooks, { orders: { url, secrets: [hookKey] } }, /secrets\.0 should be "whsec_" and 24 to 64/],
+    [hooks, { orders: { url, secrets: ['whsec_c2hvcnQ='] } }, /secrets\.0 should be/],
+    [hooks, { 'my orders': { url, secrets: [secret] } }, /: a name should be 1 to 80/],
     ...['shop.example', 'file:///etc/passwd', 'https://a:b@shop.example', 'https://shop.example/#x'].map(
-      (wrong): [FileVariable, unknown, RegExp] => {
-        return [
-          'LONGHAUL_WEBHOOKS_FILE',
-          { a: { url: wrong, secrets: [secret] } },
-          /: a\.url should be an http or https/,
-        ];
+      (wrong): [string, unknown, RegExp] => {
+        return [hooks, { a: { url: wrong, secrets: [secret] } }, /: a\.url should be an http or https/];
       },
     ),
-    [
-      'LONGHAUL_WEBHOOKS_FILE',
-      { a: { url: 'http://shop.example/', secrets: [secret] } },
-      /a\.url should be an https URL/,
-    ],
-    [
-      'LONGHAUL_PRICES_FILE',
-      { prices: [], dailyBudgets: [{ account: 'x', amount: '5EUR' }] },
-      /names "x", which is no/,
-    ],
+    [hooks, { a: { url: 'http://shop.example/', secrets: [secret] } }, /a\.url should be an https URL/],
+    [prices, { prices: [], dailyBudgets: [{ account: 'x', amount: '5EUR' }] }, /names "x", which is no/],
   ])('%s is refused with the field and what it should be, and shows nothing secret: %j', (name, content, words) => {
     const problems = problemsOf(() => load(name, content));
     expect(problems).toEqual([expect.stringMatching(words)]);
@@ -134,7 +90,7 @@ describe('the keys of LONGHAUL_CODEC_KEYS_FILE', () => {
   });
 
   it('are not shown where a key and its id changed places', () => {
-    const problems = problemsOf(() => load('LONGHAUL_CODEC_KEYS_FILE', { current: 'n', keys: { [key]: 'n' } }));
+    const problems = problemsOf(() => load(keys, { current: 'n', keys: { [key]: 'n' } }));
     expect(problems.join()).toContain('a name should be');
     expect(problems.join()).not.toContain(key);
   });
@@ -149,7 +105,7 @@ describe('the keys of LONGHAUL_CODEC_KEYS_FILE', () => {
 
 describe('the webhooks of LONGHAUL_WEBHOOKS_FILE', () => {
   it('have a URL and one secret, or two while it is changed', () => {
-    const { webhooks } = load('LONGHAUL_WEBHOOKS_FILE', {
+    const { webhooks } = load(hooks, {
       orders: { url, secrets: [secret, otherSecret] },
       local: { url: 'http://localhost:3000/', secrets: [secret] },
       inside: { url: 'http://backend:3000/hooks', secrets: [secret], allowHttp: true },

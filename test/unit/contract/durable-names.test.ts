@@ -1,15 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  abandonUpdate,
-  adoptUpdate,
-  callbackSignal,
-  cancelSignal,
-  interruptSignal,
-  rearchiveUpdate,
-  recreateUpdate,
-  statusQuery,
-} from '../../../src/contract/task-messages';
 import { failureTypes, retryableFailures, unpaidRefusals } from '../../../src/contract/failure-types';
 import { searchAttributeTypes } from '../../../src/contract/search-attributes';
 import { sweepScheduleId, sweepWorkflow } from '../../../src/contract/sweep';
@@ -27,37 +17,7 @@ import * as workflows from '../../../src/workflows';
  */
 describe('the durable names', () => {
   it('of the failures', () => {
-    expect(Object.keys(failureTypes).sort()).toEqual([
-      'AccountRefused',
-      'AccountUnknown',
-      'ArchiveIncomplete',
-      'ArchiveUnavailable',
-      'BatchFailed',
-      'BudgetUnusable',
-      'CreateUncertain',
-      'DailyBudgetReached',
-      'DeadlineExceeded',
-      'InputChanged',
-      'InputInvalid',
-      'InputUnusable',
-      'NotAllowed',
-      'OutputUnavailable',
-      'ResultLost',
-      'RowsChanged',
-      'ServiceRefused',
-      'ServiceReplyInvalid',
-      'ServiceUnavailable',
-      'StopUnconfirmed',
-      'StorageRefused',
-      'StorageUnavailable',
-      'SuccessNoOutputs',
-      'TaskFailed',
-      'TaskNotFound',
-      'TaskRejected',
-      'WebhookUndelivered',
-      'WebhookUnknown',
-      'WorkerLost',
-    ]);
+    // Which there are, docs/reference/contract.md lists, and contract-schema.test.ts compares.
     for (const [name, type] of Object.entries(failureTypes)) expect(type).toBe(name);
   });
 
@@ -80,24 +40,6 @@ describe('the durable names', () => {
       LonghaulFailure: 'Keyword',
       LonghaulTags: 'KeywordList',
     });
-  });
-
-  it('of the messages', () => {
-    const named = (messages: readonly { name: string; type: string }[]): string[] => {
-      return messages.map(({ type, name }) => `${type} ${name}`);
-    };
-    expect(named([cancelSignal, interruptSignal, callbackSignal])).toEqual([
-      'signal cancel',
-      'signal interrupt',
-      'signal callback',
-    ]);
-    expect(named([statusQuery])).toEqual(['query status']);
-    expect(named([adoptUpdate, recreateUpdate, abandonUpdate, rearchiveUpdate])).toEqual([
-      'update adopt',
-      'update recreate',
-      'update abandon',
-      'update rearchive',
-    ]);
   });
 
   it('of the task queues', () => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { copyFile, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type PreparedRowFile,
   preparedRowsAt,
@@ -14,6 +15,7 @@ import {
   RowFileError,
   rowsFrom,
   type RowStaging,
+  stageInputs,
 } from '../../../src/rows';
 import { listFiles } from '../../support/list-files';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -68,25 +70,14 @@ describe('prepared rows', () => {
   });
 
   it.each([
-    ['rows were removed', '', rmSync],
-    [
-      'rows were damaged',
-      '',
-      (file: string) => {
-        writeFileSync(file, 'x');
-      },
-    ],
-    [
-      'index was damaged',
-      '.index',
-      (file: string) => {
-        writeFileSync(file, '');
-      },
-    ],
-  ])('are whole again when they are prepared once more after their %s', async (_, ending, damage) => {
+    ['rows were removed', '', undefined],
+    ['rows were damaged', '', 'x'],
+    ['index was damaged', '.index', ''],
+  ])('are whole again when they are prepared once more after their %s', async (_, ending, content) => {
     const { rows } = await prepare('damaged', ['a,1', 'b,2']);
     const location = rows?.location ?? '';
-    damage(`${location}${ending}`);
+    if (content === undefined) rmSync(location);
+    else writeFileSync(`${location}${ending}`, content);
 
     const again = await prepare('damaged', ['a,1', 'b,2']);
     const page = await readPreparedPage(preparedRowsAt(location), 0);
@@ -217,5 +208,25 @@ describe('options of preparing rows', () => {
     const refused = await prepareRows(outcomes, options as PrepareRowsOptions).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RowFileError);
     expect(refused).toMatchObject({ message: expect.stringContaining(problem) as string });
+  });
+});
+
+describe('files of which one cannot be staged', () => {
+  it('are not staged any further', async () => {
+    const begun: string[] = [];
+    const keepInput = async (path: string): Promise<string> => {
+      begun.push(path);
+      await nextTurn();
+      if (path === '/0') throw new Error('the bucket is full');
+      return `s3://bucket/${path}`;
+    };
+    const tasks = Array.from({ length: 100 }, (_, index) => ({ '1:A.b': { file: `/${index}` } }));
+
+    await expect(stageInputs({ keepInput }, tasks)).rejects.toThrow('the bucket is full');
+    const begunThen = begun.length;
+    for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+
+    expect(begun).toHaveLength(begunThen);
+    expect(begunThen).toBeLessThan(20);
   });
 });

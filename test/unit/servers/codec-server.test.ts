@@ -149,8 +149,7 @@ describe('a codec server', () => {
 describe('a request that a codec server refuses', () => {
   it.each<[string, number, Sent]>([
     ['without a token', 401, { headers: { authorization: undefined } }],
-    ['with another token of the same length', 401, { headers: { authorization: `Bearer ${'x'.repeat(17)}` } }],
-    ['with both tokens', 401, { headers: { authorization: `Bearer ${tokens.join(',')}` } }],
+    ['with another token', 401, { headers: { authorization: `Bearer ${'x'.repeat(17)}` } }],
     ['to encode without a token', 401, { path: '/encode', headers: { authorization: undefined } }],
     ['to another path', 404, { path: '/' }],
     ['to a path with two parts in front', 404, { path: '/a/b/decode' }],

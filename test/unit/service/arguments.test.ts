@@ -27,44 +27,24 @@ const any = (value: unknown) => value as never;
 
 describe('the options of a client', () => {
   const secret = 'sk-0123456789';
-  it.each<[string, unknown, string]>([
-    ['missing', undefined, 'The options are missing; give { baseUrl, apiKey }.'],
-    ['misspelt', { apikey: secret }, 'Unknown option "apikey"; did you mean apiKey?'],
-    ['without a key', {}, 'apiKey is missing; give the key, or a function that returns it.'],
-    ['with an empty key', { apiKey: ' ' }, 'apiKey is empty; give the key'],
-    ['with a key that is none', { apiKey: { key: secret } }, 'apiKey is of the type object; give the key'],
-    ['without an address', { apiKey: secret, baseUrl: undefined }, 'baseUrl is missing; give an http or https URL'],
-    [
-      'with half an address',
-      { apiKey: secret, baseUrl: 'service.example' },
-      'baseUrl is "service.example"; give an http',
-    ],
-    [
-      'with a password',
-      { apiKey: secret, baseUrl: `https://me:${secret}@a.example` },
-      'baseUrl is one with user information',
-    ],
-    [
-      'with a timeout of another name',
-      { apiKey: secret, timeouts: { read: 1 } },
-      'timeouts: Unknown option "read"; did you mean readMs?',
-    ],
-    [
-      'with a timeout below 0',
-      { apiKey: secret, timeouts: { readMs: -1 } },
-      'timeouts: readMs is -1; give a number of milliseconds above 0, at most 2147483647 (24 days).',
-    ],
-    [
-      'with a timeout longer than any timer, which would be over at once',
-      { apiKey: secret, timeouts: { syncMs: 2 ** 31 } },
-      'timeouts: syncMs is 2147483648; give a number of milliseconds above 0, at most 2147483647 (24 days).',
-    ],
-    [
-      'with secrets that are none',
-      { apiKey: secret, secrets: secret },
-      'secrets is something else; give a list of texts.',
-    ],
-  ])('are refused in words that quote no secret: %s', (_name, options, words) => {
+  it.each<[string, unknown]>([
+    ['The options are missing; give { baseUrl, apiKey }.', undefined],
+    ['Unknown option "apikey"; did you mean apiKey?', { apikey: secret }],
+    ['apiKey is missing; give the key, or a function that returns it.', {}],
+    ['apiKey is empty; give the key', { apiKey: ' ' }],
+    ['apiKey is of the type object; give the key', { apiKey: { key: secret } }],
+    ['baseUrl is missing; give an http or https URL', { apiKey: secret, baseUrl: undefined }],
+    ['baseUrl is ""; give an http', { apiKey: secret, baseUrl: '' }],
+    ['baseUrl is "service.example"; give an http', { apiKey: secret, baseUrl: 'service.example' }],
+    ['baseUrl is "ftp://h"; give an http', { apiKey: secret, baseUrl: 'ftp://h' }],
+    ['baseUrl is one with user information', { apiKey: secret, baseUrl: `https://me:${secret}@a.example` }],
+    ['baseUrl is one with user information, a query', { apiKey: secret, baseUrl: 'http://h/?a=1' }],
+    ['timeouts: Unknown option "read"; did you mean readMs?', { apiKey: secret, timeouts: { read: 1 } }],
+    ['timeouts: readMs is -1; give a number of milliseconds above 0', { apiKey: secret, timeouts: { readMs: -1 } }],
+    // Longer than any timer, which would be over at once.
+    ['timeouts: syncMs is 2147483648; give', { apiKey: secret, timeouts: { syncMs: 2 ** 31 } }],
+    ['secrets is something else; give a list of texts.', { apiKey: secret, secrets: secret }],
+  ])('are refused in words that quote no secret: %s', (words, options) => {
     const given = options === undefined ? options : { baseUrl: server.url, ...(options as object) };
     const build = () => new ServiceClient(given as ServiceClientOptions);
     expect(build).toThrow(ServiceArgumentError);
@@ -75,69 +55,33 @@ describe('the options of a client', () => {
 
 describe('what a call is given', () => {
   const licence = join(__dirname, '../../../LICENSE');
-  const task = { webAppId: 1, inputValues: {} };
-  it.each<[string, () => Promise<unknown>, string]>([
-    ['no id', () => client.getTask(any(undefined)), 'requestId is missing; give a text.'],
+  const create = (inputValues: unknown, options = {}) =>
+    client.createTask({ webAppId: 1, inputValues: any(inputValues) }, options);
+  const classOf = 'is an object of the class';
+  it.each<[string, () => Promise<unknown>]>([
+    ['requestId is missing; give a text.', () => client.getTask(any(undefined))],
+    ['Unknown option "timeout"; did you mean timeoutMs?', () => client.getTask('r', any({ timeout: 1 }))],
     [
-      'a misspelt option',
-      () => client.getTask('r', any({ timeout: 1 })),
-      'Unknown option "timeout"; did you mean timeoutMs?',
-    ],
-    [
-      'pauses as long',
-      () => client.waitForTask('r', { poll: { minMs: 1, maxMs: 2 ** 31 } }),
       'poll is {"minMs":1,"maxMs":2147483648}; give { minMs, maxMs }, the smaller first, each a number of milliseconds',
+      () => client.waitForTask('r', { poll: { minMs: 1, maxMs: 2 ** 31 } }),
     ],
-    [
-      'a pace that cannot be',
-      () => client.waitForTask('r', { poll: { minMs: 2_000, maxMs: 1_000 } }),
-      'poll is {"minMs":2000,"maxMs":1000}; give { minMs, maxMs }',
-    ],
-    ['no request', () => client.createTask(any(undefined)), 'The request is missing; give { webAppId, inputValues }.'],
-    [
-      'inputs under another name',
-      () => client.createTask(any({ webAppId: 1, inputs: {} })),
-      'Unknown field "inputs"; did you mean inputValues?',
-    ],
-    [
-      'inputs in a Map',
-      () => client.createTask({ webAppId: 1, inputValues: any(new Map([['2:ImageScale.width', 64]])) }),
-      'inputValues is an object of the class Map; give an object such as',
-    ],
-    [
-      'an input that is a Date',
-      () => client.createTask({ webAppId: 1, inputValues: any({ '2:Text.text': new Date(0) }) }),
-      'inputValues["2:Text.text"] is an object of the class Date; give a text, such as its toISOString().',
-    ],
-    [
-      'a file that is a URL of this machine',
-      () => client.uploadFile(any(new URL('file:///a.png'))),
-      'The file is an object of the class URL; give its path, which fileURLToPath of node:url makes.',
-    ],
-    [
-      'a file that is another URL',
-      () => client.uploadFile(any(new URL('https://a.example/a.png'))),
-      'The file is an object of the class URL; give a path, bytes (a Buffer) or a stream (a Readable).',
-    ],
-    [
-      'headers of fetch',
-      () => client.createTask(task, { headers: any(new Headers({ 'X-Svc-Task-Order': '17' })) }),
-      'headers is an object of the class Headers; give an object.',
-    ],
-    [
-      'no upload',
-      () => client.commitInput(any(undefined)),
-      'The uploaded object is missing; give { name, objectKey }.',
-    ],
-    ['no file', () => client.uploadFile(any(undefined)), 'The file is missing; give a path, bytes'],
-    ['bytes without a name', () => client.uploadFile(any(Buffer.from('x'))), 'name is missing; give a file name'],
-    ...['x', 'x.', '.png'].map((name): [string, () => Promise<unknown>, string] => [
-      `bytes with the name ${name}, which has no extension`,
-      () => client.uploadFile(Buffer.from('x'), { name }),
+    ['poll is {"minMs":2,"maxMs":1}; give', () => client.waitForTask('r', { poll: { minMs: 2, maxMs: 1 } })],
+    ['The request is missing; give { webAppId, inputValues }.', () => client.createTask(any(undefined))],
+    ['Unknown field "inputs"; did you mean inputValues?', () => client.createTask(any({ webAppId: 1, inputs: {} }))],
+    [`inputValues ${classOf} Map; give an object such as`, () => create(new Map([['2:ImageScale.width', 64]]))],
+    [`inputValues["2:T.t"] ${classOf} Date; give a text, such as its toISO`, () => create({ '2:T.t': new Date(0) })],
+    [`The file ${classOf} URL; give its path, which file`, () => client.uploadFile(any(new URL('file:///a.png')))],
+    [`The file ${classOf} URL; give a path, bytes (a`, () => client.uploadFile(any(new URL('https://h/a.png')))],
+    [`headers ${classOf} Headers; give an object.`, () => create({}, { headers: any(new Headers({ 'X-A': '17' })) })],
+    ['The uploaded object is missing; give { name, objectKey }.', () => client.commitInput(any(undefined))],
+    ['The file is missing; give a path, bytes', () => client.uploadFile(any(undefined))],
+    ['name is missing; give a file name', () => client.uploadFile(any(Buffer.from('x')))],
+    ...['x', 'x.', '.png'].map((name): [string, () => Promise<unknown>] => [
       `name is "${name}"; give a file name without folders and with its extension, such as "photo.png".`,
+      () => client.uploadFile(Buffer.from('x'), { name }),
     ]),
-    ['a file without an extension', () => client.uploadFile(licence), 'name is "LICENSE"; give a file name'],
-  ])('is refused before anything is sent: %s', async (_name, call, words) => {
+    ['name is "LICENSE"; give a file name', () => client.uploadFile(licence)],
+  ])('is refused before anything is sent: %s', async (words, call) => {
     const before = server.requests.length;
     const error: unknown = await call().catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ServiceArgumentError);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type RequestEnd, ServiceClient } from '../../../src/service';
 import { type ReceivedRequest, replyJson, startHttpServer, type TestHttpServer } from '../../support/start-http-server';
+import { readingCalls } from './every-call';
 
 type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 
@@ -72,16 +73,6 @@ describe('a 403 without the service’s envelope', () => {
 });
 
 describe('a reply with HTTP 200 that is no success', () => {
-  const calls: readonly (readonly [string, (service: ServiceClient) => Promise<unknown>])[] = [
-    ['detail', (service) => service.getTask('r-1')],
-    ['outputs', (service) => service.getOutputs('r-1')],
-    ['cancel', (service) => service.cancelTask('r-1')],
-    ['interrupt', (service) => service.interruptTask('r-1')],
-    ['token', (service) => service.getUploadToken('a.png')],
-    ['commit', (service) => service.commitInput({ name: 'a.png', objectKey: 'k' })],
-    ['list', (service) => service.listInputs()],
-    ['metadata', (service) => service.getUserMetadata()],
-  ];
   const bodies: readonly (readonly [unknown, string])[] = [
     [{ code: 20050, message: 'no', status: false, data: null }, 'INSUFFICIENT_BALANCE'],
     [{ code: 20000, message: 'no', status: false, data: {} }, 'API_ERROR'],
@@ -90,6 +81,7 @@ describe('a reply with HTTP 200 that is no success', () => {
     ['<html>Sign in</html>', 'RESPONSE_INVALID'],
   ];
 
+  const calls = Object.entries(readingCalls);
   it.each(calls.flatMap(([name, call]) => bodies.map(([body, code]) => [name, body, code, call] as const)))(
     'is refused: %s with %j as %s',
     async (_name, body, code, call) => {
@@ -101,7 +93,7 @@ describe('a reply with HTTP 200 that is no success', () => {
     },
   );
 
-  it.each(calls.filter(([name]) => !['cancel', 'interrupt', 'metadata'].includes(name)))(
+  it.each(calls.filter(([name]) => !['cancelTask', 'interruptTask', 'getUserMetadata'].includes(name)))(
     'is invalid without data: %s',
     async (_name, call) => {
       answer = (response) => {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { type RequestEnd, ServiceClient } from '../../../src/service';
 import { startHttpServer, type ReceivedRequest } from '../../support/start-http-server';
+import { readingCalls } from './every-call';
 
 const apiKey = 'sk-THE-API-KEY';
 const callbackToken = 'THE-CALLBACK-TOKEN';
@@ -25,7 +26,7 @@ const tokenData = {
   storage: { endpoint: `https://s.example/?${signature}`, bucket: 'b' },
 };
 
-const endpoints: [string, (client: ServiceClient) => Promise<unknown>][] = [
+const endpoints: readonly (readonly [string, (client: ServiceClient) => Promise<unknown>])[] = [
   [
     'createTask',
     (client) =>
@@ -35,14 +36,7 @@ const endpoints: [string, (client: ServiceClient) => Promise<unknown>][] = [
       ),
   ],
   ['createTaskSync', (client) => client.createTaskSync({ webAppId: 1, inputValues: {} })],
-  ['getTask', (client) => client.getTask('r')],
-  ['getOutputs', (client) => client.getOutputs('r')],
-  ['cancelTask', (client) => client.cancelTask('r')],
-  ['interruptTask', (client) => client.interruptTask('r')],
-  ['getUploadToken', (client) => client.getUploadToken('a.png')],
-  ['commitInput', (client) => client.commitInput({ name: 'a.png', objectKey: 'k' })],
-  ['listInputs', (client) => client.listInputs()],
-  ['getUserMetadata', (client) => client.getUserMetadata()],
+  ...Object.entries(readingCalls),
 ];
 
 function raw(head: string, body: string) {

@@ -34,22 +34,6 @@ describe('a reply of the service', () => {
     expect(await client.getTask('r-1')).toMatchObject({ status: 'Running' });
   });
 
-  it.each<[string, number, string, string]>([
-    ['HTML', 200, '<html>Sign in</html>', 'query task status: the reply (HTTP 200) is no JSON'],
-    ['nothing', 200, '', 'query task status: the reply (HTTP 200) is no JSON'],
-    [
-      'a redirect',
-      301,
-      '',
-      'query task status: the service refused (HTTP 301): a redirect, which is not followed: correct the address of the service',
-    ],
-  ])('that is %s is told in words', async (_what, httpStatus, text, words) => {
-    answer = (_received, response) => {
-      response.writeHead(httpStatus, { location: '/elsewhere' }).end(text);
-    };
-    await expect(client.getTask('r-1')).rejects.toThrow(words);
-  });
-
   it('is read when a byte order mark stands before its JSON', async () => {
     answer = ({ url }, response) => {
       response.writeHead(202).end(`\uFEFF${url.includes('create') ? accepted : detail}`);

@@ -1,17 +1,44 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { ServiceClient, ServiceError } from '../../../src/service';
+import { readTaskDetail } from '../../../src/service/tasks';
 import { startRawServer, type RawServer } from '../../support/start-raw-server';
+import { readingCalls } from './every-call';
 
 const API_KEY = 'sk-wire-fuzz-0123456789';
 const TIMEOUT_MS = 3_000;
 
+const wireNames = [
+  ...['requestId', 'request_id', 'status', 'created_at', 'ended_at', 'queue_info', 'queueInfo', 'queue_count'],
+  ...['cost_times', 'error_message', 'error_msg', 'outputs', 'object_url', 'output_ext', 'audit_status', 'list'],
+  ...['total', 'id', 'url', 'file', 'storage', 'object_key', 'security_token', '__proto__', 'constructor', 'toString'],
+];
+/** JSON in the vocabulary of the service, so that the generated values get past the first check. */
+const { value: wireValue } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(null, true, -1, 0, 2 ** 53, '', '5', '-1', 'Queuing', 'Cancelled', 'NOT_ERROR'),
+    fc.string(),
+    fc.double(),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...wireNames), tie('value'), { maxKeys: 8 }),
+  ),
+}));
+const envelope = fc.record(
+  {
+    code: fc.oneof(fc.constantFrom(20000, '20000', 20015), wireValue),
+    message: fc.oneof(fc.constant(`refused ${API_KEY}`), wireValue),
+    status: fc.oneof(fc.boolean(), wireValue),
+    data: wireValue,
+  },
+  { requiredKeys: [] },
+);
 const body = fc.oneof(
   fc.json(),
   fc.string({ unit: 'binary' }),
-  fc
-    .record({ code: fc.constantFrom(20000, '20000', 20015, null), status: fc.boolean(), data: fc.jsonValue() })
-    .map((envelope) => JSON.stringify({ ...envelope, message: `refused ${API_KEY}` })),
+  wireValue.map((value) => JSON.stringify(value)),
+  envelope.map((value) => JSON.stringify(value)),
+  envelope.map((value) => JSON.stringify(value).slice(0, -2)),
   fc.constantFrom('', '{', '{"requestId":"r1"}', '{"requestId":5}', '[]', '\ufeff{}', '{"code":1e999}'),
 );
 const header = fc.oneof(
@@ -44,16 +71,9 @@ const wireAnswer = fc.oneof(
 );
 
 /** All nine endpoints; create in both kinds of mode. */
-const calls: Readonly<Record<string, (client: ServiceClient) => Promise<unknown>>> = {
+const calls: typeof readingCalls = {
   createTaskSync: (client) => client.createTaskSync({ webAppId: 1, inputValues: {} }),
-  getTask: (client) => client.getTask('r1'),
-  getOutputs: (client) => client.getOutputs('r1'),
-  cancelTask: (client) => client.cancelTask('r1'),
-  interruptTask: (client) => client.interruptTask('r1'),
-  getUploadToken: (client) => client.getUploadToken('photo.png'),
-  commitInput: (client) => client.commitInput({ name: 'photo.png', objectKey: 'inputs/a.png' }),
-  listInputs: (client) => client.listInputs(),
-  getUserMetadata: (client) => client.getUserMetadata(),
+  ...readingCalls,
 };
 
 let answer: Buffer = Buffer.alloc(0);
@@ -83,7 +103,7 @@ describe('whatever comes over the wire', () => {
         expect(error === undefined || error instanceof ServiceError ? 'as promised' : error).toBe('as promised');
         expect(inspect(error, { depth: 10 })).not.toContain(API_KEY);
       }),
-      { numRuns: 60 },
+      { numRuns: 200 },
     );
   });
 
@@ -96,6 +116,18 @@ describe('whatever comes over the wire', () => {
         expect(JSON.stringify(created)).not.toContain(API_KEY);
       }),
       { numRuns: 200 },
+    );
+  });
+
+  it('a detail that was read has a state, and whole numbers only where they are promised', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...wireNames), wireValue), fc.string(), (data, word) => {
+        const { status, queuePosition = 0, costTimes } = readTaskDetail({ ...data, status: `S${word}` });
+        expect(status).not.toBe('');
+        expect(queuePosition).toBeGreaterThanOrEqual(0);
+        expect(Object.values(costTimes).every((value) => typeof value === 'number')).toBe(true);
+      }),
+      { numRuns: 500 },
     );
   });
 });
