@@ -24,7 +24,7 @@ export function createProgress(): Progress {
         const line = `  ${label}: ${phase()} (${formatElapsed(Date.now() - startedAt)})`;
         clear();
         // One column stays free, or some terminals wrap the line and the next clearing misses a part.
-        stream.write(isTerminal ? line.slice(0, stream.columns - 1) : `${line}\n`);
+        stream.write(isTerminal ? line.slice(0, (stream.columns || 80) - 1) : `${line}\n`);
       };
       const timer = setInterval(show, isTerminal ? 1_000 : 30_000);
       try {
