@@ -6,25 +6,10 @@ export interface Progress {
   during<T>(label: string, phase: () => string, work: Promise<T>): Promise<T>;
 }
 
-/** The part of a terminal's (or file's) stream that progress is shown on. */
-export interface ProgressStream {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(text: string): boolean;
-}
-
-/** Pauses between two reads of the phase: a terminal shows one live line, anything else gets a plain line each time. */
-export interface ProgressPace {
-  /** @default 1000 */
-  readonly terminalMs?: number;
-  /** @default 30000 */
-  readonly plainMs?: number;
-}
-
-/** Progress on a stream, by default standard error: a live line on a terminal, plain lines now and then elsewhere. */
-export function createProgress(stream: ProgressStream = process.stderr, pace: ProgressPace = {}): Progress {
-  const { terminalMs = 1000, plainMs = 30_000 } = pace;
-  const isTerminal = stream.isTTY === true;
+/** Progress on standard error: a live line on a terminal, a plain line every half a minute elsewhere. */
+export function createProgress(): Progress {
+  const stream = process.stderr;
+  const isTerminal = stream.isTTY;
   const clear = (): void => {
     if (isTerminal) stream.write('\r\x1b[2K');
   };
@@ -39,9 +24,9 @@ export function createProgress(stream: ProgressStream = process.stderr, pace: Pr
         const line = `  ${label}: ${phase()} (${formatElapsed(Date.now() - startedAt)})`;
         clear();
         // One column stays free, or some terminals wrap the line and the next clearing misses a part.
-        stream.write(isTerminal ? line.slice(0, (stream.columns ?? 80) - 1) : `${line}\n`);
+        stream.write(isTerminal ? line.slice(0, (stream.columns || 80) - 1) : `${line}\n`);
       };
-      const timer = setInterval(show, isTerminal ? terminalMs : plainMs);
+      const timer = setInterval(show, isTerminal ? 1_000 : 30_000);
       try {
         return await work;
       } finally {
@@ -56,7 +41,7 @@ export function createProgress(stream: ProgressStream = process.stderr, pace: Pr
 export const silentProgress: Progress = { say: () => undefined, during: (_label, _phase, work) => work };
 
 /** Minutes and seconds, such as `3:07`. */
-export function formatElapsed(elapsedMs: number): string {
+function formatElapsed(elapsedMs: number): string {
   const seconds = Math.floor(elapsedMs / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }

@@ -24,19 +24,19 @@ const reasons: Readonly<Record<Need, (target: Target) => string | false>> = {
 
 /** Looks at a clause by plain HTTP; undefined where it binds only clients. */
 export async function checkClause(clause: Clause, context: ServiceContext): Promise<Verdict | undefined> {
-  const { check, needs = [] } = clause;
+  const { check, needs = ['paid'] } = clause;
   return check && judge(() => check(context), needs, context);
 }
 
 /** Looks at a clause through the project's client; undefined where it has no part in it. */
 export async function checkThroughClient(clause: Clause, context: ClientContext): Promise<Verdict | undefined> {
-  const { checkThroughClient: check, needs = [] } = clause;
+  const { checkThroughClient: check, needs = ['paid'] } = clause;
   return check && judge(() => check(context), needs, context);
 }
 
 /** What a service does where the specification is silent; undefined where that cannot be seen. */
 export async function lookAtOpenPoint(point: OpenPoint, context: ServiceContext): Promise<string | undefined> {
-  const { observe, needs = [] } = point;
+  const { observe, needs = ['paid'] } = point;
   if (observe === undefined || missingNeed(needs, context.target) !== undefined) return undefined;
   try {
     return context.secrets.redact(await observe(context));

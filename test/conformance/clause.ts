@@ -23,6 +23,7 @@ export interface Clause {
   /** As the specification counts, such as `4.2`. */
   readonly section: string;
   readonly statement: string;
+  /** @default paid: what does not say so may cost money */
   readonly needs?: readonly Need[];
   /** Looks at the service by plain HTTP. Absent where the statement binds only clients. */
   readonly check?: (service: ServiceContext) => Promise<Verdict>;
@@ -45,6 +46,7 @@ export interface OpenPoint {
   readonly section: string;
   readonly question: string;
   readonly decision: string;
+  /** @default paid */
   readonly needs?: readonly Need[];
   /** What the service does, in a few words; absent where it cannot be seen from outside. */
   readonly observe?: (service: ServiceContext) => Promise<string>;

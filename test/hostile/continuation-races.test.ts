@@ -89,60 +89,39 @@ async function update(send: () => Promise<unknown>): Promise<void> {
 }
 
 describe('messages that arrive in the moment in which an uncertain create continues as new', () => {
-  it('are never lost: every true callback is adopted', async () => {
-    await inEachQuestion(
+  it.each<[string, (task: RunningTask) => Promise<unknown>, string, readonly number[]]>([
+    [
+      'every true callback is adopted',
       (task) => task.signal(callbackSignal, { requestId: 'true-id', createNumber: 1, status: 'Success' }),
-      async (task, service) => {
-        await eventually(() => service.calls.polls > 0, { withinMs: 60_000 });
-        service.script = [seen('Success')];
-        expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'true-id' });
-        expect(service.calls.creates).toHaveLength(1);
-      },
-    );
-  });
-
-  it('are never lost: every adopt is carried out', async () => {
-    await inEachQuestion(
+      ...(['true-id', [1]] as const),
+    ],
+    [
+      'every adopt is carried out',
       (task) => update(() => task.executeUpdate(adoptUpdate, { args: [{ requestId: 'true-id' }] })),
-      async (task, service) => {
-        await eventually(() => service.calls.polls > 0, { withinMs: 60_000 });
-        service.script = [seen('Success')];
-        expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'true-id' });
-        expect(service.calls.creates).toHaveLength(1);
-      },
-    );
-  });
-
-  it('are never lost, and never carried out twice: every recreate makes one more create', async () => {
-    await inEachQuestion(
+      ...(['true-id', [1]] as const),
+    ],
+    [
+      'every recreate makes one more create, and is never carried out twice',
       (task) => update(() => task.executeUpdate(recreateUpdate)),
-      async (task, service) => {
-        await eventually(() => service.calls.polls > 0, { withinMs: 60_000 });
-        service.script = [seen('Success')];
-        expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'request-1' });
-        expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
-      },
-    );
+      ...(['request-1', [1, 2]] as const),
+    ],
+  ])('are never lost: %s', async (_, send, requestId, creates) => {
+    await inEachQuestion(send, async (task, service) => {
+      await eventually(() => service.calls.polls > 0, { withinMs: 60_000 });
+      service.script = [seen('Success')];
+      expect(await task.result()).toMatchObject({ status: 'Success', requestId });
+      expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual(creates);
+    });
   });
 
-  it('are never lost: every abandon ends the task', async () => {
-    await inEachQuestion(
-      (task) => update(() => task.executeUpdate(abandonUpdate)),
-      async (task, service) => {
-        expect((await failureOf(task)).type).toBe('CreateUncertain');
-        expect(service.calls.creates).toHaveLength(1);
-      },
-    );
-  });
-
-  it('are never lost: every stop ends it as StopUnconfirmed', async () => {
-    await inEachQuestion(
-      (task) => task.cancel(),
-      async (task, service) => {
-        expect((await failureOf(task)).type).toBe('StopUnconfirmed');
-        expect(service.calls.creates).toHaveLength(1);
-      },
-    );
+  it.each<[string, (task: RunningTask) => Promise<unknown>, string]>([
+    ['every abandon ends the task', (task) => update(() => task.executeUpdate(abandonUpdate)), 'CreateUncertain'],
+    ['every stop ends it as StopUnconfirmed', (task) => task.cancel(), 'StopUnconfirmed'],
+  ])('are never lost: %s', async (_, send, failureType) => {
+    await inEachQuestion(send, async (task, service) => {
+      expect((await failureOf(task)).type).toBe(failureType);
+      expect(service.calls.creates).toHaveLength(1);
+    });
   });
 
   it('are never lost, all of them in one moment: what was decided is carried out, and the task is stopped', async () => {

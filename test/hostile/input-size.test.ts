@@ -100,20 +100,3 @@ describe('an input beyond that', () => {
     },
   );
 });
-
-describe('what the Web UI shows of a start', () => {
-  it.concurrent('fits, however wide the names and values are', async () => {
-    const longhaul = new Longhaul({ client: environment.client, taskQueue: 'nobody' });
-    const files = Array.from({ length: 60 }, (_, index) => [
-      `${index + 1}:LoadImage.${'字'.repeat(80)}`,
-      { file: `/照片/${'🚀'.repeat(60)}${index}.png` },
-    ]);
-    const inputs = Object.fromEntries(files) as Record<string, { file: string }>;
-    const task = await longhaul.start({ webAppId: 7, inputs });
-    expect(task.origin).toBe('started');
-    const source = `/表/${'字'.repeat(4_000)}.csv`;
-    const rows = { location: 'l', digest: 'ab', rows: 1, pages: 1 };
-    const batch = await longhaul.startBatch({ id: randomUUID(), rows, source });
-    for (const { workflowId } of [task, batch]) await environment.client.workflow.getHandle(workflowId).terminate();
-  });
-});

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client } from '@temporalio/client';
-import fc from 'fast-check';
 import { freePorts } from '../../tools/free-port';
 import { serverEnvironment } from '../../tools/start-server';
 import { supervise } from '../../tools/supervise';
@@ -19,18 +18,15 @@ import { runLonghaul } from '../support/run-longhaul';
 import type { Closer } from '../support/task-stack';
 import { temporaryFolder } from '../support/temporary-folder';
 import { connectClient, temporalAddress } from '../support/temporal-connection';
-import { mixingScript, type MixingScript } from './rogue/mixing-script';
+import { chosenScripts, commandFor, wanted } from './rogue/chosen-scripts';
+import { mixingScript } from './rogue/mixing-script';
 import { bytesOf, type Creation, MixingService } from './rogue/mixing-service';
 import { sha256, startWorker, tuning } from './rogue/rogue-run';
 
-/** How many keys; or one alone, by its number in a run of the same seed, or by its script. */
-const keys = Number(process.env['TASKS'] ?? 60);
-const only = process.env['TASK'];
-const script = process.env['SCRIPT'];
 const quietMs = 25_000;
-const settleMs = 150_000 + 400 * keys;
+const settleMs = 150_000 + 400 * wanted;
 
-const scripts = chosenScripts();
+const scripts = chosenScripts(mixingScript);
 const closers: Closer[] = [];
 
 afterAll(async () => {
@@ -239,13 +235,6 @@ async function startRun() {
   };
 }
 
-function chosenScripts(): readonly MixingScript[] {
-  if (script !== undefined) return [JSON.parse(script) as MixingScript];
-  if (only === undefined) return fc.sample(mixingScript, { seed: fuzzSeed, numRuns: keys });
-  return fc.sample(mixingScript, { seed: fuzzSeed, numRuns: Number(only) + 1 }).slice(-1);
-}
-
 function told(number: number, problem: string): string {
-  const again = `SEED=${fuzzSeed} TASK=${only ?? number} npm run test:hostile -- mixed-up`;
-  return `key ${number} ${problem}; ${again}; ${JSON.stringify(scripts[number])}`;
+  return `key ${number} ${problem}; ${commandFor('mixed-up', number)}; ${JSON.stringify(scripts[number])}`;
 }

@@ -1,23 +1,18 @@
-import fc from 'fast-check';
 import { fuzzSeed } from '../support/fuzz-seed';
+import { chosenScripts, commandFor, wanted } from './rogue/chosen-scripts';
 import { RogueRun, sha256, type TaskEnding } from './rogue/rogue-run';
 import { RogueService, type RogueTask } from './rogue/rogue-service';
-import { taskScript, type TaskScript } from './rogue/task-script';
+import { taskScript } from './rogue/task-script';
 import type { ReplyChange } from './rogue/wire-reply';
 
-/** How many tasks; or one alone, by its number in a run of the same seed, or by its script. */
-const TASKS = Number(process.env['TASKS'] ?? 60);
-const ONLY = process.env['TASK'];
-const SCRIPT = process.env['SCRIPT'];
-
 const QUIET_MS = 15_000;
-const SETTLE_MS = 120_000 + 200 * TASKS;
+const SETTLE_MS = 120_000 + 200 * wanted;
 const STOP_WITHIN_MS = 60_000;
 const TEST_TIMEOUT_MS = SETTLE_MS + STOP_WITHIN_MS + 180_000;
 /** A worker that holds more than this for a few hundred small tasks has no bound. */
 const MOST_MEBIBYTES = 2_500;
 
-const scripts = chosenScripts();
+const scripts = chosenScripts(taskScript);
 let run: RogueRun;
 
 beforeAll(async () => {
@@ -56,12 +51,6 @@ describe(`tasks whose every reply may be nasty (${scripts.length} of SEED=${fuzz
   );
 });
 
-function chosenScripts(): readonly TaskScript[] {
-  if (SCRIPT !== undefined) return [JSON.parse(SCRIPT) as TaskScript];
-  if (ONLY === undefined) return fc.sample(taskScript, { seed: fuzzSeed, numRuns: TASKS });
-  return fc.sample(taskScript, { seed: fuzzSeed, numRuns: Number(ONLY) + 1 }).slice(-1);
-}
-
 /** A second create is right only after one that was answered by a refusal. */
 function isCreatedTwice({ creates }: RogueTask): boolean {
   return creates.slice(0, -1).some((change) => !mayBeRefusal(change));
@@ -86,8 +75,7 @@ function lostOutputs({ task, execution, status }: TaskEnding, archived: Readonly
 }
 
 function told({ number, script }: RogueTask, problem: string): string {
-  const again = `SEED=${fuzzSeed} TASK=${ONLY ?? number} npm run test:hostile -- tasks`;
-  return `task ${number} ${problem}; ${again}; ${JSON.stringify(script).slice(0, 3_000)}`;
+  return `task ${number} ${problem}; ${commandFor('tasks', number)}; ${JSON.stringify(script).slice(0, 3_000)}`;
 }
 
 /** With TELL in the environment: how the tasks stood before they were stopped. */

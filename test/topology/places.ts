@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
+import { lastingPorts } from '../../tools/free-port';
 import { codecKeys, newCodecKey } from '../support/codec-keys';
 import { composeEnvironment } from '../unit/deployment/compose-file';
 import { internalPorts } from './temporal-cluster';
@@ -112,27 +111,19 @@ export class Places {
   }
 }
 
-/**
- * Ports that are free now and stay so while a part is away: below those that systems take for outgoing connections.
- */
-export async function lastingPorts(): Promise<Ports> {
-  const count = 9 + internalPorts.length;
-  for (let attempt = 1; ; attempt += 1) {
-    const base = 12_000 + 20 * Math.floor(Math.random() * 900);
-    const ports = Array.from({ length: count }, (_, index) => base + index);
-    if (await areFree(ports)) {
-      const [postgresql = 0, grpc = 0, http = 0, ui = 0, archive = 0, first = 0, second = 0, receiver = 0, codec = 0] =
-        ports;
-      const internal = ports.slice(9);
-      return { postgresql, grpc, http, ui, archive, health: [first, second], receiver, codec, internal };
-    }
-    if (attempt === 20) throw new Error('No free ports were found.');
-  }
-}
-
-async function areFree(ports: readonly number[]): Promise<boolean> {
-  const servers = ports.map((port) => createServer().listen(port, '127.0.0.1'));
-  const listening = await Promise.allSettled(servers.map((server) => once(server, 'listening')));
-  await Promise.all(servers.filter(({ listening: isOpen }) => isOpen).map((server) => once(server.close(), 'close')));
-  return listening.every(({ status }) => status === 'fulfilled');
+/** Ports that stay free while a part is away. */
+export async function findPorts(): Promise<Ports> {
+  const [
+    postgresql = 0,
+    grpc = 0,
+    http = 0,
+    ui = 0,
+    archive = 0,
+    first = 0,
+    second = 0,
+    receiver = 0,
+    codec = 0,
+    ...internal
+  ] = await lastingPorts(9 + internalPorts.length);
+  return { postgresql, grpc, http, ui, archive, health: [first, second], receiver, codec, internal };
 }

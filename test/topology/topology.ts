@@ -20,7 +20,7 @@ import { connectClient } from '../support/temporal-connection';
 import { temporaryFolder } from '../support/temporary-folder';
 import { composeService } from '../unit/deployment/compose-file';
 import { Part, type RunningPart } from './part';
-import { bucket, lastingPorts, Places, prefix, secondAccount } from './places';
+import { bucket, findPorts, Places, prefix, secondAccount } from './places';
 import { startPostgresql } from './postgresql';
 import { findCluster, startTemporalServer, startWebUi, type ClusterPrograms } from './temporal-cluster';
 
@@ -114,7 +114,7 @@ export class Topology implements StackUnderTest {
       });
       closers.push(() => service.stop());
       const credentials = recordCredentials(service);
-      const places = new Places(folder.path, service, await lastingPorts());
+      const places = new Places(folder.path, service, await findPorts());
       const ends: string[] = [];
       const parts = partsOf(places, programs, ends);
       for (const [name, part] of parts) {

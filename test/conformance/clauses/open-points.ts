@@ -34,7 +34,6 @@ const ofTasks: readonly OpenPoint[] = [
     section: '2.3',
     question: 'what expired_at is the end of, and how long that takes',
     decision: 'of the record and the files alike, 15 days after the end of the task',
-    needs: ['paid'],
     observe: async ({ tasks }) => {
       const { ended_at, expired_at } = dataOf((await tasks.followed()).end.detail);
       return `${(Number(parseTimestamp(expired_at)) - Number(parseTimestamp(ended_at))) / DAY_MS} days`;
@@ -50,7 +49,6 @@ const ofTasks: readonly OpenPoint[] = [
     section: '2.3',
     question: 'whether inference_cost_time stands beside cost_times, inside them, or both',
     decision: 'both: whole seconds beside, milliseconds inside',
-    needs: ['paid'],
     observe: async ({ tasks }) => {
       const detail = dataOf((await tasks.followed()).end.detail);
       const isInside = 'inference_cost_time' in fieldsOf(detail['cost_times']);
@@ -91,7 +89,6 @@ const ofTasks: readonly OpenPoint[] = [
     section: '4.1',
     question: 'the body of the answer in synchronous mode',
     decision: 'an envelope whose data is what a callback would tell',
-    needs: ['paid'],
     observe: async ({ tasks }) => {
       const answer = await tasks.synchronous();
       return isSuccess(answer) ? `an envelope, data with ${Object.keys(dataOf(answer)).sort().join(', ')}` : 'another';
@@ -103,7 +100,6 @@ const ofTasks: readonly OpenPoint[] = [
     section: '4.1',
     question: 'X-Svc-Task-Async with another value than enable',
     decision: 'no asynchronous header: the create is synchronous',
-    needs: ['paid'],
     observe: async ({ target, http, uploads }) => {
       const body = await createBody(target, uploads);
       return `HTTP ${(await http.ask('create', { body, headers: { 'X-Svc-Task-Async': 'disable' } })).status}`;
@@ -114,7 +110,6 @@ const ofTasks: readonly OpenPoint[] = [
     section: '4.4',
     question: 'the body of the answer to cancel',
     decision: 'an envelope with data null',
-    needs: ['paid'],
     observe: async ({ tasks }) => (await tasks.canceled()).first.answer.text,
     decided: '{"code":20000,"message":"Ok","status":true,"data":null}',
   },
@@ -134,6 +129,7 @@ const ofFiles: readonly OpenPoint[] = [
   {
     section: '4.6',
     question: 'another file_type than inputs',
+    needs: [],
     decision: 'refused as a bad parameter',
     observe: async ({ http }) =>
       refusal(await http.ask('token', { query: { file_name: 'a.png', file_type: 'others' } })),
@@ -166,6 +162,7 @@ const ofFiles: readonly OpenPoint[] = [
   {
     section: '4.9',
     question: 'the fields of the user metadata',
+    needs: [],
     decision: 'id and name; a client takes them as they come',
     observe: async ({ http }) => Object.keys(dataOf(await http.ask('metadata'))).join(', '),
     decided: 'id, name',
@@ -178,6 +175,7 @@ const ofFiles: readonly OpenPoint[] = [
   {
     section: '8',
     question: 'the default page_size',
+    needs: [],
     decision: '20',
     observe: async ({ http }) => quote(dataOf(await http.ask('list'))['page_size']),
     decided: '20',
@@ -185,6 +183,7 @@ const ofFiles: readonly OpenPoint[] = [
   {
     section: '8',
     question: 'the maximum page_size',
+    needs: [],
     decision: '100; more is refused',
     observe: async ({ http }) => refusal(await http.ask('list', { query: { page_size: 101 } })),
     decided: 'HTTP 400, code 20015',
@@ -192,6 +191,7 @@ const ofFiles: readonly OpenPoint[] = [
   {
     section: '8',
     question: 'limits of file type',
+    needs: [],
     decision: 'extensions of images, audio and video; others are refused at the token',
     observe: async ({ http }) =>
       refusal(await http.ask('token', { query: { file_name: 'a.txt', file_type: 'inputs' } })),
@@ -207,6 +207,7 @@ const ofRefusals: readonly OpenPoint[] = [
   {
     section: '7',
     question: 'code and status of a request without a key',
+    needs: [],
     decision: 'HTTP 401, code 20052',
     observe: async ({ http }) => refusal(await http.ask('metadata', { authorization: null })),
     decided: 'HTTP 401, code 20052',
@@ -214,6 +215,7 @@ const ofRefusals: readonly OpenPoint[] = [
   {
     section: '7',
     question: 'code and status of a request with a bad key',
+    needs: [],
     decision: 'HTTP 401, code 20093',
     observe: async ({ http }) => refusal(await http.ask('metadata', { authorization: 'Bearer not-a-key-of-anybody' })),
     decided: 'HTTP 401, code 20093',
@@ -221,6 +223,7 @@ const ofRefusals: readonly OpenPoint[] = [
   {
     section: '7',
     question: 'code and status of bad parameters',
+    needs: [],
     decision: 'HTTP 400, code 20015',
     observe: async ({ http }) => refusal(await http.ask('detail')),
     decided: 'HTTP 400, code 20015',
@@ -228,6 +231,7 @@ const ofRefusals: readonly OpenPoint[] = [
   {
     section: '7',
     question: 'code and status of an unknown requestId',
+    needs: [],
     decision: 'HTTP 404, code 30009; soon after a create a client takes it for "not visible yet"',
     observe: async ({ http }) => refusal(await http.ask('detail', { query: { requestId: UNKNOWN_ID } })),
     decided: 'HTTP 404, code 30009',
@@ -236,7 +240,6 @@ const ofRefusals: readonly OpenPoint[] = [
     section: '7',
     question: 'code and status of a cancel of a task that is not queued',
     decision: 'HTTP 409, code 30010',
-    needs: ['paid'],
     observe: async ({ tasks }) => refusal((await tasks.stoppedAfterEnd()).cancel.answer),
     decided: 'HTTP 409, code 30010',
   },
@@ -244,7 +247,6 @@ const ofRefusals: readonly OpenPoint[] = [
     section: '7',
     question: 'code and status of an interrupt of a task that is not running',
     decision: 'HTTP 409, code 30011',
-    needs: ['paid'],
     observe: async ({ tasks }) => refusal((await tasks.stoppedAfterEnd()).interrupt.answer),
     decided: 'HTTP 409, code 30011',
   },

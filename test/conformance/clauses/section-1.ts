@@ -11,7 +11,6 @@ export const section1: readonly Clause[] = inSection(
   '1',
   {
     statement: 'a task of an app, named by an integer web_app_id, takes input values and brings output files',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { end } = await tasks.followed();
       const files = await tasks.downloads();
@@ -28,7 +27,6 @@ export const section1: readonly Clause[] = inSection(
   },
   {
     statement: 'without a special header the connection stays open until the task ends, and brings its result',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { end } = await tasks.followed();
       const ranMs = costOf(end.detail, 'running_cost_time');
@@ -46,7 +44,6 @@ export const section1: readonly Clause[] = inSection(
   },
   {
     statement: 'with X-Svc-Task-Async: enable the answer is an immediate HTTP 202 with a requestId',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const created = await tasks.created();
       if (created.status !== 202 || !isAccepted(created)) return doesNotHold(describe(created));
@@ -121,6 +118,7 @@ export const section1: readonly Clause[] = inSection(
   },
   {
     statement: 'a user-metadata query exists',
+    needs: [],
     check: async ({ http }) => {
       const answer = await http.ask('metadata');
       return holdsIf(answer.status === 200, describe(answer));

@@ -61,7 +61,6 @@ export const section21: readonly Clause[] = inSection(
   })),
   {
     statement: 'the 202 of create has no envelope: it is a bare object with requestId',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const created = await tasks.created();
       if (created.status !== 202) throw new NotCheckable(`no 202 came: ${describe(created)}`);

@@ -11,7 +11,6 @@ export const section22: readonly Clause[] = inSection(
   '2.2',
   {
     statement: 'a task is identified by a request id, a UUID-like string that create returns as requestId',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const requestId = textOf(fieldsOf((await tasks.created()).json)['requestId']);
       return holdsIf(UUID_LIKE.test(requestId), `requestId is ${quote(requestId)}`);
@@ -23,7 +22,6 @@ export const section22: readonly Clause[] = inSection(
   },
   {
     statement: 'the same value is request_id in the outputs response',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { requestId, end } = await tasks.followed();
       const found = dataOf(end.outputs)['request_id'];
@@ -49,12 +47,10 @@ export const section22: readonly Clause[] = inSection(
   },
   {
     statement: 'web_app_id is required',
-    needs: ['paid'],
     check: (service) => isRefusedWithout('web_app_id', service),
   },
   {
     statement: 'input_values is required',
-    needs: ['paid'],
     check: (service) => isRefusedWithout('input_values', service),
   },
   {
@@ -71,7 +67,6 @@ export const section22: readonly Clause[] = inSection(
   },
   {
     statement: 'keys of input_values have the form <node_id>:<NodeClass>.<parameter>, and their values reach the app',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const created = await tasks.created();
       if (!isAccepted(created)) return doesNotHold(describe(created));

@@ -12,7 +12,6 @@ export const section23: readonly Clause[] = inSection(
   '2.3',
   {
     statement: 'type is a text, such as API',
-    needs: ['paid'],
     check: onEveryDetail((detail) => fieldIs(detail, 'type', 'string')),
     checkThroughClient: async ({ journeys }) => {
       const { end } = await journeys.followed();
@@ -21,7 +20,6 @@ export const section23: readonly Clause[] = inSection(
   },
   {
     statement: 'status is one of the states of section 3',
-    needs: ['paid'],
     check: onEveryDetail(({ status }) => holdsIf(STATES.includes(textOf(status)), `status is ${quote(status)}`)),
     checkThroughClient: async ({ journeys }) => {
       const { polls } = await journeys.followed();
@@ -30,7 +28,6 @@ export const section23: readonly Clause[] = inSection(
   },
   ...['created_at', 'updated_at'].map((name): Statement => ({
     statement: `${name} is a timestamp YYYY-MM-DD HH:MM:SS in UTC+8`,
-    needs: ['paid'],
     check: async (service) => {
       const { createdAtMs } = await service.tasks.followed();
       return onEveryDetail((detail) =>
@@ -45,12 +42,10 @@ export const section23: readonly Clause[] = inSection(
   })),
   {
     statement: 'executed_at, the start of execution, is absent while Queuing',
-    needs: ['paid'],
     check: onEveryDetail((detail) => (isQueuing(detail) ? fieldIs(detail, 'executed_at', 'absent') : holds)),
   },
   {
     statement: 'executed_at is a timestamp once the task runs',
-    needs: ['paid'],
     check: onEveryDetail(({ status, ...detail }) =>
       status === 'Running' || status === 'Success' ? fieldIs(detail, 'executed_at', 'timestamp') : holds,
     ),
@@ -61,7 +56,6 @@ export const section23: readonly Clause[] = inSection(
   },
   {
     statement: 'ended_at is null until the task has ended',
-    needs: ['paid'],
     check: onEveryDetail((detail) => (isOver(detail) ? holds : fieldIs(detail, 'ended_at', 'null'))),
     checkThroughClient: async ({ journeys }) => {
       const { polls } = await journeys.followed();
@@ -71,7 +65,6 @@ export const section23: readonly Clause[] = inSection(
   },
   {
     statement: 'ended_at is a timestamp in a Success response',
-    needs: ['paid'],
     check: async ({ tasks }) => fieldIs(dataOf((await tasks.followed()).end.detail), 'ended_at', 'timestamp'),
     checkThroughClient: async ({ journeys }) => {
       const { endedAt } = (await journeys.followed()).end.detail;
@@ -89,7 +82,6 @@ export const section23: readonly Clause[] = inSection(
   },
   {
     statement: 'expired_at is a timestamp after the creation',
-    needs: ['paid'],
     check: onEveryDetail((detail) =>
       allHold([
         fieldIs(detail, 'expired_at', 'timestamp'),
@@ -106,7 +98,6 @@ export const section23: readonly Clause[] = inSection(
   },
   {
     statement: 'queue_info is absent in every state but Queuing',
-    needs: ['paid'],
     check: onEveryDetail((detail) => (isQueuing(detail) ? holds : fieldIs(detail, 'queue_info', 'absent'))),
     checkThroughClient: async ({ journeys }) => {
       const { polls } = await journeys.followed();
@@ -116,7 +107,6 @@ export const section23: readonly Clause[] = inSection(
   },
   {
     statement: 'queue_info, so spelled, holds the integer queue_count while Queuing',
-    needs: ['paid'],
     check: whileQueuing((detail) =>
       allHold([
         fieldIs(detail, 'queue_info', 'object'),
@@ -132,7 +122,6 @@ export const section23: readonly Clause[] = inSection(
   },
   {
     statement: 'cost_times is an object, empty while the task is not finished',
-    needs: ['paid'],
     check: onEveryDetail((detail) =>
       allHold([
         fieldIs(detail, 'cost_times', 'object'),
@@ -150,7 +139,6 @@ export const section23: readonly Clause[] = inSection(
   },
   {
     statement: 'group_id is an integer',
-    needs: ['paid'],
     check: onEveryDetail((detail) => fieldIs(detail, 'group_id', 'integer')),
     checkThroughClient: async ({ journeys }) => {
       const { groupId } = (await journeys.followed()).end.detail;
@@ -168,7 +156,6 @@ export const section23: readonly Clause[] = inSection(
   },
   {
     statement: 'inference_cost_time beside cost_times, where it is given, is an integer of seconds',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { polls, createdAtMs } = await tasks.followed();
       const mostSeconds = (Date.now() - createdAtMs) / 1_000 + 1;
@@ -188,7 +175,6 @@ export const section23: readonly Clause[] = inSection(
   {
     statement:
       'inference_cost_time beside cost_times, where it is given, is that of cost_times once the task has ended',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { detail } = (await tasks.followed()).end;
       const seconds = dataOf(detail)['inference_cost_time'];

@@ -8,7 +8,6 @@ export const section24: readonly Clause[] = inSection(
   '2.4',
   {
     statement: 'object_url is a link to a result file that can be downloaded',
-    needs: ['paid'],
     check: async (service) => {
       const files = await service.tasks.downloads();
       return allHold([
@@ -48,7 +47,6 @@ export const section24: readonly Clause[] = inSection(
   },
   {
     statement: 'output_ext is the extension with its leading dot',
-    needs: ['paid'],
     check: onEveryOutput(({ output_ext }) =>
       holdsIf(/^\.[A-Za-z0-9]+$/.test(textOf(output_ext)), `output_ext is ${quote(output_ext)}`),
     ),
@@ -59,7 +57,6 @@ export const section24: readonly Clause[] = inSection(
   },
   {
     statement: 'cost_time is an integer of milliseconds from the start of the task to the output',
-    needs: ['paid'],
     check: async (service) => {
       const { end } = await service.tasks.followed();
       const totalMs = costOf(end.detail, 'total_cost_time');
@@ -78,7 +75,6 @@ export const section24: readonly Clause[] = inSection(
   },
   {
     statement: 'audit_status of the outputs endpoint is an integer of its table: 1 to 4',
-    needs: ['paid'],
     check: onEveryOutput(({ audit_status }) =>
       holdsIf(
         [1, 2, 3, 4].includes(Number(audit_status)) && typeof audit_status === 'number',
@@ -108,7 +104,6 @@ export const section24: readonly Clause[] = inSection(
   },
   {
     statement: 'error_type is NOT_ERROR on success',
-    needs: ['paid'],
     check: onEveryOutput(({ error_type }) => holdsIf(error_type === 'NOT_ERROR', `error_type is ${quote(error_type)}`)),
     checkThroughClient: async ({ journeys }) => {
       const { outputs } = (await journeys.followed()).end.outputs;

@@ -21,7 +21,6 @@ export const section25: readonly Clause[] = inSection(
   '2.5',
   ...inDetail.map((name): Statement => ({
     statement: `${name} is an integer of milliseconds in the detail of a finished task`,
-    needs: ['paid'],
     check: async ({ tasks }) => isCost(fieldsOf(dataOf((await tasks.followed()).end.detail)['cost_times']), name),
     checkThroughClient: async ({ journeys }) => isCost((await journeys.followed()).end.detail.costTimes, name),
   })),
@@ -35,7 +34,6 @@ export const section25: readonly Clause[] = inSection(
   },
   {
     statement: 'all values of cost_times are integers',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const costs = fieldsOf(dataOf((await tasks.followed()).end.detail)['cost_times']);
       return allHold(Object.keys(costs).map((name) => fieldIs(costs, name, 'integer')));
@@ -43,7 +41,6 @@ export const section25: readonly Clause[] = inSection(
   },
   ...(['total_cost_time', 'real_total_cost_time', 'running_cost_time'] as const).map((name): Statement => ({
     statement: `${name} is in milliseconds, by the clock of who watches the task`,
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { polls, createdAtMs, end } = await tasks.followed();
       const sinceMs = name === 'running_cost_time' ? polls.find(isRunning)?.atMs : createdAtMs;
@@ -57,7 +54,6 @@ export const section25: readonly Clause[] = inSection(
   })),
   {
     statement: 'total_cost_time is the total time of the task in milliseconds, and running_cost_time no more than that',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { detail } = (await tasks.followed()).end;
       const totalMs = costOf(detail, 'total_cost_time');

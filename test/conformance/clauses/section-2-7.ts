@@ -63,6 +63,7 @@ export const section27: readonly Clause[] = inSection(
   },
   {
     statement: 'a list has list, an array of input resources',
+    needs: [],
     check: async ({ http }) => {
       const data = dataOf(await http.ask('list'));
       return allHold([
@@ -84,6 +85,7 @@ export const section27: readonly Clause[] = inSection(
   },
   ...['total', 'current', 'page_size'].map((name): Statement => ({
     statement: `a list has ${name}, an integer`,
+    needs: [],
     check: async ({ http }) => fieldIs(dataOf(await http.ask('list')), name, 'integer'),
     checkThroughClient: async ({ client }) => {
       const { total, current, pageSize } = await client.listInputs();

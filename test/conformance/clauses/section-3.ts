@@ -8,7 +8,6 @@ export const section3: readonly Clause[] = inSection(
   '3',
   {
     statement: 'a create accepted in asynchronous or callback mode makes a task that is Queuing',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { polls } = await tasks.followed();
       return firstState(polls.map(({ status }) => status));
@@ -20,14 +19,12 @@ export const section3: readonly Clause[] = inSection(
   },
   {
     statement: 'a task moves from Queuing over Preparing and Running to Success, and never back',
-    needs: ['paid'],
     check: async ({ tasks }) => inOrder((await tasks.followed()).polls.map(({ status }) => status)),
     checkThroughClient: async ({ journeys }) =>
       inOrder((await journeys.followed()).polls.map(({ detail }) => detail.status)),
   },
   {
     statement: 'a task that has ended stays as it is',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { end } = await tasks.followed();
       const later = await tasks.statesAfterEnd();
@@ -39,7 +36,6 @@ export const section3: readonly Clause[] = inSection(
   },
   {
     statement: 'completion sets ended_at and makes outputs available',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { end } = await tasks.followed();
       return allHold([
@@ -54,7 +50,6 @@ export const section3: readonly Clause[] = inSection(
   },
   {
     statement: 'outputs is an empty array while Running',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { polls } = await tasks.followed();
       const running = polls.map(({ outputs }) => dataOf(outputs)).filter(({ status }) => status === 'Running');
@@ -77,7 +72,6 @@ export const section3: readonly Clause[] = inSection(
   },
   {
     statement: 'outputs is filled when the status is Success',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { end } = await tasks.followed();
       const { status, outputs } = dataOf(end.outputs);
@@ -108,7 +102,6 @@ export const section3: readonly Clause[] = inSection(
   },
   {
     statement: 'cancel moves a task from Queuing to Canceled',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { first } = await tasks.canceled();
       if (first.before !== 'Queuing') throw new NotCheckable(`the task was ${first.before} when it was to be canceled`);
@@ -122,7 +115,6 @@ export const section3: readonly Clause[] = inSection(
   },
   {
     statement: 'repeating cancel has no side effect',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { first, second } = await tasks.canceled();
       if (first.after !== 'Canceled') throw new NotCheckable('the task could not be canceled');
@@ -138,7 +130,6 @@ export const section3: readonly Clause[] = inSection(
   },
   {
     statement: 'a canceled task is removed from the queue',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { end } = await tasks.canceled();
       if (end.status !== 'Canceled') throw new NotCheckable('the task could not be canceled');
@@ -182,7 +173,6 @@ export const section3: readonly Clause[] = inSection(
   },
   {
     statement: 'cancel and interrupt change nothing of a task that has ended',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { interrupt, cancel } = await tasks.stoppedAfterEnd();
       return allHold([

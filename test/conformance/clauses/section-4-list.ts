@@ -8,6 +8,7 @@ export const section4List: readonly Clause[] = [
     '4.8',
     {
       statement: 'list needs no parameter',
+      needs: [],
       check: async ({ http }) => {
         const answer = await http.ask('list');
         return holdsIf(isSuccess(answer), describe(answer));
@@ -168,6 +169,7 @@ export const section4List: readonly Clause[] = [
   ),
   ...inSection('4.9', {
     statement: 'user metadata takes no parameters',
+    needs: [],
     check: async ({ http }) => {
       const answer = await http.ask('metadata');
       return holdsIf(answer.status === 200 && textOf(answer.text) !== '', describe(answer));

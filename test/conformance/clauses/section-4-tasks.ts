@@ -9,7 +9,6 @@ export const section4Tasks: readonly Clause[] = [
     '4.1',
     {
       statement: 'in asynchronous mode create answers HTTP 202 with {requestId: string}',
-      needs: ['paid'],
       check: async ({ tasks }) => {
         const created = await tasks.created();
         return allHold([
@@ -39,7 +38,6 @@ export const section4Tasks: readonly Clause[] = [
     },
     {
       statement: 'requestId is the handle for later queries',
-      needs: ['paid'],
       check: async ({ tasks }) => {
         const { polls } = await tasks.followed();
         return allHold(
@@ -52,7 +50,6 @@ export const section4Tasks: readonly Clause[] = [
     },
     {
       statement: 'in synchronous mode the connection is held until the task ends',
-      needs: ['paid'],
       check: async ({ tasks }) => {
         const answer = await tasks.synchronous();
         const { end } = await tasks.followed();
@@ -72,7 +69,6 @@ export const section4Tasks: readonly Clause[] = [
     '4.2',
     {
       statement: 'detail answers with the envelope and the fields of 2.3',
-      needs: ['paid'],
       check: async ({ tasks }) => {
         const { end } = await tasks.followed();
         const data = dataOf(end.detail);
@@ -99,7 +95,6 @@ export const section4Tasks: readonly Clause[] = [
     requiresRequestId('detail'),
     {
       statement: 'detail need not carry the async header',
-      needs: ['paid'],
       check: async ({ http, tasks }) => {
         const { requestId } = await tasks.followed();
         const bare = await http.ask('detail', { query: { requestId } });
@@ -112,7 +107,6 @@ export const section4Tasks: readonly Clause[] = [
     '4.3',
     {
       statement: 'outputs answers with request_id, status and an array of outputs',
-      needs: ['paid'],
       check: async ({ tasks }) => {
         const { polls } = await tasks.followed();
         return allHold(
@@ -135,7 +129,6 @@ export const section4Tasks: readonly Clause[] = [
     '4.4',
     {
       statement: 'cancel, a PUT of JSON without a body, answers HTTP 200',
-      needs: ['paid'],
       check: async ({ tasks }) => {
         const { before, answer } = (await tasks.canceled()).first;
         if (before !== 'Queuing') throw new NotCheckable(`the task was ${before} when it was to be canceled`);
@@ -148,7 +141,6 @@ export const section4Tasks: readonly Clause[] = [
     },
     {
       statement: 'cancel is idempotent: repeated, it answers HTTP 200 again',
-      needs: ['paid'],
       check: async ({ tasks }) => {
         const { first, second } = await tasks.canceled();
         if (first.after !== 'Canceled') throw new NotCheckable('the task could not be canceled');
@@ -194,7 +186,6 @@ export const section4Tasks: readonly Clause[] = [
 function exactName(name: 'detail' | 'outputs' | 'cancel'): Statement {
   return {
     statement: `the name of the query parameter of ${name} is case-sensitive`,
-    needs: ['paid'],
     check: async ({ http, tasks }) => {
       const { requestId } = name === 'cancel' ? await tasks.canceled() : await tasks.followed();
       for (const wrong of ['requestid', 'RequestId', 'request_id']) {
@@ -209,6 +200,7 @@ function exactName(name: 'detail' | 'outputs' | 'cancel'): Statement {
 function requiresRequestId(name: EndpointName): Statement {
   return {
     statement: `${name} requires requestId`,
+    needs: [],
     check: async ({ http }) => {
       const answer = await http.ask(name);
       return holdsIf(!isSuccess(answer) && !isAccepted(answer), `a success without it: ${describe(answer)}`);

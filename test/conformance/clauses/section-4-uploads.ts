@@ -36,6 +36,7 @@ export const section4Uploads: readonly Clause[] = [
     },
     ...['file_name', 'file_type'].map((name): Statement => ({
       statement: `token requires ${name}`,
+      needs: [],
       check: async ({ http }) => {
         const whole = { file_name: 'photo.png', file_type: 'inputs' };
         const answer = await http.ask('token', {
@@ -47,6 +48,7 @@ export const section4Uploads: readonly Clause[] = [
     })),
     ...['File_Name', 'file_Name', 'fileName'].map((wrong): Statement => ({
       statement: `token does not take ${wrong} for file_name`,
+      needs: [],
       check: async ({ http }) => {
         const answer = await http.ask('token', { query: { [wrong]: 'photo.png', file_type: 'inputs' } });
         return holdsIf(!isSuccess(answer), `a success: HTTP ${answer.status}`);

@@ -7,12 +7,12 @@ export const section8: readonly Clause[] = inSection(
   '8',
   {
     statement: 'clients use a read timeout of at least 60 seconds in synchronous mode',
+    needs: [],
     checkThroughClient: ({ defaults }) =>
       Promise.resolve(holdsIf(defaults.syncTimeoutMs >= 60_000, `it is ${defaults.syncTimeoutMs} ms`)),
   },
   {
     statement: 'a task may be polled every 1 to 3 seconds',
-    needs: ['paid'],
     check: async ({ tasks }) => {
       const { polls } = await tasks.followed();
       return allHold(polls.map(({ detail }) => holdsIf(isSuccess(detail), `a poll was refused: ${describe(detail)}`)));

@@ -9,7 +9,6 @@ export const section9: readonly Clause[] = inSection(
   '9',
   {
     statement: 'task endpoints live under /w/v1/, and not elsewhere',
-    needs: ['paid'],
     check: async (service) => {
       const { requestId } = await service.tasks.followed();
       return isOnlyUnder('detail', { requestId }, service);
@@ -17,10 +16,12 @@ export const section9: readonly Clause[] = inSection(
   },
   {
     statement: 'file endpoints live under /x/v1/, and not elsewhere',
+    needs: [],
     check: (service) => isOnlyUnder('list', {}, service),
   },
   {
     statement: 'user endpoints live under /x/v1/, and not elsewhere',
+    needs: [],
     check: async ({ http }) => {
       const [here, elsewhere] = [
         await http.ask('metadata'),

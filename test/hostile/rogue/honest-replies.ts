@@ -37,6 +37,11 @@ export function success(data: unknown): HonestReply {
   return { status: 200, body: { code: 20000, message: 'Ok', status: true, data } };
 }
 
+/** As the service writes a time: in UTC+8. */
+export function timestamp(timeMs: number): string {
+  return new Date(timeMs + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
+}
+
 const envelope = ['code', 'message', 'status', 'data'];
 const item = ['object_url', 'output_ext', 'cost_time', 'audit_status', 'error_type', 'error_msg', 'error_message'];
 const resource = ['id', 'name', 'ext', 'url'];

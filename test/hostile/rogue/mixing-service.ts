@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { endpointAt, success } from './honest-replies';
+import { endpointAt, success, timestamp } from './honest-replies';
 import type { RogueRequest } from './http-connection';
 import type { CreateAnswer, MixingScript } from './mixing-script';
 import { startRogueServer, type RogueAnswer, type RogueServer } from './rogue-server';
@@ -263,10 +263,6 @@ export class MixingService {
 function refusal(status: number, code: number, message: string, data: unknown = null): HonestReply {
   const more = typeof data === 'object' && data !== null ? data : {};
   return { status, body: { code, message, status: false, data, ...more } };
-}
-
-function timestamp(timeMs: number): string {
-  return new Date(timeMs + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 }
 
 function hash(text: string): number {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { endpointAt, success, type RogueEndpoint } from './honest-replies';
+import { endpointAt, success, type RogueEndpoint, timestamp } from './honest-replies';
 import type { RogueRequest } from './http-connection';
 import { writeJson } from './json-text';
 import { startRogueServer, type RogueAnswer, type RogueServer } from './rogue-server';
@@ -219,10 +219,6 @@ function detailOf(task: RogueTask): Record<string, unknown> {
     group_id: task.number,
     ...(status === 'Failed' && { error_message: 'the app failed' }),
   };
-}
-
-function timestamp(timeMs: number): string {
-  return new Date(timeMs + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 }
 
 function refusal(status: number, code: number, message: string): HonestReply {

@@ -68,33 +68,6 @@ describe('the app', () => {
     expect((await client.outputs(requestId)).outputs).toHaveLength(3);
   });
 
-  it('double exposure lays two uploads over each other', async () => {
-    const [output] = await run(7, {
-      '1:LoadImage.image': (await upload(3)).id,
-      '2:LoadImage.image': (await upload(5)).id,
-      '3:ImageScale.width': 90,
-      '3:ImageScale.height': 60,
-      '4:ImageBlend.blend_factor': 1,
-      '4:ImageBlend.blend_mode': 'multiply',
-    });
-    const [a, b] = [await pixelsOf(await picture(3)), await pixelsOf(await picture(5))];
-    const off = (await pixelsOf(output?.file)).map((value, index) =>
-      Math.abs(value - ((a[index] ?? 0) * (b[index] ?? 0)) / 255),
-    );
-    expect(Math.max(...off)).toBeLessThanOrEqual(1.5);
-  });
-
-  it('contrast lab takes input keys with a colon and a space in the class name', async () => {
-    const [output] = await run(9, {
-      '1:LoadImage.image': (await upload(7)).url,
-      '2:LayerColor: Levels.black_point': '51',
-      '2:LayerColor: Levels.white_point': 204,
-    });
-    const slope = 255 / (204 - 51);
-    const expected = (await step(sharp(await picture(7)).linear(slope, -slope * 51))).flop();
-    expect((await pixelsOf(output?.file)).equals(await pixelsOf(expected))).toBe(true);
-  });
-
   it('half done fails with one good output and one error', async () => {
     const outputs = await run(10, { '1:LoadImage.image': (await upload(7)).url }, 'Failed');
     expect(outputs.map((output) => output['error_type'])).toEqual(['NOT_ERROR', 'EXECUTION_ERROR']);
@@ -108,19 +81,6 @@ describe('the app', () => {
       expect(output?.['output_ext']).toBe(name.slice(-4));
       expect(output?.file.equals(film)).toBe(true);
     }
-  });
-
-  it('fails when its input is no picture', async () => {
-    const text = await client.upload('not-really.png', Buffer.from('hello'));
-    const [output] = await run(1, { '1:LoadImage.image': text.url }, 'Failed');
-    expect(output?.['error_type']).toBe('EXECUTION_ERROR');
-  });
-
-  it('takes an upright picture from a photo that was taken sideways', async () => {
-    const sideways = sharp(await picture(7)).jpeg();
-    const photo = await client.upload('photo.jpg', await sideways.withMetadata({ orientation: 6 }).toBuffer());
-    const [output] = await run(9, { '1:LoadImage.image': photo.url });
-    expect(await sharp(output?.file).metadata()).toMatchObject({ width: 60, height: 90 });
   });
 
   it.each<[string, (base: Sharp) => Sharp]>([

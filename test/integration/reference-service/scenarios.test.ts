@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import type { ReferenceService } from '../../../reference-service/start-reference-service';
 import { CallbackSink, type CallbackReply } from '../../conformance/callback-sink';
-import { putObject } from '../../conformance/storage-put';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/start-reference-service';
 import { PlainClient } from './plain-client';
@@ -27,21 +25,6 @@ afterAll(async () => {
 });
 
 const by = (scenario: string): Record<string, string> => ({ 'X-Reference-Scenario': scenario });
-
-/** A create with a scenario as plain as can be. */
-function send(scenario: string, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${service.url}/w/v1/webapp/task/openapi/create`, {
-    method: 'POST',
-    headers: {
-      ...by(scenario),
-      Authorization: `Bearer ${service.apiKey}`,
-      'Content-Type': 'application/json',
-      'X-Svc-Task-Async': 'enable',
-    },
-    body: JSON.stringify(instant),
-    ...(signal && { signal }),
-  });
-}
 
 describe('a create on command', () => {
   it.each([
@@ -73,39 +56,12 @@ describe('a create on command', () => {
     expect(answer.headers.get('retry-after')).toBe('7');
   });
 
-  it.each([
-    ['html', 'text/html'],
-    ['empty', 'application/json'],
-  ])('is answered with rubbish: %s', async (kind, contentType) => {
-    const response = await send(`rubbish;as=${kind}`);
-    expect(response.status).toBe(202);
-    expect(response.headers.get('content-type')).toContain(contentType);
-    expect(await response.text()).not.toContain('requestId');
-  });
-
-  it('stalls until its caller hangs up', async () => {
-    await expect(send('stall', AbortSignal.timeout(200))).rejects.toMatchObject({ name: 'TimeoutError' });
-    const entry = service.ledger.entries({ endpoint: 'create' }).at(-1);
-    expect([typeof entry?.requestId, entry?.status]).toEqual(['string', null]);
-  });
-
   it.each(['nonsense', 'refuse;reason=none', 'stall;ms', 'fail;color=red', 'nowhere:stall'])(
     'is refused with the unknown scenario %s',
     async (scenario) => {
       expect((await client.create(instant, by(scenario))).status).toBe(400);
     },
   );
-
-  it('has an answer, whatever the scenario', async () => {
-    const header = fc.array(fc.stringMatching(/^[a-z:;=,]{0,12}$/), { maxLength: 3 }).map((parts) => parts.join(','));
-    await fc.assert(
-      fc.asyncProperty(header, async (scenario) => {
-        const { status } = await client.ask('GET', '/x/v1/user/metadata', undefined, by(scenario));
-        expect([200, 400]).toContain(status);
-      }),
-      { numRuns: 150 },
-    );
-  });
 });
 
 describe('a rule', () => {
@@ -140,40 +96,6 @@ describe('a rule', () => {
 
     const odd = await client.createTask(5, {}, by('detail:odd-status;value=Resting'));
     expect([(await client.detail(odd)).status, (await client.detail(odd)).status]).toEqual(['Resting', 'Queuing']);
-  });
-});
-
-describe('a task on command', () => {
-  it('is held in the queue without a known place until it is released, or for a time', async () => {
-    const held = await client.createTask(5, {}, by('hold'));
-    const briefly = await client.createTask(5, {}, by('hold;ms=50'));
-    await client.waitFor(briefly, 'Success');
-
-    expect(await client.detail(held)).toMatchObject({ status: 'Queuing', queue_info: { queue_count: -1 } });
-    service.release(held);
-    await client.waitFor(held, 'Success');
-  });
-
-  it('fails, from its create on or in the middle', async () => {
-    const doomed = await client.createTask(5, {}, by('fail;message=no film'));
-    const struck = await client.createTask(5, { '2:Wait.seconds': 60 });
-    await client.waitFor(struck, 'Running');
-    service.fail(struck, 'struck by lightning');
-
-    expect(await client.waitFor(doomed, 'Failed')).toMatchObject({ error_message: 'no film' });
-    expect(await client.detail(struck)).toMatchObject({ status: 'Failed', error_message: 'struck by lightning' });
-  });
-
-  it('gives a link and credentials that have expired, once', async () => {
-    const requestId = await client.createTask(5, {}, by('outputs:expired-links'));
-    await client.waitFor(requestId, 'Success');
-    const linkStatus = async (): Promise<number> =>
-      (await fetch((await client.outputs(requestId)).outputs[0]?.object_url ?? '')).status;
-    expect([await linkStatus(), await linkStatus()]).toEqual([403, 200]);
-
-    service.scenarios.add({ endpoint: 'upload-token', scenario: { name: 'expired-credentials' } });
-    const put = async () => putObject(await client.token('a.png'), Buffer.from('x'));
-    expect([await put(), await put()]).toEqual(['refused: InvalidToken', 'stored']);
   });
 });
 

@@ -4,22 +4,11 @@ import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import type { ReferenceService } from '../../../reference-service/start-reference-service';
-import {
-  isTerminal,
-  parseCallback,
-  ServiceArgumentError,
-  ServiceClient,
-  SourceError,
-  type UploadedFile,
-  UploadError,
-} from '../../../src/service';
-import { CallbackSink } from '../../conformance/callback-sink';
+import { ServiceArgumentError, ServiceClient, SourceError, type UploadedFile, UploadError } from '../../../src/service';
 import { startService } from '../../support/start-reference-service';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const photo = join(__dirname, '../../../examples/photos/rocket.jpg');
-const instant = { webAppId: 5, inputValues: {} };
-const photoFinish = 1;
 const folder = temporaryFolder();
 
 let service: ReferenceService;
@@ -34,12 +23,6 @@ afterAll(async () => {
   await service.stop();
   folder.remove();
 });
-
-async function createdId(inputValues: Record<string, string | number>): Promise<string> {
-  const created = await client.createTask({ webAppId: photoFinish, inputValues });
-  if (created.outcome !== 'accepted') throw new Error(`the create was ${created.outcome}`);
-  return created.requestId;
-}
 
 describe('uploadFile', () => {
   it.each([
@@ -60,8 +43,8 @@ describe('uploadFile', () => {
       sha256: createHash('sha256').update(bytes).digest('hex'),
     } satisfies Partial<UploadedFile>);
     expect(sent.at(-1)).toBe(bytes.length);
-    const ended = await client.waitForTask(await createdId({ '1:LoadImage.image': uploaded.url }));
-    expect(ended).toMatchObject({ status: 'Success' });
+    const loaded = { webAppId: 1, inputValues: { '1:LoadImage.image': uploaded.url } };
+    expect((await client.createTaskSync(loaded)).task).toMatchObject({ status: 'Success' });
   });
 
   it('gives a file another name, and follows a link to it', async () => {
@@ -130,59 +113,5 @@ describe('uploadFile', () => {
     const failed = client.uploadFile(photo);
     await expect(failed).rejects.toThrow(UploadError);
     await expect(failed).rejects.toMatchObject({ code: 'CREDENTIALS_EXPIRED', isRetryable: true });
-  });
-});
-
-describe('a task through the library', () => {
-  it('is waited for, and its timestamps are moments', async () => {
-    const states: string[] = [];
-    const { url } = await client.uploadFile(photo);
-    const begunMs = Date.now();
-
-    const requestId = await createdId({ '1:LoadImage.image': url });
-    const poll = { minMs: 20, maxMs: 20 };
-    const ended = await client.waitForTask(requestId, { poll, onPoll: ({ status }) => states.push(status) });
-
-    expect(isTerminal(ended.status)).toBe(true);
-    expect(new Set(states)).toEqual(new Set(['Queuing', 'Preparing', 'Running', 'Success']));
-    const createdMs = Date.parse(ended.createdAt?.iso ?? '');
-    expect(Math.abs(createdMs - begunMs)).toBeLessThan(10_000);
-    expect(Date.parse(ended.endedAt?.iso ?? '')).toBeGreaterThanOrEqual(createdMs);
-  });
-
-  it('comes parsed from a synchronous create, a failed one, too', async () => {
-    const { task } = await client.createTaskSync(instant);
-    expect(task).toMatchObject({
-      ...{ status: 'Success', endedAt: { iso: expect.any(String) as string } },
-      outputs: [{ ext: '.png', errorType: 'NOT_ERROR', objectUrl: expect.stringMatching(/^http/) as string }],
-    });
-    service.scenarios.add({ endpoint: 'create', scenario: { name: 'fail', message: 'no ink' }, times: 1 });
-    expect((await client.createTaskSync(instant)).task).toMatchObject({
-      ...{ status: 'Failed', outputs: [{ errorType: 'EXECUTION_ERROR', errorMessage: 'no ink' }] },
-    });
-  });
-
-  it('comes in a callback that parseCallback reads', async () => {
-    const sink = new CallbackSink();
-    await sink.start(0);
-    try {
-      const inbox = sink.open(200);
-      const callback = { url: inbox.url, token: 'a-token-of-the-receiver' };
-      const created = await client.createTask(instant, { callback });
-      await inbox.waitFor(1, 60_000);
-      const [received] = inbox.received;
-      expect(received?.headers.authorization).toBe('Bearer a-token-of-the-receiver');
-      expect(parseCallback(received?.body)).toMatchObject({
-        ...(created.outcome === 'accepted' && { requestId: created.requestId }),
-        ...{ status: 'Success', endedAt: { iso: expect.any(String) as string } },
-        outputs: [{ ext: '.png', errorType: 'NOT_ERROR' }],
-      });
-    } finally {
-      await sink.stop();
-    }
-  });
-
-  it('the metadata of the user come without their envelope', async () => {
-    expect(await client.getUserMetadata()).not.toHaveProperty('status');
   });
 });

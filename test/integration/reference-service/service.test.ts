@@ -4,7 +4,6 @@ import { eventually } from '../../support/eventually';
 import { startService } from '../../support/start-reference-service';
 import { PlainClient } from './plain-client';
 
-const CREATE = '/w/v1/webapp/task/openapi/create';
 const instant = { web_app_id: 5, input_values: {} };
 
 let service: ReferenceService;
@@ -39,49 +38,6 @@ async function withService(
 }
 
 describe('a request', () => {
-  it.each([
-    ['POST', CREATE],
-    ['GET', '/w/v1/webapp/task/openapi/detail?requestId=x'],
-    ['PUT', '/w/v1/webapp/task/openapi/cancel?requestId=x'],
-    ['GET', '/x/v1/upload/token?file_name=a.png&file_type=inputs'],
-    ['POST', '/x/v1/input_resource/commit'],
-  ] as const)('to %s %s is refused without a key and with a wrong one', async (method, path) => {
-    const withoutKey = await fetch(`${service.url}${path}`, { method });
-    const wrongKey = await client.ask(method, path, undefined, { Authorization: 'Bearer key-of-account-three' });
-
-    expect([withoutKey.status, await withoutKey.json()]).toMatchObject([401, { code: 20052, status: false }]);
-    expect(wrongKey).toMatchObject({ status: 401, body: { code: 20093, status: false, data: null } });
-  });
-
-  it.each(['not a url', 'ftp://example.org/x', 'http://user:password@example.org/'])(
-    'with the callback address %s is refused',
-    async (address) => {
-      const answer = await client.ask('POST', CREATE, instant, { 'X-Svc-Task-WebHook-Url': address });
-      expect(answer).toMatchObject({ status: 400, body: { code: 20015 } });
-    },
-  );
-
-  it('that is no URL, or no JSON, is refused in an envelope', async () => {
-    expect(await client.ask('GET', '/x/v1/%zz')).toMatchObject({ status: 400, body: { code: 20015, status: false } });
-    const headers = { Authorization: `Bearer ${service.apiKey}`, 'Content-Type': 'application/json' };
-    const response = await fetch(`${service.url}${CREATE}`, { method: 'POST', headers, body: '{"web_app_id":' });
-    expect([response.status, await response.json()]).toMatchObject([400, { code: 20015 }]);
-  });
-
-  it.each([
-    ['an unknown app', { web_app_id: 999, input_values: {} }, 404, 20224],
-    ['an app id that is no integer', { web_app_id: '1', input_values: {} }, 400, 20015],
-    ['an array for input values', { web_app_id: 1, input_values: [] }, 400, 20015],
-    ['a value of another kind', { web_app_id: 5, input_values: { '2:Wait.seconds': [1] } }, 400, 20015],
-    ['a malformed key', { web_app_id: 5, input_values: { seconds: 1 } }, 400, 20015],
-    ['an unknown node', { web_app_id: 5, input_values: { '9:Wait.seconds': 1 } }, 400, 20015],
-    ['an unknown picture', { web_app_id: 1, input_values: { '1:LoadImage.image': 'x.png' } }, 400, 20015],
-  ])('for %s makes no task', async (_case, body, status, code) => {
-    const tasksBefore = service.tasks.size;
-    expect(await client.create(body)).toMatchObject({ status, body: { code, status: false } });
-    expect(service.tasks.size).toBe(tasksBefore);
-  });
-
   it('for an input link that has expired is refused, without repeating the link', async () => {
     const picture = await client.upload('a.png', Buffer.from('bytes'));
     const expired = picture.url.replace(/X-Amz-Date=\d{8}T/, 'X-Amz-Date=20200101T');

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { Agent, createServer } from 'node:http';
+import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { startS3 } from '../../../tools/s3-server';
 import type { S3Server } from '../../../tools/s3-server';
 import { isProcessAlive } from './is-process-alive';
@@ -60,13 +59,11 @@ describe('the S3 server', () => {
     return asked;
   };
 
-  const putAndGet = async (server: S3Server): Promise<string | undefined> => {
+  const put = async (server: S3Server): Promise<void> => {
     const client = new S3Client(configOf(server));
     await client.send(new CreateBucketCommand({ Bucket: 'photos' }));
     await client.send(new PutObjectCommand({ Bucket: 'photos', Key: 'a/b.txt', Body: 'whole' }));
-    const { Body } = await client.send(new GetObjectCommand({ Bucket: 'photos', Key: 'a/b.txt' }));
     client.destroy();
-    return Body?.transformToString();
   };
 
   const getAs = async (server: S3Server, accessKeyId: string): Promise<unknown> => {
@@ -78,50 +75,23 @@ describe('the S3 server', () => {
     }
   };
 
-  it('keeps objects for its root key, on two servers side by side without mixing them', async () => {
-    const [one, other] = await Promise.all([start({ iamSocket }), start({ iamSocket })]);
-    expect(await putAndGet(one)).toBe('whole');
-    await expect(getAs(other, other.rootAccessKeyId)).rejects.toThrow(/bucket does not exist/);
-    expect(one.rootSecretAccessKey).not.toBe(other.rootSecretAccessKey);
-  });
-
   it('starts at once without the IAM service, and asks it when it comes later', async () => {
     const startedAt = Date.now();
     const server = await start({ iamSocket });
     // On its own, this server would wait half a minute for the IAM service.
     expect(Date.now() - startedAt).toBeLessThan(20_000);
-    await putAndGet(server);
+    await put(server);
     await expect(getAs(server, 'SOMEBODY')).rejects.toMatchObject({ name: 'InternalError' });
     const asked = await serveIam();
     await expect(getAs(server, 'SOMEBODY')).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
     expect(asked).toContain('/private/derive-signing-key');
   });
 
-  it('takes the bucket from a host name below its virtual domain', async () => {
-    const server = await start({ iamSocket, region: 'cn-beijing' });
-    expect(server.virtualDomain).toBe(`oss-cn-beijing.localhost:${server.port}`);
-    await putAndGet(server);
-    const httpAgent = new Agent({
-      lookup: (_host, _options, found) => {
-        found(null, [{ address: '127.0.0.1', family: 4 }]);
-      },
-    });
-    const client = new S3Client({
-      ...configOf(server),
-      endpoint: `http://${server.virtualDomain}`,
-      forcePathStyle: false,
-      requestHandler: new NodeHttpHandler({ httpAgent }),
-    });
-    const { ContentLength } = await client.send(new GetObjectCommand({ Bucket: 'photos', Key: 'a/b.txt' }));
-    expect(ContentLength).toBe(5);
-    client.destroy();
-  });
-
   it('ends when it is stopped, keeps the data folder that it was given, and serves it again', async () => {
     const dataDir = join(folder, 'data');
     mkdirSync(dataDir);
     const first = await start({ iamSocket, dataDir });
-    await putAndGet(first);
+    await put(first);
     await Promise.all([first.stop(), first.stop()]);
     expect(isProcessAlive(first.pid)).toBe(false);
     const second = await start({ iamSocket, dataDir });

@@ -30,7 +30,8 @@ let report: Report;
 
 beforeAll(async () => {
   checkout.plant(Object.fromEntries(landings.map((path) => [path, 'export const landing = 1;'])));
-  for (const files of [...Object.values(breaches), legitimate]) checkout.plant(files);
+  checkout.plant(Object.fromEntries(breaches.map(([, path, code]) => [path, code])));
+  checkout.plant(legitimate);
   const args = ['--config', '.dependency-cruiser.js', '--output-type', 'json', ...codeFolders];
   report = (await checkout.run('dependency-cruiser', 'depcruise', args)) as Report;
 });
@@ -39,10 +40,7 @@ afterAll(() => {
 });
 
 describe('the rules of who may import whom', () => {
-  const planted = Object.entries(breaches).flatMap(([rule, files]) =>
-    Object.keys(files).map((path) => ({ rule, path })),
-  );
-  it.each(planted)('catch $path as $rule', ({ rule, path }) => {
+  it.each(breaches)('%s catches %s', (rule, path) => {
     expect(rulesBrokenBy(path)).toContain(rule);
   });
 
@@ -53,7 +51,7 @@ describe('the rules of who may import whom', () => {
 
   it('are each broken by a planted import, so that none is there without an effect', () => {
     const rules = report.summary.ruleSetUsed.forbidden.map(({ name }) => name);
-    expect(Object.keys(breaches).sort()).toEqual(rules.sort());
+    expect([...new Set(breaches.map(([rule]) => rule))].sort()).toEqual(rules.sort());
   });
 });
 

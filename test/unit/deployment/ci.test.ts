@@ -130,18 +130,4 @@ describe('the summary of a CI run', () => {
     expect(end[1]).toBe(1);
     expect(summarize({ tests: [0, good] }).lines).toContain('✕ browser: it was never run');
   });
-
-  it('shows at most 40 failures of at most 25 lines, without the codes of colours', () => {
-    const failureMessages = ['\u001b[31mred\u001b[39m\n'.repeat(100)];
-    const assertionResults = Array.from({ length: 60 }, (_, n) => ({
-      ...{ status: 'failed', fullName: `test ${n}`, failureMessages },
-    }));
-    const testResults = [{ name: '/wrong.test.js', status: 'failed', message: '', assertionResults }];
-    const report = JSON.stringify({ ...(JSON.parse(good) as object), numFailedTests: 60, testResults });
-    const { lines, end } = summarize({ tests: [1, report], browser: [0, good] });
-    expect(lines.filter((line) => line.startsWith('✕'))).toHaveLength(40);
-    expect(lines.filter((line) => line === '    red')).toHaveLength(1_000);
-    expect(lines).toContain('… and 20 more');
-    expect(end).toEqual(['6 passed, 60 failed', 1]);
-  });
 });

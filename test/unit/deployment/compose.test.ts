@@ -39,12 +39,6 @@ it('the compose file agrees with the compose specification', () => {
 });
 
 describe('the services of the compose file', () => {
-  it('keep the image of the demo when that of the workers is another: nothing but the checkout has one', () => {
-    const { image, build } = composeService('reference-service');
-    expect(build).toEqual({ context: '.', target: 'demo' });
-    expect(image).toBe('longhaul-demo:local');
-  });
-
   const versioned = services.filter(([name]) => name !== 'reference-service');
   it.each(versioned)('%s runs an image of one exact version', (_, { image }) => {
     const tag: Record<string, string> =

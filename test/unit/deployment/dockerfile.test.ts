@@ -65,7 +65,9 @@ describe('the Dockerfile', () => {
     expect(copied.flatMap((words) => words.slice(1, -1))).toContain('/build/LICENSE');
     const targets = argumentsOf('FROM').flatMap(([, as, name]) => (as === 'AS' ? [name] : []));
     expect(targets).toContain('demo');
-    expect(composeService('reference-service').build).toEqual({ context: '.', target: 'demo' });
+    // An image of its own, when that of the workers is another: nothing but the checkout has it.
+    const demo = { build: { context: '.', target: 'demo' }, image: 'longhaul-demo:local' };
+    expect(composeService('reference-service')).toMatchObject(demo);
     expect(composeService('worker').build).toBe('.');
   });
 

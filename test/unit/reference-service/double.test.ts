@@ -8,7 +8,6 @@ import { Ledger } from '../../../reference-service/ledger';
 import { Refusal } from '../../../reference-service/refusal';
 import { Task } from '../../../reference-service/tasks/task';
 import { TaskBook } from '../../../reference-service/tasks/task-book';
-import { WaitingLine } from '../../../reference-service/tasks/waiting-line';
 import { specifiedPace } from '../../conformance/target';
 
 describe('the settings', () => {
@@ -171,15 +170,4 @@ describe('a task', () => {
     expect([...book.all()]).toEqual([open, ended[1], ended[2]]);
     expect(() => book.get(ended[0]?.requestId ?? '', 'local')).toThrow('have expired');
   });
-});
-
-it('a waiting line keeps positions right while members join, leave and are served', () => {
-  const line = new WaitingLine<string>();
-  for (const member of ['a', 'b', 'c', 'd']) line.join(member);
-
-  expect(line.countAhead('d')).toBe(3);
-  expect([line.leave('b'), line.leave('b')]).toEqual([true, false]);
-  line.join('e');
-  expect(['a', 'b', 'c', 'd', 'e'].map((member) => line.countAhead(member))).toEqual([0, -1, 1, 2, 3]);
-  expect([line.first(), line.length]).toEqual(['a', 4]);
 });

@@ -10,8 +10,10 @@ afterAll(folder.remove);
 const newFolder = (): string => mkdtempSync(join(folder.path, 'demo-'));
 
 describe('the file with the variables of a demo', () => {
-  it('is one of its own while another demo runs, and is gone when its demo has ended', () => {
+  it('is one of its own while another demo runs, but not while a killed one left its own, and is gone when its demo has ended', () => {
     const place = newFolder();
+    // What a killed demo left; no system gives a process such a number.
+    writeFileSync(join(place, 'environment.sh'), "# of process 99999999\nexport TEMPORAL_ADDRESS='gone:1'\n");
     const first = writeEnvironment(place, { TEMPORAL_ADDRESS: 'first:1' });
     const second = writeEnvironment(place, { TEMPORAL_ADDRESS: 'second:2' });
 
@@ -23,16 +25,6 @@ describe('the file with the variables of a demo', () => {
     first.remove();
     second.remove();
     expect([first, second].map(({ path }) => existsSync(path))).toEqual([false, false]);
-  });
-
-  it('takes the place of one that a killed demo left', () => {
-    const place = newFolder();
-    // Beyond the highest number that a system gives a process.
-    writeFileSync(join(place, 'environment.sh'), "# of process 99999999\nexport TEMPORAL_ADDRESS='gone:1'\n");
-
-    const { path } = writeEnvironment(place, { TEMPORAL_ADDRESS: 'new:1' });
-    expect(basename(path)).toBe('environment.sh');
-    expect(readFileSync(path, 'utf8')).toContain("export TEMPORAL_ADDRESS='new:1'");
   });
 
   it('keeps another demo, started in that shell, from joining this one, and leaves it what this one was given', () => {
@@ -53,13 +45,6 @@ describe('the file with the variables of a demo', () => {
 });
 
 describe('the options of the demo', () => {
-  it('are read, and --help asks for the usage', () => {
-    expect(readDemoOptions(['--drill', 'archive', '--stay'])).toEqual({
-      ...{ batch: false, drill: 'archive', stay: true, once: false },
-    });
-    expect(readDemoOptions(['--help'])).toBeNull();
-  });
-
   it.each([
     [['--nonsense'], usage],
     [['nonsense'], usage],

@@ -1,17 +1,7 @@
-import { goBuildPhase, goFailure, goFailureKind } from '../../../tools/go-build-log';
+import { goFailure, goFailureKind } from '../../../tools/go-build-log';
 
-describe('what Go says while it builds', () => {
-  it('is starting, then downloading, then compiling', () => {
-    expect(goBuildPhase('')).toBe('starting');
-    expect(goBuildPhase('go: downloading example.test/a v1.0.0\ngo: downloading example.test/b v1.0.0\n')).toBe(
-      'downloading, 2 modules so far',
-    );
-    expect(
-      goBuildPhase('go: downloading example.test/a v1.0.0\ninternal/cpu\nexample.test/a/v2/sub-package\nunicode\n'),
-    ).toBe('compiling, 3 packages so far');
-  });
-
-  it('is, in a failure, only the words about the failure, shortened to the last lines', () => {
+describe('what Go says of a build that fails', () => {
+  it('is cut to the words about the failure, and to its last lines', () => {
     const log =
       'go: downloading example.test/a v1.0.0\ninternal/cpu\n# example.test/tiny\n./main.go:3:15: undefined: x\n';
     expect(goFailure(log)).toBe('# example.test/tiny\n./main.go:3:15: undefined: x');

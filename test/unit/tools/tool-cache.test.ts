@@ -1,6 +1,6 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { temporalTool, versitygwTool } from '../../../tools/go-tool';
 import { cachedToolPath, toolCacheDir } from '../../../tools/tool-cache';
 
@@ -14,24 +14,16 @@ describe('the tool cache', () => {
     expect(toolCacheDir({ XDG_CACHE_HOME: 'cache', HOME: '/home/me' })).toBe('/home/me/.cache/longhaul/tools');
   });
 
-  it('names a binary by version, pin and machine', () => {
-    const machine = `${process.platform}-${process.arch}`;
-    expect(basename(cachedToolPath(temporalTool, {}))).toMatch(
-      new RegExp(`^temporal-v1\\.8\\.2-[0-9a-f]{12}-${machine}$`),
-    );
-    expect(basename(cachedToolPath(versitygwTool, {}))).toMatch(/^versitygw-v1\.8\.0-/);
-  });
-
   it('gives a changed pin another name, so that it is built anew', () => {
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-pin-'));
     const copy = { ...versitygwTool, moduleDir: join(folder, 's3') };
     cpSync(versitygwTool.moduleDir, copy.moduleDir, { recursive: true });
     const before = cachedToolPath(copy, { LONGHAUL_TOOLS: '/tools' });
     expect(before).toBe(cachedToolPath(versitygwTool, { LONGHAUL_TOOLS: '/tools' }));
+    const machine = `${process.platform}-${process.arch}`;
+    expect(before).toMatch(new RegExp(`^/tools/versitygw-v1\\.8\\.0-[0-9a-f]{12}-${machine}$`));
     writeFileSync(join(copy.moduleDir, 'go.sum'), 'another sum\n');
-    const after = cachedToolPath(copy, { LONGHAUL_TOOLS: '/tools' });
-    expect(after).not.toBe(before);
-    expect(dirname(after)).toBe('/tools');
+    expect(cachedToolPath(copy, { LONGHAUL_TOOLS: '/tools' })).not.toBe(before);
     rmSync(folder, { recursive: true });
   });
 
