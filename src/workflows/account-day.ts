@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import {
   type AccountDayInput,
   accountDayWorkflowId,
@@ -6,7 +6,7 @@ import {
   dayRequestProblem,
   spendUpdate,
 } from '../contract/account-day';
-import { requireDecodable, unusableInput } from '../contract/input-bounds';
+import { unusableInput } from '../contract/input-bounds';
 import { isRecord } from '../core/json';
 import { errorMessage, markdownText, showValue } from '../core/text';
 import { formatMoment } from '../core/time';
@@ -15,6 +15,7 @@ import { DailyBudget, type DayState } from '../money/daily-budget';
 import { type DayView, endOfDayMs } from '../money/day-operations';
 import { formatMoney } from '../money/money';
 import { requireNoProblems } from './failures';
+import { onQuery, onUpdate } from './handlers';
 import { autoUpgrade, isHistoryLong, readStartArgument, setDetails } from './run-info';
 
 /** A day is kept so long after its end: tasks that were created on it are settled late. */
@@ -32,29 +33,20 @@ export async function accountDay(argument: AccountDayRunInput): Promise<DayView>
   const budget = new DailyBudget(continueAsNewState as DayState | undefined);
   const endMs = endOfDayMs(day);
   setDetails(() => dayDetails({ account, day }, budget.view()));
-  setHandler(
+  onUpdate(
     spendUpdate,
+    'For workers: what tasks of the account are about to cost, and did.',
     (request) => {
       const outcomes = budget.apply(request, Date.now(), endMs);
       return { outcomes, view: budget.view() };
     },
-    {
-      description: 'For workers: what tasks of the account are about to cost, and did.',
-      validator: (request?: unknown) => {
-        requireDecodable([request]);
-        const problem = dayRequestProblem(request);
-        if (problem !== undefined) throw new Error(problem);
-      },
+    (request?: unknown) => {
+      const problem = dayRequestProblem(request);
+      if (problem !== undefined) throw new Error(problem);
     },
   );
-  setHandler(
-    dayQuery,
-    (...args: readonly unknown[]) => {
-      requireDecodable(args);
-      return budget.view();
-    },
-    { description: 'What the account spent on this day, and what its running tasks are expected to cost.' },
-  );
+  const whatItAnswers = 'What the account spent on this day, and what its running tasks are expected to cost.';
+  onQuery(dayQuery, whatItAnswers, () => budget.view());
   while (Date.now() < endMs + keepMs) {
     const summary = 'until costs of this day are no longer taken in';
     if (!(await condition(() => isHistoryLong(maxEvents), endMs + keepMs - Date.now(), { summary }))) break;

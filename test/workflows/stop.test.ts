@@ -1,7 +1,6 @@
 import { cancelSignal, statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
-import { pendingCreate } from '../support/pending-create';
 import {
   executionOf,
   failureOf,
@@ -44,17 +43,6 @@ describe('Temporal’s cancellation, which stops the task', () => {
       // Whichever came first: a create that was on its way is stopped at the service, anything else never happens.
       expect(service.calls.verbs).toHaveLength(createRequests);
     });
-  });
-
-  it.concurrent('ends the wait before a create is sent again', async () => {
-    const service = new FakeService({ createOutcomes: [{ outcome: 'notSent', reason: 'ECONNREFUSED' }] });
-    const tuning = { ...fastTuning, createRetryMs: 60_000, createRetryMaxMs: 60_000 };
-    await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
-      await pendingCreate(task);
-      await task.cancel();
-      expect(await executionOf(task)).toBe('CANCELLED');
-    });
-    expect(service.calls.creates).toHaveLength(1);
   });
 });
 

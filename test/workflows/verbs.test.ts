@@ -50,38 +50,6 @@ describe.each(watchWays)('watched by %s,', (watch) => {
         expect(service.calls.archives).toHaveLength(1);
       },
     );
-
-    it.concurrent('never interrupts, either, when the service refuses it because the task just started', async () => {
-      const service = new FakeService({ script: [seen('Queuing')] });
-      service.onVerb = () => {
-        service.script = [seen('Running')];
-        return { taken: false, refused: true, words: 'The task is not queued.' };
-      };
-      await environment.withTask(service.activities, input, async (task) => {
-        await whenSeenAs(task, watch, 'Queuing');
-        await task.signal(cancelSignal);
-        await whenRequestIs(task, 'cancel', 'refused');
-        expect((await stopRequestOf(task, 'cancel')).words).toContain('The task is not queued.');
-        service.script = [seen('Success')];
-        expect(await task.result()).toMatchObject({ status: 'Success' });
-      });
-      expect(service.calls.verbs).toEqual(['cancel']);
-    });
-
-    it.concurrent('is given up after the service refused it three times while the task queues', async () => {
-      const service = new FakeService({
-        script: [seen('Queuing')],
-        onVerb: () => ({ taken: false, refused: true, words: 'No.' }),
-      });
-      await environment.withTask(service.activities, input, async (task) => {
-        await whenSeenAs(task, watch, 'Queuing');
-        await task.signal(cancelSignal);
-        await whenRequestIs(task, 'cancel', 'refused');
-        service.script = [seen('Queuing'), seen('Queuing'), seen('Success')];
-        await task.result();
-      });
-      expect(service.calls.verbs).toEqual(['cancel', 'cancel', 'cancel']);
-    });
   });
 
   describe('the signal interrupt', () => {

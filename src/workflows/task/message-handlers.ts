@@ -1,10 +1,11 @@
 import { CancellationScope, log, setHandler } from '@temporalio/workflow';
-import { requireDecodable, Undecodable } from '../../contract/input-bounds';
+import { Undecodable } from '../../contract/input-bounds';
 import {
   abandonUpdate,
   adoptUpdate,
   callbackSignal,
   cancelSignal,
+  type DecisionTaken,
   interruptSignal,
   rearchiveUpdate,
   recreateUpdate,
@@ -13,6 +14,7 @@ import {
 import { isRequestId } from '../../core/create-outcome';
 import { isRecord } from '../../core/json';
 import { messageRefused } from '../failures';
+import { onQuery, onUpdate } from '../handlers';
 import { taskStatus } from './display';
 import { askToStop, isStoppedBeforeCreate } from './stop';
 import { receiveCallback, requireAwaited, takeDecision, type TaskRun } from './task-run';
@@ -24,14 +26,7 @@ export function listen(run: TaskRun): void {
     run.state.isCancellationRequested = true;
     askToStop(run, 'stop');
   });
-  setHandler(
-    statusQuery,
-    (...args: readonly unknown[]) => {
-      requireDecodable(args);
-      return taskStatus(run);
-    },
-    { description: 'What the task is doing, and what became of each request.' },
-  );
+  onQuery(statusQuery, 'What the task is doing, and what became of each request.', () => taskStatus(run));
   setHandler(
     cancelSignal,
     () => {
@@ -56,25 +51,21 @@ export function listen(run: TaskRun): void {
     },
     { description: 'A callback arrived: the task is polled now. Only the service’s answer counts.' },
   );
-  setHandler(
+  onUpdate(
     adoptUpdate,
+    'CreateUncertain: the task exists under this request id; follow it. The argument is one object, { "requestId": "…" }, with the id as the service shows it; the service is asked about it first, and a task that another create made, or may have made, is refused without "force": true. Costs nothing more.',
     async ({ requestId, force }) => {
       await requireAdoptable(run, requestId, force === true);
       takeDecision(run, { kind: 'adopt', requestId });
       return { words: `The task ${requestId} is followed from now on.` };
     },
-    {
-      description:
-        'CreateUncertain: the task exists under this request id; follow it. The argument is one object, { "requestId": "…" }, with the id as the service shows it; the service is asked about it first, and a task that another create made, or may have made, is refused without "force": true. Costs nothing more.',
-      validator: (argument?: { requestId?: unknown } | null) => {
-        requireDecodable([argument]);
-        if (!isRequestId(argument?.requestId)) {
-          throw messageRefused(
-            'The argument of "adopt" is { "requestId": "…" }: the service’s id of the task, 1 to 200 printable characters without spaces.',
-          );
-        }
-        requireAwaited(run, 'adopt');
-      },
+    (argument?: { requestId?: unknown } | null) => {
+      if (!isRequestId(argument?.requestId)) {
+        throw messageRefused(
+          'The argument of "adopt" is { "requestId": "…" }: the service’s id of the task, 1 to 200 printable characters without spaces.',
+        );
+      }
+      requireAwaited(run, 'adopt');
     },
   );
   listenToDecisions(run);
@@ -82,45 +73,34 @@ export function listen(run: TaskRun): void {
 
 /** The updates that take no argument. */
 function listenToDecisions(run: TaskRun): void {
-  const on = (
-    update: typeof recreateUpdate,
-    kind: 'recreate' | 'abandon' | 'rearchive',
-    words: string,
-    description: string,
-  ): void => {
-    setHandler(
-      update,
-      () => {
-        takeDecision(run, { kind });
-        return { words };
-      },
-      {
-        description,
-        validator: (...args: readonly unknown[]) => {
-          requireDecodable(args);
-          requireAwaited(run, kind);
-          if (kind !== 'recreate' || !isStoppedBeforeCreate(run)) return;
-          throw messageRefused('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
-        },
-      },
-    );
-  };
-  on(
-    recreateUpdate,
-    'recreate',
-    'The task is created again. If the first create was accepted, both are paid.',
-    'CreateUncertain: create it again. May be paid twice.',
-  );
-  on(
-    abandonUpdate,
-    'abandon',
-    'The task is given up.',
-    'CreateUncertain, Archiving, ArchiveIncomplete: give up. What the service did may still be paid.',
-  );
-  on(
-    rearchiveUpdate,
-    'rearchive',
-    'What is missing is tried again now; the status tells what comes of it.',
-    'Archiving, ArchiveIncomplete: try at once to archive what is missing.',
-  );
+  for (const [update, kind, description, words] of [
+    [
+      recreateUpdate,
+      'recreate',
+      'CreateUncertain: create it again. May be paid twice.',
+      'The task is created again. If the first create was accepted, both are paid.',
+    ],
+    [
+      abandonUpdate,
+      'abandon',
+      'CreateUncertain, Archiving, ArchiveIncomplete: give up. What the service did may still be paid.',
+      'The task is given up.',
+    ],
+    [
+      rearchiveUpdate,
+      'rearchive',
+      'Archiving, ArchiveIncomplete: try at once to archive what is missing.',
+      'What is missing is tried again now; the status tells what comes of it.',
+    ],
+  ] as const) {
+    const take = (): DecisionTaken => {
+      takeDecision(run, { kind });
+      return { words };
+    };
+    onUpdate(update, description, take, () => {
+      requireAwaited(run, kind);
+      if (kind !== 'recreate' || !isStoppedBeforeCreate(run)) return;
+      throw messageRefused('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
+    });
+  }
 }

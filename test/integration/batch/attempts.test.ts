@@ -4,8 +4,7 @@ import type { ScenarioRule } from '../../../reference-service/scenarios/scenario
 import { Longhaul } from '../../../src/client/longhaul';
 import type { BatchInput } from '../../../src/contract/batch/batch-input';
 import type { BatchResult } from '../../../src/contract/batch/batch-messages';
-import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
-import { fastTuning } from '../../support/task-environment';
+import { preparedRowFile } from '../../support/prepared-row-file';
 import { TaskStack } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -30,14 +29,10 @@ beforeEach(() => {
 /** Rows by key, each with the width of its picture. */
 async function runBatch(id: string, widths: Record<string, number>, more: Partial<BatchInput>): Promise<BatchResult> {
   const { client, taskQueue } = stack;
-  const file = join(folder.path, `${id}.jsonl`);
-  const lines = Object.entries(widths).map(([key, width]) => {
-    return `${JSON.stringify({ key, inputs: { '1:EmptyImage.width': width }, tuning: fastTuning })}\n`;
+  const rowsOfFile = Object.entries(widths).map(([key, width]) => {
+    return { key, webAppId: swatch, inputs: { '1:EmptyImage.width': width } };
   });
-  writeFileSync(file, lines.join(''));
-  const options = { folder: folder.path, name: id };
-  const { rows } = await prepareRows(readRows(rowFileAt(file), { common: { webAppId: swatch } }), options);
-  if (rows === null) throw new Error('no row is good');
+  const rows = await preparedRowFile(folder.path, id, rowsOfFile);
   const batch = await new Longhaul({ client, taskQueue }).startBatch({ id, rows, ...more });
   return await batch.result();
 }

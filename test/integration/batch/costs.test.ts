@@ -1,15 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { BatchResult } from '../../../src/contract/batch/batch-messages';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { parseMoney } from '../../../src/money/money';
 import type { ReportRow } from '../../../src/archive/report/report-data';
-import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
+import { preparedRowFile } from '../../support/prepared-row-file';
 import { microsFor, swatch, writeSwatchPrice } from '../../support/swatch-costs';
-import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { PlainClient } from '../reference-service/plain-client';
@@ -40,17 +38,10 @@ async function runBatch(): Promise<BatchResult> {
   // The first ones that are created fail; the last ones run until they are stopped.
   const held = keys.slice(-tenth);
   service.scenarios.add({ endpoint: 'create', scenario: { name: 'fail', message: 'out of paint' }, times: tenth });
-  const file = join(folder.path, 'rows.jsonl');
-  const lines = keys.map((key) => {
-    const inputs = held.includes(key) ? { '2:Wait.seconds': 3_600 } : {};
-    return `${JSON.stringify({ key, inputs, tuning: fastTuning })}\n`;
+  const rowsOfFile = keys.map((key) => {
+    return { key, webAppId: swatch, inputs: held.includes(key) ? { '2:Wait.seconds': 3_600 } : {} };
   });
-  writeFileSync(file, lines.join(''));
-  const { rows } = await prepareRows(readRows(rowFileAt(file), { common: { webAppId: swatch } }), {
-    folder: folder.path,
-    name: id,
-  });
-  if (rows === null) throw new Error('no row is good');
+  const rows = await preparedRowFile(folder.path, id, rowsOfFile);
   const longhaul = new Longhaul({ client, taskQueue });
   // Half of the rows at a time: the held ones, the last of the file, start when the ones that fail are created.
   const batch = await longhaul.startBatch({ id, rows, concurrency: Math.ceil(rowCount / 2) });

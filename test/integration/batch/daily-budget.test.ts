@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { BatchHandle } from '../../../src/client/batch/batch-handle';
-import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { runCommandLine } from '../../../src/commands/program';
 import { FakeContext } from '../../support/fake-context';
 import { temporalAddress } from '../../support/temporal-connection';
 import { eventually } from '../../support/eventually';
+import { preparedRowFile } from '../../support/prepared-row-file';
 import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -43,13 +43,8 @@ function longhaul(): Longhaul {
 
 /** Starts rows of these accounts, in their order. */
 async function startRows(id: string, accounts: readonly string[], webAppId = swatch): Promise<BatchHandle> {
-  const file = join(folder.path, `${id}.jsonl`);
-  const lines = accounts.map((account, index) => {
-    return `${JSON.stringify({ key: `row-${index}`, account, inputs: {}, webAppId, tuning: fastTuning })}\n`;
-  });
-  writeFileSync(file, lines.join(''));
-  const { rows } = await prepareRows(readRows(rowFileAt(file), {}), { folder: folder.path, name: id });
-  if (rows === null) throw new Error('no row is good');
+  const rowsOfFile = accounts.map((account, index) => ({ key: `row-${index}`, account, inputs: {}, webAppId }));
+  const rows = await preparedRowFile(folder.path, id, rowsOfFile);
   return await longhaul().startBatch({ id, rows });
 }
 

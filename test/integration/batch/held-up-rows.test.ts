@@ -1,13 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { batchStatusText } from '../../../src/commands/batch/batch-status';
 import type { BatchHandle } from '../../../src/client/batch/batch-handle';
 import { Longhaul } from '../../../src/client/longhaul';
-import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
 import { metadataOf } from '../../support/evidence';
 import { fastBatchTuning } from '../../support/fake-batch';
-import { fastTuning } from '../../support/task-environment';
+import { preparedRowFile } from '../../support/prepared-row-file';
 import { TaskStack } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -29,12 +26,8 @@ async function withBatch(
   });
   try {
     prepare(stack);
-    const file = join(folder.path, `${id}.jsonl`);
-    const lines = ['a', 'b', 'c'].map((key) => `${JSON.stringify({ key, inputs: {}, tuning: fastTuning })}\n`);
-    writeFileSync(file, lines.join(''));
-    const outcomes = readRows(rowFileAt(file), { common: { webAppId: 5 } });
-    const { rows } = await prepareRows(outcomes, { folder: folder.path, name: id });
-    if (rows === null) throw new Error('no row is good');
+    const rowsOfFile = ['a', 'b', 'c'].map((key) => ({ key, webAppId: 5, inputs: {} }));
+    const rows = await preparedRowFile(folder.path, id, rowsOfFile);
     const { client, taskQueue } = stack;
     const tuning = { ...fastBatchTuning, pollEveryMs: 200 };
     await during(await new Longhaul({ client, taskQueue }).startBatch({ id, rows, tuning }), stack);

@@ -4,11 +4,10 @@ import { runCommandLine } from '../../../src/commands/program';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
 import type { TaskResult } from '../../../src/contract/task-result';
 import type { TaskView } from '../../../src/client/task/task-view';
-import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
 import { fastBatchTuning } from '../../support/fake-batch';
-import { fastTuning } from '../../support/task-environment';
+import { preparedRowFile } from '../../support/prepared-row-file';
 import { TaskStack } from '../../support/task-stack';
 import { temporalAddress } from '../../support/temporal-connection';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -36,12 +35,9 @@ async function run(...args: string[]): Promise<FakeContext> {
 /** Starts a batch of these rows, whose creates all lose their replies; returns its id once each waits for a person. */
 async function startUncertain(...keys: readonly string[]): Promise<string> {
   const id = `undecided-${randomUUID()}`;
-  const file = join(folder.path, `${id}.jsonl`);
-  writeFileSync(file, keys.map((key) => JSON.stringify({ key, inputs: {}, tuning: fastTuning })).join('\n'));
   stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' }, times: keys.length });
-  const outcomes = readRows(rowFileAt(file), { common: { webAppId: 5 } });
-  const { rows } = await prepareRows(outcomes, { folder: folder.path, name: id });
-  if (rows === null) throw new Error('no row is good');
+  const rowsOfFile = keys.map((key) => ({ key, webAppId: 5, inputs: {} }));
+  const rows = await preparedRowFile(folder.path, id, rowsOfFile);
   const { client, taskQueue } = stack;
   await new Longhaul({ client, taskQueue }).startBatch({ id, rows, tuning: fastBatchTuning });
   await eventually(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EndpointName } from '../../../reference-service/endpoint-name';
 import type { ManifestInput } from '../../../src/contract/activities';
@@ -92,13 +92,5 @@ describe('input files of rows', () => {
     const { result, counts } = await counting(() => runRows(later, files));
     expect(result.map(({ status }) => status)).toEqual(Array(10).fill('Success'));
     expect(counts).toEqual({ tokens: 1, commits: 1, creates: 10 });
-  });
-
-  it('leave records without a URL or a credential', () => {
-    const records = join(stack.archive, '.uploads/default');
-    const texts = readdirSync(records).map((name) => readFileSync(join(records, name), 'utf8'));
-    expect(texts).toHaveLength(2);
-    for (const text of texts)
-      expect(Object.keys(JSON.parse(text) as object)).toEqual(['account', 'sha256', 'resourceId', 'name', 'objectKey']);
   });
 });

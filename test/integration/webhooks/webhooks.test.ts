@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { BatchEventData, TaskEventData, WebhookEvent } from '../../../src/contract/webhook';
-import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
+import { preparedRowFile } from '../../support/prepared-row-file';
 import { fastTuning, failureOf } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -121,14 +121,10 @@ describe('a receiver of a real worker', () => {
   });
 
   it('gets the end of a batch once, and nothing of its rows', async () => {
-    const file = join(folder.path, 'two.jsonl');
-    const rows = ['a', 'b'].map((key) => ({ key, inputs: { '1:EmptyImage.width': 8 }, tuning }));
-    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-    const options = { folder: folder.path, name: 'two' };
-    const prepared = await prepareRows(readRows(rowFileAt(file), { common: { webAppId: swatch } }), options);
-    if (prepared.rows === null) throw new Error('no row is good');
+    const rowsOfFile = ['a', 'b'].map((key) => ({ key, webAppId: swatch, inputs: { '1:EmptyImage.width': 8 } }));
     const id = `two-${stack.taskQueue.slice(-8)}`;
-    const batch = await longhaul.startBatch({ id, rows: prepared.rows, webhook });
+    const rows = await preparedRowFile(folder.path, id, rowsOfFile);
+    const batch = await longhaul.startBatch({ id, rows, webhook });
     const { csv, jsonl } = await batch.result();
     const data = dataOf(await delivered(`batch:${id}`), 'batch.completed');
     expect(data).toMatchObject({ batchId: id, ending: 'completed', rows: 2, success: 2, results: { csv, jsonl } });
