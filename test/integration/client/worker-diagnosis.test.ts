@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -66,19 +65,13 @@ describe('what the doctor sees of a worker’s surroundings', () => {
   });
 
   it('says so when the clocks are far apart', async () => {
-    const server = createServer((_request, response) => {
+    const server = await startHttpServer((_request, response) => {
       response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString());
       response.end(JSON.stringify({ code: 20000, message: 'Ok', status: true, data: {} }));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const findings = await look({ LONGHAUL_SERVICE_URL: `http://127.0.0.1:${port}` });
-      expect(findings).toContainEqual(expect.objectContaining({ check: 'Clock', isOk: false }));
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    const findings = await look({ LONGHAUL_SERVICE_URL: server.url });
+    await server.close();
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'Clock', isOk: false }));
   });
 
   it('tells a receiver at the callback URL from something else, and from nothing', async () => {
