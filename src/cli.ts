@@ -9,10 +9,7 @@ const signals: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 const context: CommandContext = {
   env: process.env,
   cwd: process.cwd(),
-  // Asked for when it is needed: to touch it opens it.
-  get stdin() {
-    return process.stdin;
-  },
+  stdin: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   display: process.stderr,

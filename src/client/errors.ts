@@ -130,7 +130,8 @@ export class UnknownTaskError extends WorkflowError {
   constructor(workflowId: string, namespace: string, options?: ErrorOptions) {
     const id = batchIdOf(workflowId);
     let hint = 'See "longhaul list".';
-    if (taskKeyOf(workflowId) !== undefined) hint = 'See "longhaul list"; a row of a batch is batch:ID:KEY.';
+    if (taskKeyOf(workflowId) !== undefined)
+      hint = 'See "longhaul list"; a row of a batch is batch:ID:KEY, and a batch is in "longhaul batch list".';
     if (id !== undefined) {
       hint = `Its id is the name of its row file without the ending, unless it was given another id (--id); if one ended here before, what it left is in its archive, under batches/${id}.`;
     }

@@ -4,7 +4,7 @@ import type { TracesConfig } from '../config/traces-config';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { printableText } from '../core/text';
 import type { OpenTraces, OpenTracesOptions } from '../client/traces/open-traces';
-import type { ExitCode } from './exit-code';
+import { type ExitCode, exitCodes } from './exit-code';
 
 /** A stream that a command writes to; `columns` is the width of a terminal. */
 export interface Output {
@@ -20,7 +20,8 @@ export type FaultOrigin = 'uncaughtException' | 'unhandledRejection';
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  readonly stdin: NodeJS.ReadableStream;
+  /** Asked for when it is needed: to touch it opens it. */
+  readonly stdin: () => NodeJS.ReadableStream;
   /** Results only. */
   readonly stdout: Output;
   /** Progress, notes and failures. */
@@ -28,13 +29,13 @@ export interface CommandContext {
   /** Standard error for lines that are redrawn: the only stream to which commands write control sequences. */
   readonly display: Output & NodeJS.WritableStream;
   /** Calls back at the first Ctrl-C or `kill`, instead of ending the process; returns how to stop listening. */
-  onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void;
-  setUmask(umask: number): void;
+  readonly onInterrupt: (callback: (signal: NodeJS.Signals) => void) => () => void;
+  readonly setUmask: (umask: number) => void;
   /** Calls back for each uncaught error, instead of ending the process; returns how to stop listening. */
-  onFault(callback: (error: unknown, origin: FaultOrigin) => void): () => void;
+  readonly onFault: (callback: (error: unknown, origin: FaultOrigin) => void) => () => void;
   /** Kills the process after this time, if it still runs. */
-  endWithin(ms: number): void;
-  exitWith(code: ExitCode): void;
+  readonly endWithin: (ms: number) => void;
+  readonly exitWith: (code: ExitCode) => void;
 }
 
 /**
@@ -42,27 +43,7 @@ export interface CommandContext {
  * histories. `display` is unchanged.
  */
 export function withPrintableOutput(context: CommandContext): CommandContext {
-  return {
-    env: context.env,
-    cwd: context.cwd,
-    get stdin() {
-      return context.stdin;
-    },
-    stdout: printable(context.stdout),
-    stderr: printable(context.stderr),
-    display: context.display,
-    onInterrupt: (callback) => context.onInterrupt(callback),
-    setUmask: (umask) => {
-      context.setUmask(umask);
-    },
-    onFault: (callback) => context.onFault(callback),
-    endWithin: (ms) => {
-      context.endWithin(ms);
-    },
-    exitWith: (code) => {
-      context.exitWith(code);
-    },
-  };
+  return { ...context, stdout: printable(context.stdout), stderr: printable(context.stderr) };
 }
 
 function printable(output: Output): Output {
@@ -106,37 +87,11 @@ export async function withLonghaul<Result>(
   });
   try {
     const longhaul = await Longhaul.connect({ env: context.env, taskQueue });
-    const run = (): Promise<Result> =>
-      use(longhaul)
-        .catch((error: unknown) => withNamesake(longhaul, error))
-        .finally(() => longhaul.close());
+    const run = (): Promise<Result> => use(longhaul).finally(() => longhaul.close());
     return await (traces?.within(config.traceParent, run) ?? run());
   } finally {
     await traces?.close();
   }
-}
-
-/** Throws the error; that a task is unknown tells of the batch that has its id, and the other way round. */
-async function withNamesake(longhaul: Longhaul, error: unknown): Promise<never> {
-  const [{ UnknownTaskError }, { batchIdOf, taskKeyOf }] = await Promise.all([
-    import('../client/errors.js'),
-    import('../contract/workflow-ids.js'),
-  ]);
-  if (!(error instanceof UnknownTaskError)) throw error;
-  const key = taskKeyOf(error.workflowId);
-  const id = key ?? batchIdOf(error.workflowId);
-  if (id === undefined) throw error;
-  const namesake = key === undefined ? longhaul.task(id) : longhaul.batch(id);
-  try {
-    await namesake.isOver();
-  } catch {
-    throw error;
-  }
-  error.message +=
-    key === undefined
-      ? ` But there is a task with the key ${id}: see "longhaul status ${id}".`
-      : ` But there is a batch with the id ${id}: see "longhaul batch status ${id}".`;
-  throw error;
 }
 
 /** Opens the traces of a program; without any, nothing of OpenTelemetry is loaded. */
@@ -155,9 +110,15 @@ export function printJson({ stdout }: CommandContext, value: object): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Runs a function until Ctrl-C, which aborts its signal; `undefined` when that ended it. */
+/** Prints a result: with `--json` as its one object, else as the text for a person. */
+export function print(context: CommandContext, isJson: boolean | undefined, value: object, text: string): void {
+  if (isJson) printJson(context, value);
+  else context.stdout.write(text);
+}
+
+/** Fetches files until Ctrl-C, which aborts its signal; `undefined` when that ended it, of which the command tells then. */
 export async function untilInterrupted<Result>(
-  context: Pick<CommandContext, 'onInterrupt'>,
+  context: CommandContext,
   run: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result | undefined> {
   const interrupted = new AbortController();
@@ -167,8 +128,10 @@ export async function untilInterrupted<Result>(
   try {
     return await run(interrupted.signal);
   } catch (error) {
-    if (interrupted.signal.aborted) return undefined;
-    throw error;
+    if (!interrupted.signal.aborted) throw error;
+    context.stderr.write('Interrupted. The same command goes on: complete files are kept.\n');
+    context.exitWith(exitCodes.detached);
+    return undefined;
   } finally {
     stopListening();
   }

@@ -5,10 +5,10 @@ import { type DayView, utcDay } from '../money/day-operations';
 import { formatAmount, formatMoney, type Money } from '../money/money';
 import { printableLine } from '../core/text';
 import { formatMoment } from '../core/time';
-import type { CostGroup, CostOutcome, CostSources, CostSum } from '../archive/costs';
-import { type CommandContext, type Output, printJson, withLonghaul } from './command-context';
+import type { CostGroup, CostOutcome, CostSum } from '../archive/costs';
+import { type CommandContext, print, printJson, withLonghaul } from './command-context';
 import { sinceMs } from './reconcile-options';
-import { tableLines } from './terminal';
+import { slowLines, tableLines } from './terminal';
 
 interface CostsOptions {
   readonly by: CostGroup;
@@ -47,9 +47,12 @@ async function showCosts(context: CommandContext, { by, since, json, csv }: Cost
   // Loaded on demand: the storage would slow the start of every other command.
   const { requireUsedArchive, withArchive } = await import('./storage-access.js');
   const { readCosts, sumCosts } = await import('../archive/costs.js');
+  const write = slowLines(context.stderr);
   const { sources, tasks } = await withArchive(context, async (archive) => {
     await requireUsedArchive(archive);
-    return await readCosts(archive, progressLines(context.stderr));
+    return await readCosts(archive, ({ records, manifests, rows }) => {
+      write(() => `Read ${records} create records, ${manifests} manifests, ${rows} rows of batches …`);
+    });
   });
   const { groups: sums, total } = sumCosts(tasks(), { by, sinceMs: fromMs });
   for (const name of sources.damaged)
@@ -65,18 +68,6 @@ async function showCosts(context: CommandContext, { by, since, json, csv }: Cost
 
 const noPrices =
   'No cost is known: costs come from the prices in LONGHAUL_PRICES_FILE of the workers (docs/guides/costs.md), by which a task is priced when it ends.\n';
-
-/** Between two lines about a long reading. */
-const lineEveryMs = 10_000;
-
-function progressLines(stderr: Output): (sources: Readonly<CostSources>) => void {
-  let lastMs = Date.now();
-  return ({ records, manifests, rows }) => {
-    if (Date.now() - lastMs < lineEveryMs) return;
-    lastMs = Date.now();
-    stderr.write(`Read ${records} create records, ${manifests} manifests, ${rows} rows of batches …\n`);
-  };
-}
 
 const unknownText = 'unknown';
 
@@ -149,8 +140,7 @@ export function addBudgetCommand(program: Command, context: CommandContext): voi
     .action(async (account: string, { day, json }: BudgetOptions) => {
       await withLonghaul(context, {}, async (longhaul) => {
         const view = (await longhaul.dailyBudget(account, day)) ?? null;
-        if (json) printJson(context, { account, day, budget: view });
-        else context.stdout.write(budgetText(account, day, view));
+        print(context, json, { account, day, budget: view }, budgetText(account, day, view));
       });
     });
 }

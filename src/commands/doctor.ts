@@ -7,7 +7,7 @@ import { loadTemporalConnection, type TemporalConnection } from '../config/tempo
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { errorMessage, printableLine } from '../core/text';
-import { type CommandContext, type ConnectionOptions, printJson } from './command-context';
+import { type CommandContext, type ConnectionOptions, print } from './command-context';
 import { exitCodes } from './exit-code';
 import { taskQueueOption } from './shared-options';
 
@@ -57,10 +57,10 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       const staging = setup || config.staging === null ? [] : [await stagingSide(config.staging)];
       const temporalSide = await diagnose({ temporal, taskQueue, fix: fix || setup, setupOnly: setup });
       const findings = [...temporalSide, ...own, ...staging];
-      if (json) printJson(context, { isOk: findings.every(({ isOk }) => isOk), findings });
-      else context.stdout.write(findings.map(findingText).join(''));
+      const facts = { isOk: findings.every(({ isOk }) => isOk), findings };
+      print(context, json, facts, findings.map(findingText).join(''));
       if (!setup && !hasWorkerSettings(context.env)) context.stderr.write(notChecked);
-      if (findings.some(({ isOk }) => !isOk)) context.exitWith(exitCodes.temporalNotReady);
+      if (!facts.isOk) context.exitWith(exitCodes.temporalNotReady);
     });
 }
 

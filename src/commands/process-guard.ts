@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
-import type { OpenTracesOptions } from '../client/traces/open-traces';
+import type { OpenTraces } from '../client/traces/open-traces';
 import { ConfigError } from '../config/environment';
+import type { TracesConfig } from '../config/traces-config';
+import type { LogLevel } from '../config/values';
 import { errorCode } from '../core/text';
-import type { CommandContext } from './command-context';
+import { type CommandContext, openProgramTraces } from './command-context';
 import { exitCodes } from './exit-code';
 
 /** A worker lets a create finish for up to 60 s and forces its end after 75 s; then it has its connections to close. */
@@ -23,7 +25,7 @@ interface StartedProcess {
  * The guard of a long-running process: an uncaught error is logged without secrets, stops it gracefully, and ends it with
  * a non-zero exit code, by force if that takes too long.
  */
-export class ProcessGuard {
+class ProcessGuard {
   readonly #context: CommandContext;
   readonly #logger: Logger;
   readonly #endGuard: () => void;
@@ -60,12 +62,35 @@ export class ProcessGuard {
   }
 }
 
-/** Says once when the collector takes no spans, and once when it takes them again. */
-export function logTraces(logger: () => Logger): NonNullable<OpenTracesOptions['onChange']> {
-  return (isWorking, reason) => {
-    if (isWorking) logger().info('the collector of traces takes spans again');
-    else logger().warn({ reason }, 'the collector of traces takes no spans; they are lost until it does');
-  };
+/** What a long-running process has at hand. */
+interface ProcessParts {
+  readonly logger: Logger;
+  readonly guard: ProcessGuard;
+  readonly traces: OpenTraces | undefined;
+}
+
+/** Runs a long-running process with its log, its traces and its guard, and closes them at its end. */
+export async function runProcess(
+  context: CommandContext,
+  program: string,
+  { config, warnings }: { config: { logLevel: LogLevel; traces?: TracesConfig | null }; warnings: readonly string[] },
+  run: (parts: ProcessParts) => Promise<void>,
+): Promise<void> {
+  // Loaded on demand: no other command has a log.
+  const { createLogger } = await import('../worker/logger.js');
+  const traces = await openProgramTraces(config.traces ?? null, program, (isWorking, reason) => {
+    if (isWorking) logger.info('the collector of traces takes spans again');
+    else logger.warn({ reason }, 'the collector of traces takes no spans; they are lost until it does');
+  });
+  const logger = createLogger({ level: config.logLevel, fields: traces?.logFields });
+  for (const warning of warnings) logger.warn(warning);
+  const guard = new ProcessGuard(context, logger);
+  try {
+    await run({ logger, guard, traces });
+  } finally {
+    await traces?.close();
+    guard.end();
+  }
 }
 
 /** Throws what kept a server from listening as an error that names the variable; any other error as it is. */

@@ -8,6 +8,7 @@ import { parseJson } from '../core/json';
 import { isRequestId } from '../core/create-outcome';
 import { errorCode, errorMessage } from '../core/text';
 import type { Settlement } from '../reconcile/settle';
+import type { CommandContext } from './command-context';
 
 /**
  * The request ids of a file, or of standard input for `-`. Throws {@link InputInvalidError} with the file's name, every
@@ -15,11 +16,11 @@ import type { Settlement } from '../reconcile/settle';
  */
 export async function readRequestIds(
   file: string,
-  { cwd, stdin }: { readonly cwd: string; readonly stdin: NodeJS.ReadableStream },
+  { cwd, stdin }: Pick<CommandContext, 'cwd' | 'stdin'>,
 ): Promise<readonly string[]> {
   let content: string;
   try {
-    content = await text(file === '-' ? stdin : createReadStream(path.resolve(cwd, file)));
+    content = await text(file === '-' ? stdin() : createReadStream(path.resolve(cwd, file)));
   } catch (error) {
     const reason = errorCode(error) || errorMessage(error);
     const problem = `--from is ${JSON.stringify(file)}, which cannot be read (${reason}); give a readable file, or "-" for standard input.`;

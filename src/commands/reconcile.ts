@@ -7,7 +7,7 @@ import { findingView, reconciliationText } from '../reconcile/finding-view';
 import {
   type CommandContext,
   type ConnectionOptions,
-  printJson,
+  print,
   warnOfMissingWorkers,
   withLonghaul,
 } from './command-context';
@@ -82,8 +82,8 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
       );
     });
     const views = findings.map((finding) => findingView(finding, taskQueue));
-    if (options.json) printJson(context, { isSafe: views.length === 0, safe, findings: views });
-    else context.stdout.write(reconciliationText({ safe }, views));
+    const facts = { isSafe: views.length === 0, safe, findings: views };
+    print(context, options.json, facts, reconciliationText({ safe }, views));
     const isAnyAsked = views.length > 0 || settlements.length > 0;
     await warnOfMissingWorkers(context, [...taskQueues, ...(isAnyAsked ? [options.taskQueue] : [])]);
     if (views.length > 0) context.exitWith(exitCodes.needsPerson);

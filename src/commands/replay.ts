@@ -8,7 +8,7 @@ import { loadTemporalConnection } from '../config/temporal-connection';
 import { boundedText, printableLine } from '../core/text';
 import { redact } from '../core/redact';
 import type { ReplayedExecution } from '../replay';
-import { type CommandContext, printJson } from './command-context';
+import { type CommandContext, print } from './command-context';
 import { exitCodes } from './exit-code';
 
 interface ReplayCommandOptions {
@@ -81,8 +81,8 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
     await connection.close();
     await closeRuntime();
   }
-  if (json) printJson(context, { version: longhaulVersion, isOk: counts.failed === 0, ...counts, failures });
-  else context.stdout.write(toText(counts, failures));
+  const facts = { version: longhaulVersion, isOk: counts.failed === 0, ...counts, failures };
+  print(context, json, facts, toText(counts, failures));
   if (counts.failed > 0) context.exitWith(exitCodes.needsPerson);
 }
 

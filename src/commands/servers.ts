@@ -6,8 +6,8 @@ import { loadCodecServerConfig } from '../config/codec-keys';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import type { MetricsConfig } from '../config/values';
 import type { RunningReceiver, StartReceiverOptions } from '../receiver';
-import { type CommandContext, openProgramTraces } from './command-context';
-import { logTraces, ProcessGuard, rethrowListenError } from './process-guard';
+import type { CommandContext } from './command-context';
+import { rethrowListenError, runProcess } from './process-guard';
 
 const receiverHelp = `
 Reads LONGHAUL_CALLBACK_* and TEMPORAL_* (docs/reference/configuration.md) and
@@ -31,34 +31,24 @@ export function addReceiverCommand(program: Command, context: CommandContext): v
 }
 
 async function runReceiver(context: CommandContext): Promise<void> {
-  const { config, warnings } = loadReceiverConfig(context.env);
+  const loaded = loadReceiverConfig(context.env);
   const temporal = loadTemporalConnection(context.env);
-  // Loaded on demand: the other commands need neither server nor log.
-  const { createLogger } = await import('../worker/logger.js');
-  const { connectTemporal } = await import('../client/connect-temporal.js');
-
-  const traces = await openProgramTraces(
-    config.traces,
-    'longhaul-receiver',
-    logTraces(() => logger),
-  );
-  const logger = createLogger({ level: config.logLevel, fields: traces?.logFields });
-  for (const warning of warnings) logger.warn(warning);
-  const { metricMeter, close } = await openMeter(logger, config.metrics);
-  const guard = new ProcessGuard(context, logger);
-  try {
-    const connection = await connectTemporal(temporal);
+  await runProcess(context, 'longhaul-receiver', loaded, async ({ logger, guard, traces }) => {
+    const { config } = loaded;
+    const { connectTemporal } = await import('../client/connect-temporal.js');
+    const { metricMeter, close } = await openMeter(logger, config.metrics);
     try {
-      const options = { config, logger, metricMeter, connection, isTraced: traces !== undefined };
-      await guard.untilStopped(await startReceiver({ ...options, namespace: temporal.namespace }, temporal));
+      const connection = await connectTemporal(temporal);
+      try {
+        const options = { config, logger, metricMeter, connection, isTraced: traces !== undefined };
+        await guard.untilStopped(await startReceiver({ ...options, namespace: temporal.namespace }, temporal));
+      } finally {
+        await connection.close();
+      }
     } finally {
-      await connection.close();
+      await close();
     }
-  } finally {
-    await close();
-    await traces?.close();
-    guard.end();
-  }
+  });
 }
 
 /** Only a receiver that exports metrics loads Temporal's native runtime, which lives until `close`. */
@@ -107,14 +97,10 @@ export function addCodecServerCommand(program: Command, context: CommandContext)
 }
 
 async function runCodecServer(context: CommandContext): Promise<void> {
-  const { config, warnings } = loadCodecServerConfig(context.env);
-  const { createLogger } = await import('../worker/logger.js');
-  const { startCodecServer } = await import('../servers/codec-server.js');
-
-  const logger = createLogger({ level: config.logLevel });
-  for (const warning of warnings) logger.warn(warning);
-  const guard = new ProcessGuard(context, logger);
-  try {
+  const loaded = loadCodecServerConfig(context.env);
+  await runProcess(context, 'longhaul-codec-server', loaded, async ({ logger, guard }) => {
+    const { config } = loaded;
+    const { startCodecServer } = await import('../servers/codec-server.js');
     const server = await startCodecServer({ config, logger }).catch((error: unknown) => {
       rethrowListenError(error, `LONGHAUL_CODEC_ADDRESS is ${JSON.stringify(`${config.host}:${config.port}`)}`);
       throw error;
@@ -124,7 +110,5 @@ async function runCodecServer(context: CommandContext): Promise<void> {
     };
     await guard.untilStopped({ stopped: server.closed, shutdown });
     logger.info('codec server stopped');
-  } finally {
-    guard.end();
-  }
+  });
 }

@@ -33,6 +33,14 @@ export function wholeNumber(text: string): number {
   return /^\d{1,16}$/.test(text) ? Number(text) : NaN;
 }
 
+/** What an option counts, from 1 on. Throws {@link InputInvalidError}. */
+export function readCount(option: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
+  const count = wholeNumber(text);
+  if (count >= 1 && count <= most) return count;
+  const range = most === Number.MAX_SAFE_INTEGER ? 'on' : `to ${most}`;
+  throw new InputInvalidError([`${option} is ${JSON.stringify(text)}; give a whole number from 1 ${range}.`], 'batch');
+}
+
 /** What `run` was given as inputs, each in the order of the command line. */
 export interface InputOptions {
   readonly input?: readonly string[];

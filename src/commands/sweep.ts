@@ -7,7 +7,7 @@ import { formatDuration, formatMoment, parseDuration } from '../core/time';
 import {
   type CommandContext,
   type ConnectionOptions,
-  printJson,
+  print,
   warnOfMissingWorkers,
   withLonghaul,
 } from './command-context';
@@ -66,8 +66,7 @@ export function addSweepCommand(program: Command, context: CommandContext): void
     .action(async (options: PlanOptions) => {
       await withLonghaul(context, options, async ({ sweeps }) => {
         const status = await sweeps.status();
-        if (options.json) printJson(context, status);
-        else context.stdout.write(statusText(status));
+        print(context, options.json, status, statusText(status));
         // A sweep is listed as running from its start on, whether or not a worker takes it.
         if (status.installed !== null) await warnOfMissingWorkers(context, [options.taskQueue]);
         if (status.last !== null && isUnsafe(status.last)) context.exitWith(exitCodes.needsPerson);
@@ -85,8 +84,7 @@ export function addSweepCommand(program: Command, context: CommandContext): void
       context.stderr.write('A worker sweeps …\n');
       await warnOfMissingWorkers(context, [options.taskQueue]);
       const result = await sweeps.run(readPlan(options));
-      if (options.json) printJson(context, result);
-      else context.stdout.write(resultText(result));
+      print(context, options.json, result, resultText(result));
       if (isUnsafe(result)) context.exitWith(exitCodes.needsPerson);
     });
   });

@@ -49,6 +49,19 @@ export class TerminalLines {
   }
 }
 
+/** Between two lines of a program's log about what takes long. */
+const lineEveryMs = 10_000;
+
+/** Writes a line every ten seconds at most, the first one after so long. */
+export function slowLines(stream: Output): (line: () => string) => void {
+  let lastMs = Date.now();
+  return (line) => {
+    if (Date.now() - lastMs < lineEveryMs) return;
+    lastMs = Date.now();
+    stream.write(`${line()}\n`);
+  };
+}
+
 /** A bar with its percentage, `[█████░░░░░]  62 %`; full only once all is done. */
 export function formatBar(share: number, width: number): string {
   const bar = Format.BarFormat(Math.floor(share * width) / width, {

@@ -8,8 +8,8 @@ import { loadWorkerConfig } from '../config/worker-config';
 import { errorMessage } from '../core/text';
 import { ArchiveError } from '../storage/errors';
 import type { RunningWorker, StartWorkerOptions } from '../worker';
-import { type CommandContext, type ConnectionOptions, openProgramTraces } from './command-context';
-import { logTraces, ProcessGuard, rethrowListenError } from './process-guard';
+import type { CommandContext, ConnectionOptions } from './command-context';
+import { rethrowListenError, runProcess } from './process-guard';
 import { taskQueueOption } from './shared-options';
 
 const help = `
@@ -48,30 +48,21 @@ async function runWorker(
   env: NodeJS.ProcessEnv,
   taskQueue: string | undefined,
 ): Promise<void> {
-  const { config, warnings } = loadWorkerConfig(env);
+  const loaded = loadWorkerConfig(env);
   const temporal = loadTemporalConnection(env);
-  // Loaded on demand, here and below: the native SDK and the AWS SDK would slow the start of every other command.
-  const { createLogger } = await import('../worker/logger.js');
-  const { installRuntime } = await import('../worker/temporal-runtime.js');
-
-  const traces = await openProgramTraces(
-    config.traces,
-    'longhaul-worker',
-    logTraces(() => logger),
-  );
-  const logger = createLogger({ level: config.logLevel, fields: traces?.logFields });
-  for (const warning of warnings) logger.warn(warning);
-  installRuntime(logger, config.metrics);
-  const guard = new ProcessGuard(context, logger);
-  const connection = await connect(temporal);
-  try {
-    const { namespace } = temporal;
-    await guard.untilStopped(await start({ config, connection, namespace, logger, traces, taskQueue }, temporal));
-  } finally {
-    await connection.close();
-    await traces?.close();
-    guard.end();
-  }
+  await runProcess(context, 'longhaul-worker', loaded, async ({ logger, guard, traces }) => {
+    const { config } = loaded;
+    // Loaded on demand, here and below: the native SDK and the AWS SDK would slow the start of every other command.
+    const { installRuntime } = await import('../worker/temporal-runtime.js');
+    installRuntime(logger, config.metrics);
+    const connection = await connect(temporal);
+    try {
+      const { namespace } = temporal;
+      await guard.untilStopped(await start({ config, connection, namespace, logger, traces, taskQueue }, temporal));
+    } finally {
+      await connection.close();
+    }
+  });
 }
 
 /** Throws `TemporalUnreachableError` with the address. */

@@ -38,7 +38,8 @@ export async function spoolFile(content: Readable, folder?: string, options?: Wr
     file = await (folder === undefined ? openAlone() : openNameless(folder));
     return { file, ...(await writeContent(content, file, options)) };
   } catch (error) {
-    await file?.close();
+    // The first failure is the one to tell.
+    await file?.close().catch(() => undefined);
     options?.signal?.throwIfAborted();
     throw error instanceof ContentError ? error.cause : new SpoolError(error, folder);
   }

@@ -80,8 +80,6 @@ describe('a task that cannot be run ends before anything is paid, with what is w
       () => ['1', '-i', photo('https://pictures.example/cat.png?X-Amz-Signature=c0ffee5ecret')],
       ['1:LoadImage.image', 'X-Amz-Signature'],
     ],
-    ['a malformed input', 2, () => ['1', '-i', 'ImageScale=5'], ['"ImageScale"']],
-    ['an unknown option', 2, () => ['1', '--colour', 'red'], ['--colour']],
     [
       'an unknown account',
       2,
@@ -116,13 +114,6 @@ describe('a task that cannot be run ends before anything is paid, with what is w
     const said = words.map((word) => (typeof word === 'string' ? word : word()));
     await expectRefusal(run(...args()), exitCode, said);
   });
-
-  it.concurrent('as one JSON object, too', async () => {
-    const { exitCode, stdout } = await run('1', '-i', 'ImageScale=5', '--json');
-    const problems = [expect.stringContaining('"ImageScale"') as string];
-    expect(exitCode).toBe(2);
-    expect(JSON.parse(stdout)).toMatchObject({ error: { type: 'InputInvalidError', exitCode: 2, problems } });
-  });
 });
 
 describe('what is away for a while is waited for, and the status says so:', () => {
@@ -150,17 +141,6 @@ describe('what is away for a while is waited for, and the status says so:', () =
     expect(await stack.run('status', key, '--follow')).toMatchObject({ exitCode: 0 });
     expect(paidCreates()).toBe(before + 1);
   });
-});
-
-it('the same key with another input is refused, and the task of that key is left alone', async () => {
-  const key = randomUUID();
-  expect(await run('5', '--key', key, '--json')).toMatchObject({ exitCode: 0 });
-  await expectRefusal(run('5', '--key', key, '-i', '2:Wait.seconds=1'), 2, [
-    `"${key}"`,
-    `task:${key}`,
-    'another input',
-  ]);
-  expect(await run('5', '--key', key, '--json')).toMatchObject({ exitCode: 0 });
 });
 
 describe('a program does not start', () => {

@@ -55,7 +55,7 @@ const controlOrText = new RegExp(`(${escape}(?:\\[\\??(\\d*)([A-Za-z])|[78]))|\\
 export class FakeContext implements CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd = '/home/ada';
-  stdin: NodeJS.ReadableStream = Readable.from([]);
+  readonly stdin = (): NodeJS.ReadableStream => Readable.from([]);
   readonly stdout = new FakeStream();
   readonly stderr: FakeStream;
   readonly display: FakeStream;
@@ -69,28 +69,21 @@ export class FakeContext implements CommandContext {
     this.display = this.stderr;
   }
 
-  onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
+  readonly onInterrupt = (callback: (signal: NodeJS.Signals) => void): (() => void) => {
     this.#interrupt = callback;
     return () => {
       this.#interrupt = undefined;
     };
-  }
-
-  setUmask(umask: number): void {
+  };
+  readonly setUmask = (umask: number): void => {
     this.umask = umask;
-  }
-
-  onFault(): () => void {
-    return () => undefined;
-  }
-
-  endWithin(): void {
-    // A fake process ends with its test.
-  }
-
-  exitWith(code: number): void {
+  };
+  readonly onFault = (): (() => void) => () => undefined;
+  // A fake process ends with its test.
+  readonly endWithin = (): void => undefined;
+  readonly exitWith = (code: number): void => {
     this.exitCode = code;
-  }
+  };
 
   /** Ctrl-C; false when no command listens. */
   pressCtrlC(): boolean {

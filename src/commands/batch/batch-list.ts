@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
-import { InputInvalidError, LonghaulError } from '../../client/errors';
+import { LonghaulError } from '../../client/errors';
 import type { ListedBatch } from '../../client/batch/list-batches';
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
 import { isCutOff } from '../../contract/task-advice';
 import { ConfigError } from '../../config/environment';
 import { formatCount, printableLine } from '../../core/text';
 import { wallClock } from '../../core/time';
-import { type CommandContext, printJson, withLonghaul } from '../command-context';
-import { wholeNumber } from '../shared-options';
+import { type CommandContext, print, withLonghaul } from '../command-context';
+import { readCount } from '../shared-options';
 import { formatClock, tableLines } from '../terminal';
 import { endingWord } from './batch-report';
 
@@ -40,10 +40,7 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul batch list --running\n')
     .action(async ({ running, limit, json }: ListOptions) => {
-      const count = wholeNumber(limit);
-      if (!Number.isSafeInteger(count) || count < 1) {
-        throw new InputInvalidError([`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`], 'batch');
-      }
+      const count = readCount('--limit', limit);
       await withLonghaul(context, {}, async (longhaul) => {
         const withCounts = async (batch: ListedBatch): Promise<ShownBatch> => {
           return { ...batch, ...(await readCounts(longhaul.batch(batch.batchId), batch)) };
@@ -51,8 +48,7 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
         const listed = Readable.from(longhaul.listBatches({ running, limit: count }));
         const shown = listed.map(withCounts, { concurrency: asksAtOnce });
         const batches = (await shown.toArray()) as readonly ShownBatch[];
-        if (json) printJson(context, { batches });
-        else context.stdout.write(listText(batches, Date.now()));
+        print(context, json, { batches }, listText(batches, Date.now()));
       });
     });
 }

@@ -9,7 +9,7 @@ import { mostFrequent } from '../../core/batch/batch-pace';
 import { type RowPlace, shownKey } from '../../core/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../core/text';
 import { formatMoney, type Money } from '../../money/money';
-import { type CommandContext, pageFile, printJson, withLonghaul } from '../command-context';
+import { type CommandContext, pageFile, print, printJson, withLonghaul } from '../command-context';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
 import { batchIdArgument } from './batch-settings';
@@ -260,10 +260,6 @@ async function writeReportPage(context: CommandContext, batchId: string, html: s
       ...(await pageFile(context, html)),
     }),
   );
-  if (json) {
-    printJson(context, page);
-    return;
-  }
   const { path: file, bytes, rows, withoutLink } = page;
   const lines = [`${file}  (${formatCountOf(rows, 'row')}, ${formatBytes(bytes)})`];
   if (withoutLink > 0) {
@@ -272,7 +268,7 @@ async function writeReportPage(context: CommandContext, batchId: string, html: s
       '  report.html beside results.csv leads to all.',
     );
   }
-  context.stdout.write(`${lines.map(printableLine).join('\n')}\n`);
+  print(context, json, page, `${lines.map(printableLine).join('\n')}\n`);
 }
 
 /** `--csv FILE`: the table of all rows, with the columns of the row file. */
@@ -281,6 +277,5 @@ async function writeReportTable(context: CommandContext, batchId: string, csv: s
   const { writeBatchTable } = await import('../../archive/batch-table.js');
   const file = path.resolve(context.cwd, csv);
   const table = await withArchive(context, async (archive) => await writeBatchTable(archive, batchId, file));
-  if (json) printJson(context, table);
-  else context.stdout.write(`${printableLine(`${table.path}  (${formatBytes(table.bytes)})`)}\n`);
+  print(context, json, table, `${printableLine(`${table.path}  (${formatBytes(table.bytes)})`)}\n`);
 }

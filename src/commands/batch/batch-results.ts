@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { formatRowPlace } from '../../core/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, printableLine, showValue } from '../../core/text';
 import type { FetchCount, FetchedBatch } from '../../archive/fetch-batch';
-import { type CommandContext, type Output, printJson, untilInterrupted } from '../command-context';
+import { type CommandContext, type Output, print, untilInterrupted } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { repeatable } from '../shared-options';
-import { fit, TerminalLines } from '../terminal';
+import { fit, slowLines, TerminalLines } from '../terminal';
 import { batchIdArgument } from './batch-settings';
 
 interface ResultsOptions {
@@ -60,36 +60,34 @@ async function fetchResults(context: CommandContext, id: string, options: Result
     const destination = new Destination(path.resolve(context.cwd, output));
     const progress = openRowProgress(context.display);
     const fetched = await untilInterrupted(context, (signal) =>
-      fetchBatch(archive, results, { destination, partial, gone, signal, onProgress: progress.show, keys }),
-    ).finally(progress.stop);
-    if (fetched === undefined) {
-      context.stderr.write('Interrupted. The same command goes on: complete files are kept.\n');
-      context.exitWith(exitCodes.detached);
-      return;
-    }
-    if (json) printJson(context, { batchId: id, folder: destination.path, ...fetched });
-    else context.stdout.write(resultsText(destination.path, fetched));
+      fetchBatch(archive, results, { destination, partial, gone, signal, onProgress: progress.show, keys }).finally(
+        progress.stop,
+      ),
+    );
+    if (fetched === undefined) return;
+    const { path: place } = destination;
+    print(context, json, { batchId: id, folder: place, ...fetched }, resultsText(place, fetched));
     if (fetched.failed > 0) context.exitWith(exitCodes.failed);
     else if (fetched.unknownKeys.length > 0) context.exitWith(exitCodes.badInput);
   });
 }
 
-/** Between two lines where there is no terminal. */
-const lineEveryMs = 10_000;
-
 function openRowProgress(stream: Output & NodeJS.WritableStream): {
   readonly show: (count: Readonly<FetchCount>) => void;
   readonly stop: () => void;
 } {
-  const lines = stream.isTTY === true ? new TerminalLines(stream, Date.now) : null;
-  let lastMs = Date.now();
+  if (stream.isTTY === true) {
+    const lines = new TerminalLines(stream, Date.now);
+    const show = (count: Readonly<FetchCount>): void => {
+      lines.show([() => countLine(count)]);
+    };
+    return { show, stop: lines.stop.bind(lines) };
+  }
+  const write = slowLines(stream);
   const show = (count: Readonly<FetchCount>): void => {
-    lines?.show([() => countLine(count)]);
-    if (lines !== null || Date.now() - lastMs < lineEveryMs) return;
-    lastMs = Date.now();
-    stream.write(`${countLine(count)}\n`);
+    write(() => countLine(count));
   };
-  return { show, stop: () => lines?.stop() };
+  return { show, stop: () => undefined };
 }
 
 function countLine({ rows, failed, files, bytes, kept }: Readonly<FetchCount>): string {

@@ -10,11 +10,11 @@ import {
   type ConnectionOptions,
   type Output,
   untilStarted,
+  warnOfMissingWorkers,
   withLonghaul,
 } from '../command-context';
 import { exitCodes } from '../exit-code';
-import { warnOfMissingWorkers } from '../command-context';
-import { taskQueueOption, wholeNumber } from '../shared-options';
+import { readCount, taskQueueOption } from '../shared-options';
 import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
 import {
   addRowFileOptions,
@@ -108,7 +108,7 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
 async function runBatch(context: CommandContext, file: string, options: BatchRunOptions): Promise<void> {
   const { dryRun = false, skipBad = false, json: isJson = false } = options;
   const settings = readBatchSettings(file, options);
-  const first = checkedFirst(options.first);
+  const first = options.first === undefined ? undefined : readCount('--first', options.first);
   const { id, concurrency = defaultConcurrency } = settings.input;
   const { toRead, problems } = await openRows(context, file, options, id);
   const emit = createEventEmitter(context.stdout, isJson);
@@ -230,11 +230,4 @@ async function openRows(
   const toRead = { file: reader.file, options: rowOptions };
   await checkRowOptions(toRead, options);
   return { toRead, problems: problems === null ? null : { file: problems, form: () => reader.form } };
-}
-
-function checkedFirst(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const rows = wholeNumber(text);
-  if (Number.isSafeInteger(rows) && rows >= 1) return rows;
-  throw new InputInvalidError([`--first is ${JSON.stringify(text)}; give a whole number from 1.`], 'batch');
 }

@@ -3,12 +3,12 @@ import { Argument } from 'commander';
 import { defaultNames } from '../../client/batch/batch-settings';
 import { InputInvalidError } from '../../client/errors';
 import type { BatchInput } from '../../contract/batch/batch-input';
-import { isAttempts, isConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
+import { maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
 import { parseBatchInput } from '../../contract/batch/parse-batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { givenKey } from '../../rows';
 import { showValue } from '../../core/text';
-import { wholeNumber } from '../shared-options';
+import { readCount } from '../shared-options';
 
 /** The options of the batch itself, without those of its rows. */
 export interface BatchSettingOptions {
@@ -41,15 +41,17 @@ const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0,
  * Throws {@link InputInvalidError} with every problem.
  */
 export function readBatchSettings(file: string, options: BatchSettingOptions): BatchSettings {
+  const countOf = (option: string, text: string | undefined, most: number): number | undefined =>
+    text === undefined ? undefined : readCount(option, text, most);
   const { archive, names, watch, budget, webhook, retryFailed, allowChanged, allowNew } = options;
   const input = {
     id: options.id === undefined ? idOfFile(file) : checkedBatchId(options.id),
     source: file,
-    concurrency: checkedNumber('--concurrency', options.concurrency, isConcurrency, maxConcurrency),
+    concurrency: countOf('--concurrency', options.concurrency, maxConcurrency),
     archive,
     names,
     watch,
-    attempts: checkedNumber('--attempts', options.attempts, isAttempts, maxAttempts),
+    attempts: countOf('--attempts', options.attempts, maxAttempts),
     budget,
     webhook,
     retryFailed,
@@ -62,19 +64,6 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
     throw new InputInvalidError(named, 'batch');
   }
   return { input, outputs: `${plan.defaults.archive}/${names ?? defaultNames}` };
-}
-
-function checkedNumber(
-  option: string,
-  text: string | undefined,
-  isValid: (value: number) => boolean,
-  max: number,
-): number | undefined {
-  if (text === undefined) return undefined;
-  const number = wholeNumber(text);
-  if (isValid(number)) return number;
-  const problem = `${option} is ${JSON.stringify(text)}; give a whole number from 1 to ${max}.`;
-  throw new InputInvalidError([problem], 'batch');
 }
 
 /** The results of a batch, which open beside its row file and have its columns, too. */
@@ -94,20 +83,16 @@ export function idOfFile(rowFile: string): string {
 }
 
 /** The id of a batch named by `ID` or `batch:ID`. Throws {@link InputInvalidError} when it can be none. */
-function checkedBatchId(text: string, more = ''): string {
+function checkedBatchId(text: string, remedy = ''): string {
   const id = batchIdOf(text) ?? text;
   if (isTaskKey(id)) return id;
-  const problem = `The batch id ${JSON.stringify(text)} cannot be one; give 1 to 80 letters, digits, dots, underscores or hyphens.${more}`;
+  const problem = `The batch id ${JSON.stringify(text)} cannot be one; give 1 to 80 letters, digits, dots, underscores or hyphens.${remedy}`;
   throw new InputInvalidError([problem], 'batch');
 }
 
 /** The argument by which commands name a batch; checked before Temporal is asked. */
 export function batchIdArgument(): Argument {
-  // A person may have given its row file.
-  const parse = (text: string): string => {
-    const { key } = givenKey(path.parse(text).name);
-    const ofFile = isTaskKey(key) ? ` The batch of a row file of this name is "${key}" unless --id gave another;` : '';
-    return checkedBatchId(text, `${ofFile} "longhaul batch list" has the ids.`);
-  };
-  return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser(parse);
+  return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser((text) =>
+    checkedBatchId(text, ' "longhaul batch list" has the ids.'),
+  );
 }

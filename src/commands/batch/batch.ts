@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError, LonghaulError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
-import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
+import { budgetRemedy, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
 import { formatCount, printableLine } from '../../core/text';
-import { type CommandContext, printJson, withLonghaul } from '../command-context';
-import { detachedAnyway, wholeNumber } from '../shared-options';
+import { type CommandContext, print, withLonghaul } from '../command-context';
+import { detachedAnyway, readCount } from '../shared-options';
 import { addBatchListCommand } from './batch-list';
 import { addBatchReportCommand } from './batch-report';
 import { addBatchResultsCommand } from './batch-results';
@@ -84,10 +84,8 @@ const verbs: readonly BatchVerb[] = [
     more: ' 50',
     argument: ['<rows>', `1 to ${maxConcurrency}`],
     prepare: (text) => {
-      const rows = wholeNumber(text);
-      if (isConcurrency(rows)) return (batch) => batch.setConcurrency(rows);
-      const problem = `The number of rows is ${JSON.stringify(text)}; give a whole number from 1 to ${maxConcurrency}.`;
-      throw new InputInvalidError([problem], 'batch');
+      const rows = readCount('The number of rows', text, maxConcurrency);
+      return (batch) => batch.setConcurrency(rows);
     },
   },
   {
@@ -120,8 +118,8 @@ function addBatchVerb(program: Command, context: CommandContext, one: BatchVerb)
     await withLonghaul(context, {}, async (longhaul) => {
       const batch = longhaul.batch(id);
       const words = await ask(batch);
-      if (json) printJson(context, { workflowId: batch.workflowId, words });
-      else context.stdout.write(`${batch.workflowId}: ${printableLine(words)}\n`);
+      const { workflowId } = batch;
+      print(context, json, { workflowId, words }, `${workflowId}: ${printableLine(words)}\n`);
     });
   });
 }

@@ -26,18 +26,26 @@ export async function readKnownFigures(
   // The AWS SDK takes half a second to load, and nothing else of this command needs it.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
   const { readFigures } = await import('../../archive/archive-reader.js');
-  const late = new AbortController();
   try {
-    const reading = readFigures(openArchive(place), apps, late.signal);
-    reading.catch(() => undefined);
-    const known = await Promise.race([reading, delay(withinMs, undefined, { signal: late.signal })]);
+    const known = await inTime(withinMs, (signal) => readFigures(openArchive(place), apps, signal));
     return known ?? { unknown: 'the archive did not answer in time' };
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     return { unknown: `the archive cannot be read here (${error.message})` };
-  } finally {
-    late.abort();
   }
+}
+
+/** What is read; undefined when that takes longer, and its signal then says to ask no further. */
+export async function inTime<Result>(
+  withinMs: number,
+  read: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | undefined> {
+  const late = new AbortController();
+  const reading = read(late.signal);
+  reading.catch(() => undefined);
+  return await Promise.race([reading, delay(withinMs, undefined, { signal: late.signal })]).finally(() => {
+    late.abort();
+  });
 }
 
 /** Estimates rows by these figures of earlier ones. */

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError, UnknownTaskError } from '../../client/errors';
 import { findArchivePlace, loadStagingOf } from '../../config/client-config';
 import { ConfigError, readText } from '../../config/environment';
@@ -14,6 +13,7 @@ import { ResultsError } from '../../archive/errors';
 import { isToStart, type PreparedRow, RecordComparison, type RefusedRows, refusalWords, stageInputs } from '../../rows';
 import { ArchiveError } from '../../storage/errors';
 import { type CommandContext, withLonghaul } from '../command-context';
+import { inTime } from './file-estimate';
 
 /** A check is not held up for longer. */
 const answerWithinMs = 15_000;
@@ -76,13 +76,7 @@ export class RecordLookup {
     input: RowChoice & { readonly id: string },
     withinMs = answerWithinMs,
   ): Promise<RecordLookup> {
-    const late = new AbortController();
-    const asking = readKnown(context, input.id, late.signal);
-    asking.catch(() => undefined);
-    const inTime = delay(withinMs, undefined, { signal: late.signal });
-    const known = await Promise.race([asking, inTime]).finally(() => {
-      late.abort();
-    });
+    const known = await inTime(withinMs, (signal) => readKnown(context, input.id, signal));
     const digestOf = await digestReader(context.env);
     return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, input, digestOf);
   }

@@ -11,7 +11,7 @@ import type { ArchivedTask, FileProgress } from '../../archive/archived-task';
 import type { KeptFile } from '../../archive/destination';
 import { ResultsError } from '../../archive/errors';
 import type { Archive } from '../../storage/archive/archive';
-import { type CommandContext, type Output, printJson, untilInterrupted, withLonghaul } from '../command-context';
+import { type CommandContext, type Output, print, untilInterrupted, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { explainFailure } from '../explained-failure';
 import { idArgument } from '../shared-options';
@@ -61,19 +61,14 @@ async function download(context: CommandContext, id: string, options: DownloadOp
     const destination = new Destination(path.resolve(context.cwd, output));
     const progress = openFileProgress(context.display);
     const files = await untilInterrupted(context, (signal) =>
-      fetchTask(archive, task, { destination, folder: '', atOnce: 4, signal, ...progress }),
-    ).finally(progress.stop);
-    if (files === undefined) {
-      context.stderr.write('Interrupted. The same command goes on: complete files are kept.\n');
-      context.exitWith(exitCodes.detached);
-      return;
-    }
+      fetchTask(archive, task, { destination, folder: '', atOnce: 4, signal, ...progress }).finally(progress.stop),
+    );
+    if (files === undefined) return;
     const { missing, failed } = countOutputs(task);
     const { requestId } = task.manifest;
     const why = failure === null ? null : { type: failure.failureType, message: failure.message };
     const facts = { requestId, folder: destination.path, files, missing, failedOutputs: failed, failure: why };
-    if (json) printJson(context, facts);
-    else context.stdout.write(downloadText(destination.path, files, { missing, failed }));
+    print(context, json, facts, downloadText(destination.path, files, { missing, failed }));
     if (failure !== null) {
       const { exitCode, message } = explainFailure(failure);
       context.stderr.write(`${printableLine(message)}\n`);

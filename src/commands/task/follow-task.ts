@@ -9,6 +9,7 @@ import {
   type CommandContext,
   type ConnectionOptions,
   type Output,
+  print,
   printJson,
   untilStarted,
   warnOfMissingWorkers,
@@ -41,8 +42,7 @@ export async function startAndFollow(
   }
   // One that follows it is told by the task's own view.
   if (origin === 'started') await warnOfMissingWorkers(context, [taskQueue]);
-  if (json) printJson(context, { workflowId, origin, url });
-  else context.stdout.write(`${workflowId}\n`);
+  print(context, json, { workflowId, origin, url }, `${workflowId}\n`);
 }
 
 /** Follows a task to its end, prints the result, and sets the exit code; says how to go on when it has not ended. */
@@ -51,8 +51,7 @@ export async function followToTheEnd(context: CommandContext, task: TaskHandle, 
   switch (followed.kind) {
     case 'ended': {
       const { result } = followed;
-      if (json) printJson(context, result);
-      else context.stdout.write(`${resultText(result)}\n`);
+      print(context, json, result, `${resultText(result)}\n`);
       if (result.status !== 'Success') context.exitWith(exitCodes.canceled);
       else if (result.failedOutputCount > 0) context.exitWith(exitCodes.outputsFailed);
       break;
@@ -62,8 +61,7 @@ export async function followToTheEnd(context: CommandContext, task: TaskHandle, 
       break;
     case 'parked':
       context.stderr.write(parkedText(followed.view));
-      if (json) printJson(context, followed.view);
-      else context.stdout.write(`${statusText(followed.view, Date.now())}\n`);
+      print(context, json, followed.view, `${statusText(followed.view, Date.now())}\n`);
       context.exitWith(exitCodes.needsPerson);
       break;
   }

@@ -12,7 +12,7 @@ import { formatMoment, wallClock } from '../../core/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { sinceMs } from '../reconcile-options';
-import { repeatable, wholeNumber } from '../shared-options';
+import { readCount, repeatable } from '../shared-options';
 import { formatClock, tableLines } from '../terminal';
 import { cutOffText } from './task-text';
 
@@ -59,9 +59,8 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
     .action(async ({ limit, json, tag, since, until, heldUp, ...given }: ListOptions) => {
-      const count = wholeNumber(limit);
-      const isCount = Number.isSafeInteger(count) && count >= 1;
-      const problems = isCount ? [] : [`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`];
+      const problems: string[] = [];
+      const count = collecting(problems, () => readCount('--limit', limit)) ?? 0;
       const from = collecting(problems, () => momentOf('--since', since));
       const to = collecting(problems, () => momentOf('--until', until));
       // A filter that is there must have a value.

@@ -6,15 +6,24 @@ import type { TaskHandle } from '../../client/task/task-handle';
 import { taskCommands } from '../../contract/task-advice';
 import { workflowIdOf } from '../../contract/workflow-ids';
 import { formatCountOf, printableLine } from '../../core/text';
-import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { type CommandContext, print, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { readRequestIds, sinceMs } from '../reconcile-options';
 import { idArgument } from '../shared-options';
+import { statusSoon } from './stop';
 import { othersText } from './task-text';
 
-interface ResolveOptions extends ResolveManyOptions {
+interface ResolveOptions {
   readonly adopt?: string;
   readonly force?: true;
+  readonly batch?: string;
+  readonly uncertain?: true;
+  readonly since?: string;
+  readonly from?: string;
+  readonly recreate?: true;
+  readonly acceptSecondCharge?: true;
+  readonly abandon?: true;
+  readonly json?: true;
 }
 
 const help = `
@@ -63,10 +72,9 @@ export function addResolveCommand(program: Command, context: CommandContext): vo
       const one = toOne(options);
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
-        const view = await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
+        const view = await statusSoon(task);
         const words = await one(task);
-        if (options.json) printJson(context, { workflowId: task.workflowId, words });
-        else context.stdout.write(`${printableLine(words)}\n`);
+        print(context, options.json, { workflowId: task.workflowId, words }, `${printableLine(words)}\n`);
         const kept = view?.stopRequests.filter(({ outcome }) => outcome === 'waiting') ?? [];
         if (kept.length > 0 && options.abandon !== true) {
           const verbs = [...new Set(kept.map(({ verb }) => verb))].join(' and to ');
@@ -79,9 +87,6 @@ export function addResolveCommand(program: Command, context: CommandContext): vo
       });
     });
 }
-
-/** A worker that answers does so at once. */
-const statusWithinMs = 2_000;
 
 function toOne(options: ResolveOptions): (task: TaskHandle) => Promise<string> {
   const { adopt, force = false, batch, uncertain, since, from } = options;
@@ -109,21 +114,9 @@ export function addRearchiveCommand(program: Command, context: CommandContext): 
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
         const words = await task.rearchive();
-        if (json) printJson(context, { workflowId: task.workflowId, words });
-        else context.stdout.write(`${printableLine(words)}\n`);
+        print(context, json, { workflowId: task.workflowId, words }, `${printableLine(words)}\n`);
       });
     });
-}
-
-interface ResolveManyOptions {
-  readonly batch?: string;
-  readonly uncertain?: true;
-  readonly since?: string;
-  readonly from?: string;
-  readonly recreate?: true;
-  readonly acceptSecondCharge?: true;
-  readonly abandon?: true;
-  readonly json?: true;
 }
 
 /** What a task answered to a decision. */
@@ -133,7 +126,7 @@ interface Answer {
 }
 
 /** Answers for all tasks of a batch, or of the namespace, that are in CreateUncertain. */
-async function resolveMany(context: CommandContext, options: ResolveManyOptions): Promise<void> {
+async function resolveMany(context: CommandContext, options: ResolveOptions): Promise<void> {
   checkMany(options);
   const requestIds = options.from === undefined ? undefined : await readRequestIds(options.from, context);
   await withLonghaul(context, {}, async (longhaul) => {
@@ -157,7 +150,7 @@ async function resolveMany(context: CommandContext, options: ResolveManyOptions)
   });
 }
 
-function checkMany({ batch, uncertain, from, recreate, abandon, acceptSecondCharge }: ResolveManyOptions): void {
+function checkMany({ batch, uncertain, from, recreate, abandon, acceptSecondCharge }: ResolveOptions): void {
   const problems: string[] = [];
   if (batch === undefined && uncertain !== true) {
     problems.push('It is not said for which task; give an ID, or --batch ID, or --uncertain.');
@@ -169,7 +162,7 @@ function checkMany({ batch, uncertain, from, recreate, abandon, acceptSecondChar
   if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
 }
 
-async function uncertainTasks(longhaul: Longhaul, { batch, since }: ResolveManyOptions): Promise<TaskHandle[]> {
+async function uncertainTasks(longhaul: Longhaul, { batch, since }: ResolveOptions): Promise<TaskHandle[]> {
   const tasks: TaskHandle[] = [];
   const filter = { status: 'CreateUncertain', running: true, since: new Date(sinceMs(since, Date.now())) } as const;
   for await (const { workflowId } of longhaul.list(batch === undefined ? filter : { ...filter, batch })) {

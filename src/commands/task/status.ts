@@ -85,19 +85,15 @@ function isLeftToPerson({ status, isOver, stuck }: TaskView, outcome: TaskOutcom
   return outcome?.failure != null && isForPerson(outcome.failure.type);
 }
 
-/** A task as it stands. */
-interface SettledView {
-  readonly view: TaskView;
-  /** Whether nothing is left to do for a person although its workflow was cut off. */
-  readonly isSettled: boolean;
-}
+/** Whether nothing is left to do for a person although its workflow was cut off, and what else is known of it. */
+type Settlement = { readonly isSettled: boolean } & Partial<TaskView>;
 
 /**
  * The view of a task whose workflow was cut off, with what became of it since: by Temporal alone, the workflow that took
  * it over; where LONGHAUL_ARCHIVE is set, the task that its create record names, who follows that, and its outputs. An
  * archive that cannot be read is told on standard error.
  */
-async function withSettlement(context: CommandContext, longhaul: Longhaul, view: TaskView): Promise<SettledView> {
+async function withSettlement(context: CommandContext, longhaul: Longhaul, view: TaskView) {
   const known = { view, isSettled: view.adoptedBy !== null };
   if (!isCutOff(view.execution) || known.isSettled || (context.env['LONGHAUL_ARCHIVE'] ?? '') === '') return known;
   // Loaded on demand: the storage would slow the start of every other command.
@@ -129,8 +125,6 @@ async function requireOwnArchive({ env }: CommandContext, archive: Archive, task
     return askForOtherArchive(loadTemporalConnection(env), taskQueue, { identity, replaces });
   });
 }
-
-type Settlement = Pick<SettledView, 'isSettled'> & Partial<TaskView>;
 
 async function readSettlement(archive: Archive, longhaul: Longhaul, view: TaskView): Promise<Settlement> {
   const { cutOffWords } = await import('../../client/task/task-view.js');

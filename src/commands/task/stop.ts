@@ -13,12 +13,17 @@ import { detachedAnyway, idArgument } from '../shared-options';
 
 type StopVerb = 'cancel' | 'interrupt' | 'stop';
 
-/** A worker that answers does so at once; without one, the request is on record all the same. */
+/** A worker that answers does so at once; without one, what was asked is on record all the same. */
 const statusWithinMs = 2_000;
+
+/** The task as it stands; undefined where that is not told soon. */
+export async function statusSoon(task: TaskHandle): Promise<TaskView | undefined> {
+  return await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
+}
 
 /** What keeps the request from being sent now: no worker answers, its workflow is stuck, or a person has to decide first. */
 async function obstacle(task: TaskHandle, verb: StopVerb): Promise<string> {
-  const view = await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
+  const view = await statusSoon(task);
   if (view === undefined) {
     return 'No worker has answered yet. The request is on record, and applies as soon as a worker takes it; "longhaul doctor" says whether one is there.\n';
   }
@@ -76,10 +81,10 @@ interface StopOptions {
 }
 
 /** Adds a command that asks a task to end, and prints how to see the outcome. */
-function addStopVerb(program: Command, context: CommandContext, verb: StopVerb, description: string): Command {
+function addStopVerb(program: Command, context: CommandContext, verb: StopVerb): Command {
   return program
     .command(verb)
-    .description(description)
+    .description(descriptions[verb])
     .addArgument(idArgument())
     .option('--wait', 'stay until the task has ended and print its result')
     .addOption(detachedAnyway('do not wait until it has ended: only --wait does').conflicts('wait'))
@@ -107,25 +112,27 @@ function addStopVerb(program: Command, context: CommandContext, verb: StopVerb, 
     });
 }
 
+const descriptions: Readonly<Record<StopVerb, string>> = {
+  cancel:
+    'Asks for the service’s own cancel. It applies before the task is created and while it queues, and never becomes an interrupt; to end a task in any state, use "stop".',
+  interrupt:
+    'Asks for the service’s own interrupt. It applies while the task runs, and is kept for then when it comes earlier; to end a task in any state, use "stop".',
+  stop: 'Ends a task with whichever of the service’s verbs applies, and confirms the end with the service. A task that succeeded meanwhile is archived, for it is paid. One that waits for a decision is not ended (exit code 5): decide first.',
+};
+
 /** `longhaul cancel ID`: the service's own cancel. */
 export function addCancelCommand(program: Command, context: CommandContext): void {
-  const description =
-    'Asks for the service’s own cancel. It applies before the task is created and while it queues, and never becomes an interrupt; to end a task in any state, use "stop".';
-  addStopVerb(program, context, 'cancel', description);
+  addStopVerb(program, context, 'cancel');
 }
 
 /** `longhaul interrupt ID`: the service's own interrupt. */
 export function addInterruptCommand(program: Command, context: CommandContext): void {
-  const description =
-    'Asks for the service’s own interrupt. It applies while the task runs, and is kept for then when it comes earlier; to end a task in any state, use "stop".';
-  addStopVerb(program, context, 'interrupt', description);
+  addStopVerb(program, context, 'interrupt');
 }
 
 /** `longhaul stop ID`: ends a task, whichever of the service's verbs applies. */
 export function addStopCommand(program: Command, context: CommandContext): void {
-  const description =
-    'Ends a task with whichever of the service’s verbs applies, and confirms the end with the service. A task that succeeded meanwhile is archived, for it is paid. One that waits for a decision is not ended (exit code 5): decide first.';
-  addStopVerb(program, context, 'stop', description).option(
+  addStopVerb(program, context, 'stop').option(
     '--force',
     'also while it is not known whether the service created it (CreateUncertain): it fails as StopUnconfirmed, and a task that exists runs on and is paid',
   );

@@ -1,8 +1,7 @@
 import type { RetryingActivity } from '../../client/task/pending-work';
 import type { TaskView } from '../../client/task/task-view';
 import type { TransferProgress } from '../../contract/activities';
-import { operatorChoices } from '../../contract/task-advice';
-import { type Fact, taskFacts } from '../../contract/task-advice';
+import { type Fact, operatorChoices, taskFacts } from '../../contract/task-advice';
 import type { TaskResult, Timestamps } from '../../contract/task-result';
 import { formatBytes, printableLine } from '../../core/text';
 import { formatMoment, wallClock } from '../../core/time';

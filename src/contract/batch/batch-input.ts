@@ -76,11 +76,6 @@ export function isConcurrency(value: unknown): value is number {
 export const maxAttempts = 10;
 const attempts = wholeNumber(1, maxAttempts);
 
-/** Whether a row may be tried so often. */
-export function isAttempts(value: unknown): value is number {
-  return v.is(attempts, value);
-}
-
 /** How a budget is written; one with a decimal comma is shown with a point. */
 export function budgetRemedy(given: unknown): string {
   const form = typeof given === 'string' && /^\d+,\d{1,2} ?[A-Z]{3}$/.test(given) ? given.replace(',', '.') : '20EUR';

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { runCommandLine } from '../../../src/commands/program';
 import type { RowRecord } from '../../../src/contract/batch/batch-rows';
 import { searchAttributes } from '../../../src/contract/search-attributes';
-import { layoutText, recordText } from '../../../src/archive/batch-record';
-import { readRows, rowFileAt, type PreparedRow } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
 import { endedRow } from '../../support/record-under-test';
 import { temporalAddress } from '../../support/temporal-connection';
+import { goodRowsOf, keepRecord } from '../../support/recorded-batch';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { ClientEnvironment } from './client-environment';
 
@@ -19,18 +18,6 @@ const id = `check-${randomUUID()}`;
 const archive = join(folder.path, 'archive');
 const rowFile = join(folder.path, 'rows.csv');
 let environment: ClientEnvironment;
-
-function put(name: string, text: string): void {
-  const path = join(archive, 'batches', id, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
-async function prepared(): Promise<PreparedRow[]> {
-  const rows: PreparedRow[] = [];
-  for await (const { row } of readRows(rowFileAt(rowFile), { common: { webAppId: 1 } })) if (row) rows.push(row);
-  return rows;
-}
 
 /** Tasks that no worker runs: all that Temporal knows of them is that they are there. */
 async function startTask(key: string): Promise<() => Promise<unknown>> {
@@ -60,21 +47,18 @@ describe('the check of a file whose rows were run', () => {
   beforeAll(async () => {
     environment = await ClientEnvironment.open();
     writeFileSync(rowFile, 'key,1:A.b\ndone,1\nchanged,2\nfailed,3\nrunning,4\ntidy,5\nnew,6\n');
-    const [done, changed, failed, , tidy, fresh] = await prepared();
+    const [done, changed, failed, , tidy, fresh] = await goodRowsOf(rowFile);
     const records: RowRecord[] = [
       endedRow(done!, 0),
       endedRow({ ...changed!, digest: 'other' }, 0),
       endedRow(failed!, 0, { status: 'Failed', failure: { type: 'TaskFailed', message: 'no' } }),
     ];
-    const digest = 'd'.repeat(64);
-    put('batch.json', layoutText({ id, digest, rows: 3, pages: 1 }));
-    put(`results/${digest.slice(0, 12)}/0.jsonl`, recordText(records));
     const gone = [
       { ...tidy!, key: 'Tidy' },
       { ...fresh!, key: 'old' },
       { ...fresh!, key: '007', digest: 'seven' },
     ];
-    put(`results/${digest.slice(0, 12)}/orphaned.jsonl`, recordText(gone.map((row) => endedRow(row, 0))));
+    keepRecord(archive, id, { 0: records, orphaned: gone.map((row) => endedRow(row, 0)) });
     end.push(await startTask('running'), await startTask('tidy'));
     await (
       await startTask('done')
@@ -134,7 +118,7 @@ describe('the check of a file whose rows were run', () => {
     const elsewhere = join(folder.path, 'empty');
     mkdirSync(elsewhere);
     expect(onRecord(await check({ LONGHAUL_ARCHIVE: elsewhere }))).toEqual(['0 rows; 6 are new']);
-    put(`results/${'d'.repeat(12)}/0.jsonl`, 'x');
+    keepRecord(archive, id, { 0: 'x' });
     expect(onRecord(await check({ LONGHAUL_ARCHIVE: archive }))).toEqual([
       expect.stringMatching(/^not known: the archive cannot be read here \(The record .* is damaged/),
     ]);

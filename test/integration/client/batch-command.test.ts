@@ -221,16 +221,6 @@ describe('following a batch', () => {
     });
   });
 
-  it.concurrent('is named where only its id is taken for the key of a task', async () => {
-    await withBatch(async ({ id }) => {
-      const context = open();
-      await runCommandLine(['status', id], context);
-
-      expect([context.exitCode, context.stderr.text]).toEqual([2, expect.stringContaining('There is no task ')]);
-      expect(context.stderr.text).toContain(`there is a batch with the id ${id}: see "longhaul batch status ${id}"`);
-    });
-  });
-
   it.concurrent('tells of a batch that was terminated by hand, and that its rows go on', async () => {
     await withBatch(async (batch, workflow) => {
       const following = run('status', batch.id, '--follow', '--json');

@@ -200,21 +200,16 @@ describe('longhaul status and list', () => {
     expect([exitCode, stderr.text]).toEqual([2, expect.stringContaining('See "longhaul batch status photos".')]);
   });
 
-  it('take a state in any capital letters, and refuse an unknown one before Temporal is asked', async () => {
+  it('take a state in any capital letters', async () => {
     const account = `cli-${randomUUID()}`;
     environment.service.script = [seen('Running')];
     const key = randomUUID();
     await run(...runTask(key, '--detach', '--account', account));
-    await eventually(async () => {
+    const listed = await eventually(async () => {
       const { stdout } = await run('list', '--account', account, '--status', 'running');
-      return stdout.text.includes(key);
+      return stdout.text.includes(key) && stdout.text;
     });
-    const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
-    await runCommandLine(['list', '--status', 'runing'], context);
-    expect([context.exitCode, context.stderr.text]).toEqual([
-      2,
-      expect.stringContaining('status is "runing"; give one of PreparingInputs, Creating,'),
-    ]);
+    expect(listed).toMatch(/^Running /m);
     await run('stop', key, '--wait');
   });
 
@@ -228,13 +223,6 @@ describe('longhaul status and list', () => {
     await eventually(async () => (await list()).exitCode === 5);
     await run('resolve', key, '--abandon');
     await eventually(async () => (await list()).exitCode === 0);
-  });
-
-  it('of what does not exist end with 2', async () => {
-    const context = await run('status', randomUUID(), '--json');
-
-    expect(context.exitCode).toBe(2);
-    expect(jsonOf(context)).toMatchObject({ error: { type: 'UnknownTaskError' } });
   });
 });
 
@@ -284,17 +272,5 @@ describe('longhaul doctor', () => {
       'ok   Search attributes',
     ]);
     expect(context.stderr.text).toBe('');
-  });
-});
-
-describe('a command that cannot reach Temporal', () => {
-  it('ends with 6 and names the address', async () => {
-    const context = open({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
-
-    await runCommandLine(['list'], context);
-
-    expect(context.exitCode).toBe(6);
-    expect(context.stderr.text).toMatch(/Temporal at 127\.0\.0\.1:1 cannot be reached/);
-    expect(context.stdout.text).toBe('');
   });
 });

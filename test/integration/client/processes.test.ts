@@ -191,23 +191,6 @@ describe('longhaul worker', () => {
     expect(worker.output.stderr).toMatch(words);
     expect(worker.output.stderr).not.toMatch(/^ +at /m);
   });
-
-  it('does not start with an archive that cannot be written, and says so', async () => {
-    const file = path.join(folder, 'a-file');
-    writeFileSync(file, '');
-    const worker = start(['worker'], workerEnvironment({ LONGHAUL_ARCHIVE: file }));
-
-    await expect(worker.ended).resolves.toBe(2);
-    expect(worker.output.stderr).toMatch(/LONGHAUL_ARCHIVE: .*a-file/);
-    expect(worker.output.stderr).not.toMatch(/ at /);
-  });
-
-  it('does not start in a namespace that does not exist', async () => {
-    const worker = start(['worker'], workerEnvironment({ TEMPORAL_NAMESPACE: 'nowhere' }));
-
-    await expect(worker.ended).resolves.toBe(6);
-    expect(worker.output.stderr).toMatch(/no namespace "nowhere"/);
-  });
 });
 
 describe('a command whose reader went away', () => {

@@ -86,16 +86,7 @@ describe('a wrong command line', () => {
     ],
     ['no worker’s environment', ['reconcile'], /LONGHAUL_SERVICE_URL is not set/],
     ['two decisions', ['resolve', 'a', '--adopt', 'r', '--abandon'], /cannot be used with option/],
-    [
-      'a batch’s id that is none',
-      ['batch', 'pause', 'a b'],
-      /The batch id "a b" cannot be one.* "longhaul batch list"/,
-    ],
-    [
-      'a row file in the place of its batch’s id',
-      ['batch', 'status', 'Sheet1 - Produkte.tsv'],
-      /The batch of a row file of this name is "Sheet1---Produkte-[0-9a-f]{16}" unless --id/,
-    ],
+    ['a batch’s id that is none', ['batch', 'pause', 'a b'], /The batch id "a b" cannot be one/],
     ['both ways to wait', ['stop', 'a', '--detach', '--wait'], /'--detach' cannot be used with option '--wait'/],
     // Both are commands that end at once; what is wrong is the id.
     ['a batch’s id that is none, and --detach', ['batch', 'retry', 'a b', '--detach'], /The batch id "a b" cannot be/],

@@ -44,13 +44,6 @@ describe('the exit code', () => {
     ['an unknown task', new UnknownTaskError('task:a', 'default'), 2],
     ['a task that is over', new TaskOverError('task:a'), 2],
     ['a decision that does not apply', new DecisionRefusedError('task:a', 'no'), 2],
-    ['an unusable input file', taskFailed('InputUnusable'), 2],
-    ['an unknown account', taskFailed('AccountUnknown'), 2],
-    ['a failed task', taskFailed('TaskFailed'), 3],
-    ['a rejected task', taskFailed('TaskRejected'), 3],
-    ['a deadline', taskFailed('DeadlineExceeded'), 3],
-    ['an uncertain create', taskFailed('CreateUncertain'), 5],
-    ['an unconfirmed stop', taskFailed('StopUnconfirmed'), 5],
     ['a terminated workflow', taskFailed('WorkflowTerminated'), 5],
     ['a Temporal that limits requests', new TemporalBusyError('localhost:7233', 'limit'), 6],
     ['no Temporal', new TemporalUnreachableError('localhost:7233', 'refused'), 6],
@@ -62,10 +55,6 @@ describe('the exit code', () => {
     ['what is not even an error', 'x', 1],
   ])('tells %s', (_, error, exitCode) => {
     expect(explainFailure(error).exitCode).toBe(exitCode);
-  });
-
-  it.each(Object.values(failureTypes))('has a meaning for a task that fails with %s', (type) => {
-    expect([2, 3, 5]).toContain(explainFailure(taskFailed(type)).exitCode);
   });
 
   it('comes with the type, the words and the task for people and for programs', () => {

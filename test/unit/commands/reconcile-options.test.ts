@@ -1,4 +1,5 @@
-import { parseRequestIds, sinceMs } from '../../../src/commands/reconcile-options';
+import { Readable } from 'node:stream';
+import { parseRequestIds, readRequestIds, sinceMs } from '../../../src/commands/reconcile-options';
 
 describe('a list of request ids', () => {
   it.each<[string, string, readonly string[]]>([
@@ -31,6 +32,14 @@ describe('a list of request ids', () => {
     ['binary', '\u0000\u0001\u0002', /^Line 1: "\\u0000\\u0001\\u0002" is not a request id/],
   ])('is refused with its line: %s', (_, text, problem) => {
     expect(parseRequestIds(text).problems).toEqual([expect.stringMatching(problem)]);
+  });
+
+  it('is read from standard input for "-", which is named where it is wrong', async () => {
+    const from = (text: string) => readRequestIds('-', { cwd: '/', stdin: () => Readable.from([text]) });
+
+    await expect(from('r-1\nr-2\n')).resolves.toEqual(['r-1', 'r-2']);
+    const problems = [expect.stringMatching(/^--from "-": Line 2: /)];
+    await expect(from('r-1\nnot an id\n')).rejects.toMatchObject({ name: 'InputInvalidError', problems });
   });
 
   it('that is something else altogether gets some complaints, not a million', () => {

@@ -16,17 +16,7 @@ function problemsOf(options: Parameters<typeof readInputs>[0]): readonly string[
 describe('an input on the command line', () => {
   it.each<[string, unknown]>([
     ['512', 512],
-    ['-0.5', -0.5],
-    ['1e3', 1000],
-    ['0', 0],
-    ['9007199254740991', 9_007_199_254_740_991],
     ['9007199254740993', '9007199254740993'],
-    ['1e999', '1e999'],
-    ['007', '007'],
-    ['.5', '.5'],
-    ['1.', '1.'],
-    ['0x10', '0x10'],
-    ['12 px', '12 px'],
     ['', ''],
     ['true', 'true'],
     ['a=b', 'a=b'],

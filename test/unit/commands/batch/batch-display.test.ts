@@ -12,6 +12,15 @@ function shown(more: Partial<BatchProgress> = {}): ShownBatch {
   return { progress: progressOf(more), isOver: false, ...nothing };
 }
 
+const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
+
+function budgetOf(unknown: number): NonNullable<BatchProgress['budget']> {
+  return {
+    ...{ budget: eur(20_000_000), settled: eur(19_200_000), expected: eur(400_000), perRow: eur(500_000) },
+    ...{ unknown, places: 0 },
+  };
+}
+
 describe('the display of a batch on a terminal', () => {
   it.each([40, 80])('keeps every line within %i columns, whatever a failure says', async (columns) => {
     const stream = new FakeStream(columns);
@@ -29,38 +38,26 @@ describe('the display of a batch on a terminal', () => {
     expect(drawn(stream.text).filter((piece) => piece.length > columns - 1)).toEqual([]);
   });
 
-  it('shows a budget to the end at 80 columns, and once when it is reached', async () => {
-    const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
-    const budget = {
-      ...{ budget: eur(20_000_000), settled: eur(19_200_000), expected: eur(400_000), perRow: eur(500_000) },
-      ...{ unknown: 12, places: 0 },
-    };
+  it.each([
+    ['a budget', { budget: budgetOf(12), running: 1 }, 'cost 0.50 EUR'],
+    ['a failure', { lastFailures: [{ ...failure, message: `${'node 7 '.repeat(20)}of at most 2048.` }] }, 'most 2048.'],
+  ])('shows %s to the end at 80 columns', async (_, more, end) => {
     const stream = new FakeStream(80);
     const display = openBatchDisplay(stream, () => startMs);
-    display.show(shown({ budget, running: 1 }));
-    const isWhole = (): boolean => drawn(stream.text).some((line) => line.endsWith('cost 0.50 EUR'));
-    await eventually(isWhole);
-    const before = stream.text.length;
-    display.show(shown({ budget, running: 0, state: 'BudgetReached' }));
-    await eventually(() => stream.text.slice(before).includes('AMOUNT'));
-    display.stop();
-    expect(stream.text.slice(before).split('no more rows').length).toBeLessThanOrEqual(2);
-  });
-
-  it('shows what a row failed with to the end at 80 columns, and so what keeps the batch', async () => {
-    const stream = new FakeStream(80);
-    const display = openBatchDisplay(stream, () => startMs);
-    const message =
-      'The task failed at the service: node 7 ran out of memory at 4096 x 4096; give a width of at most 2048.';
-    display.show(shown({ lastFailures: [{ ...failure, message }] }));
-    await eventually(() => drawn(stream.text).some((line) => line.endsWith('of at most 2048.')));
-    display.showProblem(
-      'No worker answered for batch:photos. Start one with "longhaul worker", and see "longhaul doctor".',
-    );
-    await eventually(() => drawn(stream.text).some((line) => line.endsWith('"longhaul doctor".')));
+    display.show(shown(more));
+    await eventually(() => drawn(stream.text).some((line) => line.endsWith(end)));
     display.stop();
 
     expect(drawn(stream.text).filter((line) => line.length > 79)).toEqual([]);
+  });
+
+  it('says once that a budget is reached', async () => {
+    const stream = new FakeStream(80);
+    const display = openBatchDisplay(stream, () => startMs);
+    display.show(shown({ budget: budgetOf(12), running: 0, state: 'BudgetReached' }));
+    await eventually(() => stream.text.includes('AMOUNT'));
+    display.stop();
+    expect(stream.text.split('no more rows').length).toBeLessThanOrEqual(2);
   });
 
   it('takes the expected end away while no worker answers', async () => {
@@ -81,11 +78,6 @@ describe('the display of a batch on a terminal', () => {
   it.each([40, 80])(
     'leaves nothing over of lines that are gone, and keeps their order, at %i columns',
     async (columns) => {
-      const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
-      const budgetOf = (unknown: number): NonNullable<BatchProgress['budget']> => ({
-        ...{ budget: eur(20_000_000), settled: eur(19_200_000), expected: eur(400_000), perRow: eur(500_000) },
-        ...{ unknown, places: 0 },
-      });
       const lastFailures = [failure];
       const short = shown({ lastFailures, running: 1, budget: budgetOf(0) });
       const long = { ...shown({ lastFailures, running: 1, budget: budgetOf(12) }), uploading: 5 };
@@ -127,6 +119,8 @@ describe('the display of a batch on a terminal', () => {
     display.stop();
     expect(stream.text).not.toContain(`${escape}[2J`);
     expect(stream.text.lastIndexOf(`${escape}[?25h`)).toBeGreaterThan(stream.text.lastIndexOf(`${escape}[?25l`));
+    expect(stream.text.lastIndexOf(`${escape}[?7h`)).toBeGreaterThan(stream.text.lastIndexOf(`${escape}[?7l`));
+    expect(stream.text.endsWith(`${escape}[0J`)).toBe(true);
   });
 });
 

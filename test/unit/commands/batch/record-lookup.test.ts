@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { runCommandLine } from '../../../../src/commands/program';
 import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
 import { inputDigest } from '../../../../src/contract/task-input';
-import { layoutText, recordText } from '../../../../src/archive/batch-record';
-import { type PreparedRow, readRows, rowFileAt } from '../../../../src/rows';
+import type { PreparedRow } from '../../../../src/rows';
 import { FakeContext } from '../../../support/fake-context';
 import { endedRow } from '../../../support/record-under-test';
+import { goodRowsOf, keepRecord } from '../../../support/recorded-batch';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -21,21 +21,12 @@ afterAll(() => {
 
 async function prepared(text: string): Promise<PreparedRow[]> {
   writeFileSync(rowFile, text);
-  const rows: PreparedRow[] = [];
-  for await (const { row } of readRows(rowFileAt(rowFile), { common: { webAppId: 1 } })) if (row) rows.push(row);
-  return rows;
+  return await goodRowsOf(rowFile);
 }
 
 /** Has rows of this batch on record, as they were run. */
-function keepRecord(rows: readonly PreparedRow[], more: Partial<RowRecord> = {}): void {
-  const digest = 'd'.repeat(64);
-  const put = (name: string, text: string): void => {
-    const path = join(archive, 'batches', 'photos', name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  };
-  put('batch.json', layoutText({ id: 'photos', digest, rows: rows.length, pages: 1 }));
-  put(`results/${digest.slice(0, 12)}/0.jsonl`, recordText(rows.map((row) => endedRow(row, 0, more))));
+function keep(rows: readonly PreparedRow[], more: Partial<RowRecord> = {}): void {
+  keepRecord(archive, 'photos', { 0: rows.map((row) => endedRow(row, 0, more)) });
 }
 
 /** The check of a file with this text, where the archive alone can be asked. */
@@ -53,7 +44,7 @@ describe('the check of a file that the run would refuse', () => {
     ['rows changed under their keys', 'key,2:A.b\none,1\ntwo,3\n', '--allow-changed', { changed: 1, renamed: null }],
     ['keys were renamed', 'key,2:A.b\none,1\nTWO,2\n', '--allow-new', { changed: 0, renamed: { newRows: 1 } }],
   ])('ends with 2 where %s, and with 0 where that is allowed', async (_, text, option, refused) => {
-    keepRecord(await prepared(ran));
+    keep(await prepared(ran));
 
     const [found, allowed] = [await check(text), await check(text, {}, option)];
 
@@ -67,14 +58,14 @@ describe('the check of a file that the run would refuse', () => {
   });
 
   it('judges no keys of a file that was not read to its end', async () => {
-    keepRecord(await prepared(ran));
+    keep(await prepared(ran));
     const { exitCode, stdout } = await check('key,2:A.b\nthree,3\none,1\n', {}, '--first', '1', '--json');
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout.text)).toMatchObject({ refused: false, onRecord: { new: 1, gone: null } });
   });
 
   it('ends with 0 where the rows are as they were run, and where rows are new', async () => {
-    keepRecord(await prepared(ran));
+    keep(await prepared(ran));
     const { exitCode, stdout } = await check(`${ran}three,3\n`, {}, '--json');
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout.text)).toMatchObject({ refused: false, onRecord: { success: 2, new: 1, changed: 0 } });
@@ -85,7 +76,7 @@ describe('of a row that was refused unpaid, the check', () => {
   it('says that the run starts it once it was corrected, and does not while it is as it was', async () => {
     const ran = 'key,2:A.b\none,1\ntwo,x\n';
     const failure = { type: 'TaskRejected', message: 'no' };
-    keepRecord(await prepared(ran), { status: 'Failed', requestId: null, failure });
+    keep(await prepared(ran), { status: 'Failed', requestId: null, failure });
 
     const asItWas = await check(ran);
     const corrected = await check('key,2:A.b\none,1\ntwo,2\n');
@@ -115,12 +106,11 @@ describe('the estimate of a check', () => {
   beforeEach(async () => {
     const rows = await prepared(text);
     const cost = { currency: 'EUR', micros: 20_000 };
-    keepRecord(rows.slice(0, 2));
     const records = rows.slice(0, 2).map((row, index) => {
       const failure = { type: 'TaskFailed', message: 'no' };
       return endedRow(row, 0, { cost, ...(index === 1 && { status: 'Failed', failure }) });
     });
-    writeFileSync(join(archive, 'batches', 'photos', 'results', 'd'.repeat(12), '0.jsonl'), recordText(records));
+    keepRecord(archive, 'photos', { 0: records });
   });
 
   it('is of the rows that the run would start', async () => {
@@ -156,7 +146,7 @@ describe('the check of rows that are staged', () => {
   }
 
   it('compares the contents of their files, too', async () => {
-    keepRecord(await stagedRows('one photo'));
+    keep(await stagedRows('one photo'));
     const same = await check(rows, staging);
     expect(same.exitCode).toBe(0);
     expect(same.stdout.text).toContain('2 rows: 2 finished; 0 are new\n');
@@ -170,7 +160,7 @@ describe('the check of rows that are staged', () => {
 
   it('takes an empty LONGHAUL_STAGING for one that is not set, as the run does', async () => {
     writeFileSync(photo, 'one photo');
-    keepRecord(await prepared(rows));
+    keep(await prepared(rows));
     const { exitCode, stdout, stderr } = await check(rows, { LONGHAUL_STAGING: '' });
     expect([exitCode, stderr.text]).toEqual([0, '']);
     expect(stdout.text).toContain('2 rows: 2 finished; 0 are new\n');

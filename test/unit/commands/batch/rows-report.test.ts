@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { runCommandLine } from '../../../../src/commands/program';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';
+import { batchRun, filesIn } from './command-under-test';
 
 const folder = temporaryFolder();
+const file = filesIn(folder);
 beforeAll(() => {
   mkdirSync(join(folder.path, 'photos'));
   writeFileSync(join(folder.path, 'photos', 'cat.jpg'), 'cat');
@@ -13,13 +15,8 @@ afterAll(() => {
   folder.remove();
 });
 
-/** Nobody listens there: what succeeds did without Temporal. */
-async function dryRun(name: string, content: string, ...args: string[]): Promise<FakeContext> {
-  const rows = join(folder.path, name);
-  writeFileSync(rows, content);
-  const context = new FakeContext({});
-  await runCommandLine(['batch', 'run', rows, '--app', '1', '--dry-run', ...args], context);
-  return context;
+function dryRun(name: string, content: string, ...args: string[]): Promise<FakeContext> {
+  return batchRun(file(name, content), '--app', '1', '--dry-run', ...args);
 }
 
 describe('what a dry run shows', () => {
@@ -100,12 +97,9 @@ describe('what a dry run shows', () => {
 describe('the estimate where an app has no price', () => {
   const rows = 'key,webAppId,2:B.c\na,1,1\nb,99,1\nc,98,1\n';
   const estimates = async (price: object, content = rows): Promise<readonly string[]> => {
-    const prices = join(folder.path, 'prices.json');
-    writeFileSync(prices, JSON.stringify({ prices: [{ currency: 'EUR', perTask: '0.02', ...price }] }));
-    const path = join(folder.path, 'priced.csv');
-    writeFileSync(path, content);
+    const prices = file('prices.json', JSON.stringify({ prices: [{ currency: 'EUR', perTask: '0.02', ...price }] }));
     const context = new FakeContext({ LONGHAUL_PRICES_FILE: prices });
-    await runCommandLine(['batch', 'run', path, '--dry-run'], context);
+    await runCommandLine(['batch', 'run', file('priced.csv', content), '--dry-run'], context);
     return context.stdout.text.split('\n').filter((line) => line.startsWith('  estimate'));
   };
   const missing = (which: string): string =>

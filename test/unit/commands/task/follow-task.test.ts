@@ -131,38 +131,4 @@ describe('progress on a terminal', () => {
     expect(drawn(stream.text).filter((piece) => piece.length > columns - 1)).toEqual([]);
     expect(stream.text).toContain('1:05  Running · request 3f0c2a4e…');
   });
-
-  it('draws a line again only when it changed, and clears no more than it must', async () => {
-    const stream = new FakeStream(80);
-    let elapsedMs = 0;
-    const progress = openProgress(stream, () => afterMs(elapsedMs)());
-    progress.show(view());
-    await eventually(() => stream.text.includes('0:00  Running'));
-    const afterFirst = stream.text.length;
-    await eventually(() => stream.text.length > afterFirst);
-    const idle = stream.text.slice(afterFirst);
-    elapsedMs = 1_000;
-    await eventually(() => stream.text.includes('0:01  Running'));
-
-    progress.stop();
-
-    expect(drawn(idle)).toEqual([]);
-    expect(stream.text).not.toContain('\u001b[2J');
-    expect(stream.text.match(/0:00 {2}Running/g)).toHaveLength(1);
-  });
-
-  it('leaves the terminal as it was: nothing shown, the cursor visible, lines wrapped', async () => {
-    const stream = new FakeStream(80);
-    const progress = openProgress(stream, afterMs(0));
-    progress.show(view({ transfers: [upload] }));
-    await eventually(() => stream.text.includes('uploading'));
-    progress.show(view());
-
-    progress.stop();
-
-    const [hidden, shown] = ['\u001b[?25l', '\u001b[?25h'].map((code) => stream.text.lastIndexOf(code));
-    expect(shown).toBeGreaterThan(hidden ?? 0);
-    expect(stream.text.lastIndexOf('\u001b[?7h')).toBeGreaterThan(stream.text.lastIndexOf('\u001b[?7l'));
-    expect(stream.text.endsWith('\u001b[0J')).toBe(true);
-  });
 });
