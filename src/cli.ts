@@ -5,7 +5,7 @@ import { runCommandLine } from './commands/program';
 
 const signals: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
-/** The process as a command sees it. The first signal is the command's; a second one ends the process as usual. */
+/** The first signal is the command's; a second one ends the process as usual. */
 const context: CommandContext = {
   env: process.env,
   cwd: process.cwd(),
@@ -40,7 +40,7 @@ const context: CommandContext = {
     };
   },
   endWithin: (ms) => {
-    // Not `process.exit`: it waits for threads that may hang in a file system for ever.
+    // Not `process.exit`: it waits for threads that may hang in a file system.
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), ms).unref();
   },
   exitWith: (code) => {
@@ -48,16 +48,15 @@ const context: CommandContext = {
   },
 };
 
-// For what libraries connect to, such as sources of AWS credentials: Node gives an address up after 250 ms.
+// For libraries that connect, such as sources of AWS credentials: Node gives an address up after 250 ms.
 setDefaultAutoSelectFamilyAttemptTimeout(2_000);
 
-// The reader of a pipe may go away whenever it likes (`longhaul list | head`).
+// The reader of a pipe may go away at any time (`longhaul list | head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
 });
-// Without a reader of its notes, or room on their disk, a command goes on: its result has a place of its own. So does a
-// worker, of which Node alone writes there: a warning must not end it.
+// Without a reader, or room on the disk, a command goes on: its result goes elsewhere. So does a worker.
 process.stderr.on('error', () => undefined);
 
 void runCommandLine(process.argv.slice(2), context);

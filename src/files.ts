@@ -1,7 +1,6 @@
 /**
- * The files of tasks, for a backend that has access to the bucket or folder of its workers: contents as inputs, and
- * outputs as streams. Of `longhaul` itself neither needs the storage, so these are a module of their own.
- *
+ * Contents as inputs and outputs as streams, for a backend with access to the bucket or folder of its workers. A module
+ * of its own: `longhaul` itself needs no storage.
  * @example
  * const longhaul = await Longhaul.connect({ staging: openStaging(), archive: openArchive() });
  */
@@ -46,16 +45,14 @@ export { ConfigError } from './config/environment';
 export { ResultsError } from './archive/errors';
 export { ArchiveError, StagingError } from './storage/errors';
 
-/** A staging place, of contents and of the rows of batches; `close` it when no start uses it any longer. */
+/** For contents and the rows of batches; `close` it when no start uses it any longer. */
 export interface OpenStaging extends InputStaging, RowStaging {
   close(): void;
 }
 
 /**
- * The bucket that contents and rows are staged in: `LONGHAUL_STAGING`, or the given place. Credentials are AWS's own, as
- * docs/reference/configuration.md of Longhaul says. Nothing is asked of it yet.
- *
- * Throws `ConfigError` when there is none. A start that stages throws `StagingError`.
+ * The bucket of `LONGHAUL_STAGING`, or the given place, with AWS's own credentials. Nothing is asked of it yet. Throws
+ * `ConfigError` when there is none; a start that stages throws `StagingError`.
  */
 export function openStaging(place: FilePlace = {}): OpenStaging {
   const { isPathStyle, ...bucket } = loadStagingOf(place);
@@ -72,8 +69,8 @@ export function openStaging(place: FilePlace = {}): OpenStaging {
 }
 
 /**
- * The archive that workers keep outputs in: `LONGHAUL_ARCHIVE`, or the given place, a folder or a bucket. Nothing is asked
- * of it yet. Throws `ConfigError` when there is none; its methods throw `ArchiveError` and `ResultsError`.
+ * The folder or bucket of `LONGHAUL_ARCHIVE`, or the given place. Nothing is asked of it yet. Throws `ConfigError` when
+ * there is none; its methods throw `ArchiveError` and `ResultsError`.
  */
 export function openArchive(place: FilePlace = {}): OutputArchive {
   const archive = openArchiveAt(loadArchiveOf(place), readAwsSettings(place.env));
@@ -93,7 +90,7 @@ export function openArchive(place: FilePlace = {}): OutputArchive {
   };
 }
 
-/** An archive in a folder has files at least of its own: one that has none is another folder, or its disk is not mounted. */
+/** A folder without files is no archive: it is another folder, or its disk is not mounted. */
 async function requireArchive(archive: Archive, given: string): Promise<void> {
   const { location } = archive;
   if (isUri(location)) return;

@@ -1,7 +1,4 @@
-/**
- * Longhaul's public library: what a backend imports to start tasks, follow them and stop them. Everything here stays
- * what it is within a major version; everything else is internal.
- */
+/** Longhaul's public library: it stays what it is within a major version; everything else is internal. */
 
 export { loadLonghaulDataConverter } from './client/codec/data-converter';
 export { loadLonghaulInterceptors } from './client/client-traces';

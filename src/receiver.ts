@@ -8,36 +8,32 @@ import { createSignalWorkflow, startCallbackServer } from './servers/callback-se
 import { Readiness, temporalProbe } from './servers/health';
 import { createTokenCheck } from './servers/listening-server';
 
-/** What a receiver is made of; the connection stays the caller's. */
+/** The connection stays the caller's. */
 export interface StartReceiverOptions {
   readonly config: ReceiverConfig;
   readonly connection: Connection;
   readonly namespace: string;
   readonly logger: Logger;
-  /** Whether signals are traced. @default false: nothing of OpenTelemetry is loaded */
+  /** @default false: nothing of OpenTelemetry is loaded */
   readonly isTraced?: boolean;
   /** @default none: nothing is counted */
   readonly metricMeter?: MetricMeter;
-  /** How often it asks Temporal. @default 10 s */
+  /** How often Temporal is asked. @default 10 s */
   readonly probeEveryMs?: number;
 }
 
-/** A receiver that listens. */
 export interface RunningReceiver {
   readonly port: number;
   /** Settles when everything has been answered and is closed. */
   readonly stopped: Promise<void>;
-  /** Begins a graceful stop: nothing new is taken, what is here is answered. May be repeated. */
+  /** Takes nothing new, and answers what is here. May be repeated. */
   shutdown(): void;
 }
 
 /** How long Temporal may take to accept a signal; then the service is asked to call again. */
 const signalTimeoutMs = 3_000;
 
-/**
- * Starts the callback receiver: config, then Temporal, then the HTTP server. Throws when Temporal does not know the
- * namespace, or when the port cannot be had. Run as many as you like behind one address: it keeps nothing.
- */
+/** Keeps no state: any number may run. Throws when Temporal lacks the namespace, or the port cannot be had. */
 export async function startReceiver(options: StartReceiverOptions): Promise<RunningReceiver> {
   const { config, connection, namespace, logger, metricMeter = noopMetricMeter } = options;
   const { callback } = config;

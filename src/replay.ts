@@ -9,7 +9,6 @@ import { ConfigError } from './config/config-error';
 import { safeText } from './core/text';
 import { openWorkflowBundle } from './workflow-sources';
 
-/** Which executions are replayed. */
 export interface ReplayExecutionsOptions {
   readonly client: Client;
   /** Narrows them, in Temporal's list filter language. */
@@ -20,12 +19,11 @@ export interface ReplayExecutionsOptions {
   readonly codecKeys: CodecKeys | null;
 }
 
-/** What this build says to the history of one execution. */
 export interface ReplayedExecution {
   readonly workflowId: string;
   readonly runId: string;
   readonly isOpen: boolean;
-  /** Why this build would not go on with it; null: it does the same again. */
+  /** Null: this build does the same again. */
   readonly failure: string | null;
 }
 
@@ -33,10 +31,8 @@ const types = 'WorkflowType IN ("task", "batch", "accountDay", "sweep")';
 const pageSize = 100;
 
 /**
- * Replays executions of a namespace against the workflows of this build, one after the other, each fetched when its turn
- * comes: all that are open, then the newest that are over. What is deleted meanwhile is left out. It changes nothing.
- *
- * Throws `ConfigError` at the first one that is encrypted with a key that is not given: that says nothing of the build.
+ * Replays, one after the other, all that are open, then the newest that are over; deleted ones are left out. Changes
+ * nothing. Throws `ConfigError` at the first one encrypted with a key not given: that says nothing of the build.
  */
 export async function* replayExecutions(options: ReplayExecutionsOptions): AsyncGenerator<ReplayedExecution> {
   const { client, query, closed } = options;
@@ -99,7 +95,7 @@ async function fetchHistory(client: Client, workflowId: string, runId: string) {
   }
 }
 
-/** The same codec; what it says of a missing key goes to `onComplaint`, for the SDK gives back a text of its native part. */
+/** Tells `onComplaint` of a missing key, for the SDK gives back a text of its native part. */
 function complaining(codec: PayloadCodec, onComplaint: (error: ConfigError) => void): PayloadCodec {
   return {
     encode: async (payloads, context) => await codec.encode(payloads, context),

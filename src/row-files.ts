@@ -1,7 +1,4 @@
-/**
- * Row files of batches, for a backend: checked, and written where the workers read them. A module of its own, because
- * what reads the formats is half of the client, and few backends need it.
- */
+/** Row files of batches, for a backend. A module of its own: what reads the formats is half of the client. */
 
 export {
   type DecimalSign,

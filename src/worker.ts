@@ -20,12 +20,12 @@ import type { OpenTraces } from './client/traces/open-traces';
 import type { WorkerTraces } from './worker/worker-traces';
 import { encodeFailures, openWorkflowBundle, sampleTraces, type WorkflowBundle } from './workflow-sources';
 
-/** What a worker is made of; the connection stays the caller's. */
+/** The connection stays the caller's. */
 export interface StartWorkerOptions {
   readonly config: WorkerConfig;
   readonly connection: NativeConnection;
   readonly namespace: string;
-  /** @default the contract's; tests isolate themselves by one of their own. */
+  /** @default the contract's; tests have their own */
   readonly taskQueue?: string;
   readonly logger: Logger;
   /** Where its traces go. @default none: nothing of OpenTelemetry is loaded */
@@ -36,25 +36,21 @@ export interface StartWorkerOptions {
   readonly probeEveryMs?: number;
 }
 
-/** A worker that polls. */
 export interface RunningWorker {
   /** Settles when everything has stopped and is closed; rejects when a part of it failed. */
   readonly stopped: Promise<void>;
   /** The URL of the health endpoint; undefined when the config has no port for it. */
   readonly healthUrl: string | undefined;
-  /** Begins a graceful stop: nothing new is taken, the reply to a create on its way is awaited. May be repeated. */
+  /** Takes nothing new; awaits the reply to a create on its way. May be repeated. */
   shutdown(): void;
-  /**
-   * As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off
-   * count.
-   */
+  /** `shutdown` after an uncaught error: the health turns bad at once, and transfers that are cut off count. */
   fail(): void;
 }
 
 /** How long a worker that shuts down waits for the reply to a create on its way. */
 const graceTime = '60 seconds';
 const forceTime = '75 seconds';
-/** A transfer is safe to interrupt: another worker starts it over. */
+/** Short: another worker starts a transfer over. */
 const transferGraceTime = '3 seconds';
 
 /** A watch heartbeats seldom, so each heartbeat is sent at once. */
@@ -64,11 +60,7 @@ const stickyTimeout = '5 seconds';
 /** How often the progress of a transfer is sent to Temporal. */
 const transferHeartbeat = '1 second';
 
-/**
- * Starts a worker: config, then adapters, then activities, then the four polling workers. Throws, before it polls, when
- * a search attribute is missing, or the archive cannot be written or is not that of the tasks: all would be found out
- * only after money was spent.
- */
+/** Throws, before money is spent, if a search attribute is missing, or the archive is unwritable or not the tasks'. */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   const { config, connection, namespace, logger, probeEveryMs } = options;
   const meter = config.metrics === null ? noopMetricMeter : Runtime.instance().metricMeter;
@@ -98,7 +90,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     const { reserveBytes } = config.outputs;
     const watched = { archive: dependencies.archive, archiveIdentity, reserveBytes, metricMeter: meter, probeEveryMs };
     readiness = watchReadiness({ ...options, ...watched });
-    // Before the workers: one that was made and never run would keep the connection open.
+    // Before the workers: one that was never run would keep the connection open.
     const accounts = (): Record<string, unknown> => ({ accounts: viewLimits(dependencies.limits) });
     const further = (): Record<string, unknown> => (config.healthTellsAccounts ? accounts() : {});
     const told = { states: () => statesOf(state), parts: () => readiness?.parts ?? {}, further };
@@ -141,7 +133,7 @@ function statesOf({ workers, hasStarted, hasFailed }: ProcessState): string[] {
   return hasFailed ? [...shown, 'FAILED'] : shown;
 }
 
-/** Loaded on demand: without traces nothing of OpenTelemetry is. */
+/** On demand: without traces nothing of OpenTelemetry is loaded. */
 async function loadWorkerTraces(traces: OpenTraces): Promise<WorkerTraces> {
   const { openWorkerTraces } = await import('./worker/worker-traces.js');
   return openWorkerTraces(traces);
@@ -156,30 +148,23 @@ function temporalAccess(options: StartWorkerOptions, traces: WorkerTraces | unde
 }
 
 /**
- * How long one step of a workflow may take: thousands of messages that came while no worker ran take many seconds, and
- * ending a step may end the process. An option that the SDK does not document.
- *
- * @internal exported for tests
+ * For one step of a workflow: thousands of waiting messages take many seconds, and ending a step may end the process.
+ * The SDK does not document this option. @internal exported for tests
  */
 export const workflowThread = { isolateExecutionTimeout: '2 minutes' } as const;
 
-/**
- * Of a version that has a build id: what began on it ends on it, or moves on when it continues as new. Activities of its
- * workflows, on every queue, are its own, too.
- */
+/** With a build id, workflows end on their version, or move on when they continue as new; so do their activities. */
 function deploymentOptions({ version }: WorkerConfig): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (version === null) return {};
   return { workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' } };
 }
 
-/** The workflows as this worker runs them. */
 async function toWorkerBundle({ config, traces, workflowBundle }: StartWorkerOptions): Promise<WorkflowBundle> {
   const bundle = workflowBundle ?? (await openWorkflowBundle(traces === undefined ? 'plain' : 'traced'));
   const sampled = traces === undefined ? bundle : await sampleTraces(bundle, traces.sampleRatio);
   return config.codecKeys === null ? sampled : await encodeFailures(sampled);
 }
 
-/** What the four workers of a process share. */
 interface WorkerParts {
   readonly activities: AllActivities;
   readonly traces: WorkerTraces | undefined;
@@ -205,7 +190,7 @@ async function createWorkers(
     sinks: { ...slowReplaySinks(logger, meter), ...traces?.workerOptions.sinks },
     shutdownForceTime: forceTime,
   };
-  // More requests for work than slots are refused by the SDK.
+  // The SDK refuses more requests for work than slots.
   const activitySlots = (count: number) => ({
     maxConcurrentActivityTaskExecutions: count,
     maxConcurrentActivityTaskPolls: Math.min(count, slots.pollers),
@@ -248,7 +233,7 @@ async function createWorkers(
   return await Promise.all([workflowWorker, uploadWorker, archiveWorker, watchWorker].map((one) => Worker.create(one)));
 }
 
-/** Runs all of them; when one fails, the others are stopped before the failure is passed on. */
+/** When one fails, the others are stopped before the failure is passed on. */
 async function runAll(workers: readonly Worker[], shutdown: () => void): Promise<void> {
   const runs = workers.map(async (worker) => {
     try {

@@ -5,7 +5,6 @@ import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporal
 import { encodesFailures } from './contract/encryption';
 import { traceSampleRatio } from './contract/traces';
 
-/** What the workflow bundle is made of; for `bundleWorkflowCode`. */
 export interface WorkflowSources {
   readonly workflowsPath: string;
   readonly payloadConverterPath: string;
@@ -18,9 +17,7 @@ export interface WorkflowSources {
 export type WorkflowBundle = NonNullable<WorkerOptions['workflowBundle']>;
 
 /**
- * The workflows and the converters that every bundle needs. A thread evaluates their modules once, for all workflows that it
- * runs: they keep no state of their own (decision 33).
- *
+ * A thread evaluates these modules once, for all its workflows: they keep no state (decision 33).
  * @param folder - of the sources, or of what the build made of them.
  */
 export function workflowSources(folder: string = __dirname): WorkflowSources {
@@ -43,10 +40,9 @@ export function tracedWorkflowSources(folder: string = __dirname): WorkflowSourc
   return { ...sources, workflowInterceptorModules: [...sources.workflowInterceptorModules, traces] };
 }
 
-/** Names of the bundles beside the build. */
 export const bundleFiles = { plain: 'workflow-bundle.js', traced: 'workflow-bundle-with-traces.js' } as const;
 
-/** The bundle that the build made, or one of the sources when there is none beside this file. */
+/** The build's, or one of the sources when there is none beside this file. */
 export async function openWorkflowBundle(kind: keyof typeof bundleFiles = 'plain'): Promise<WorkflowBundle> {
   const codePath = join(__dirname, bundleFiles[kind]);
   if (existsSync(codePath)) return { codePath };
@@ -54,12 +50,12 @@ export async function openWorkflowBundle(kind: keyof typeof bundleFiles = 'plain
   return await bundleWorkflowCode({ ...sources, logger: new DefaultLogger('WARN') });
 }
 
-/** The bundle for a worker that encrypts: a global on its first line, so that lines keep their numbers, tells the converter. */
+/** For a worker that encrypts: a global tells the converter, on the first line, so that lines keep their numbers. */
 export async function encodeFailures(bundle: WorkflowBundle): Promise<WorkflowBundle> {
   return await withGlobal(bundle, encodesFailures, 'true');
 }
 
-/** The bundle with traces, which learns in the same way which part of the traces that begin in it is recorded. */
+/** The bundle with traces: a global tells it which part of the traces that begin in it is recorded. */
 export async function sampleTraces(bundle: WorkflowBundle, ratio: number): Promise<WorkflowBundle> {
   return await withGlobal(bundle, traceSampleRatio, String(ratio));
 }

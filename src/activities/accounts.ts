@@ -7,7 +7,7 @@ import type { AccountGate } from '../service/account-gate';
 
 export interface AccountDependencies {
   readonly services: ReadonlyMap<string, ServiceClient>;
-  /** Where the API key of each was set, as messages name it. Absent: messages name every setting that may have it. */
+  /** Where each API key was set, for messages. Absent: messages name every setting that may have it. */
   readonly keySettings?: ReadonlyMap<string, string>;
   readonly limits: ReadonlyMap<string, AccountGate>;
   readonly allowed: AllowedChoices;
@@ -21,12 +21,11 @@ export interface AllowedChoices {
   readonly recreate: boolean;
 }
 
-/** The client of an account. Throws {@link AccountUnknownError}; for a forbidden account the final failure `NotAllowed`. */
+/** Throws {@link AccountUnknownError}; for a forbidden account the final failure `NotAllowed`. */
 export function getService({ services, allowed }: AccountDependencies, account: string): ServiceClient {
   return getEntry(services, allowed, account);
 }
 
-/** What holds back requests of an account; throws as above. */
 export function getLimits({ limits, allowed }: AccountDependencies, account: string): AccountGate {
   return getEntry(limits, allowed, account);
 }
@@ -45,7 +44,7 @@ function getEntry<T>(entries: ReadonlyMap<string, T>, { accounts }: AllowedChoic
   return entry;
 }
 
-/** The worker does not know the account; one that is started a moment later may. */
+/** Retryable: a worker that is started a moment later may know the account. */
 export class AccountUnknownError extends Error {
   constructor(account: string, known: Iterable<string>) {
     const names = [...known].join(', ');
@@ -54,7 +53,6 @@ export class AccountUnknownError extends Error {
   }
 }
 
-/** Whose API key it is, and where this worker has it from, as messages name it. */
 export interface AccountKey {
   readonly account: string;
   readonly setting?: string | undefined;
@@ -64,10 +62,9 @@ export function accountKey({ keySettings }: Pick<AccountDependencies, 'keySettin
   return { account, setting: keySettings?.get(account) };
 }
 
-/** More waiting steps than this are not remembered; the oldest then begins anew. */
 const maxRemembered = 10_000;
 
-/** How long an unknown account is tried again, by waiting step: a rolling restart brings workers that know it. */
+/** How long an unknown account is retried, per waiting step: a rolling restart brings workers that know it. */
 export class AccountPatience {
   readonly #limitMs: number;
   readonly #sinceMs = new Map<string, number>();
@@ -92,7 +89,7 @@ export class AccountPatience {
   }
 }
 
-/** Throws the final failure `NotAllowed` when the task's input chose what it may not. */
+/** Throws the final failure `NotAllowed` when the input chose what this worker forbids. */
 export function requireAllowed(allowed: AllowedChoices, { tuning, onUncertain }: TaskChoices = {}): void {
   if (tuning !== undefined && !allowed.tuning) {
     const words = `tuning is ${showValue(tuning)}, and this worker takes no task that sets it; leave it out, or take "tuning" out of`;

@@ -1,13 +1,13 @@
 import { activityInfo } from '@temporalio/activity';
 
-/** The time by Temporal’s clock. An attempt that waited for a worker is behind by as long. */
+/** Temporal's time. Behind by as long as the attempt waited for a worker. */
 export function temporalClock(): () => number {
   const { currentAttemptScheduledTimestampMs } = activityInfo();
   const begunMs = performance.now();
   return () => Math.round(currentAttemptScheduledTimestampMs + performance.now() - begunMs);
 }
 
-/** The time by this worker's clock, which may be hours off: for calls of this process and for what is sent elsewhere. */
+/** This worker's time, which may be hours off: only for this process and for what is sent elsewhere. */
 export function workerClock(): number {
   return Date.now();
 }

@@ -18,20 +18,18 @@ import { workerClock } from './clock';
 
 type ReadRecord = ReturnType<typeof parse>;
 
-/** How often the record of a create that is on its way elsewhere is read. */
 const readEveryMs = 250;
 
-/** The last write of an end, by the place of its record. */
 const endWrites = new Map<string, Promise<void>>();
 
-/** What a create record says of its create beside its name. Without a `maker` it has one of its own. */
+/** Without a `maker` the record has one of its own. */
 export type CreateFacts = Partial<
   Pick<CreateRecord, 'maker' | 'callbackAsked' | 'createDigest' | 'account' | 'webAppId'>
 >;
 
 /**
- * The record of one create, in the archive. It is written exclusively, so a second create (a reset or repeated
- * workflow, a start after Temporal's retention) learns what the first one did instead of paying again.
+ * The record of one create, in the archive. Written exclusively, so that a second create (a reset or repeated workflow,
+ * a start after Temporal's retention) learns what the first one did instead of paying again.
  */
 export class CreateRecordFile {
   readonly #archive: Archive;
@@ -46,19 +44,19 @@ export class CreateRecordFile {
     this.#record = { workflowId, createNumber, sentAt, maker, callbackAsked, ...sent, requestId: null };
   }
 
-  /** Takes the right to send this create; false when another create has it. Throws ArchiveError when that is not known. */
+  /** Takes the right to send this create; false when another has it. Throws ArchiveError when that is not known. */
   async claim(): Promise<boolean> {
     this.#record = { ...this.#record, sentAt: new Date(workerClock()).toISOString() };
     if (await this.#archive.putIfAbsent(this.#name, toText(this.#record))) return true;
     if (!this.#isOwn(parse(await this.#archive.read(this.#name)))) return false;
-    // The answer to this claim was lost, in an attempt that is over and sent nothing that was taken.
+    // The answer to this claim was lost, in an earlier attempt that sent nothing that was taken.
     await this.#archive.replace(this.#name, toText(this.#record));
     return true;
   }
 
   /**
-   * What became of the create that the record is of: accepted when the record has an id, uncertain when it has none.
-   * `undefined`: there is no record, so nothing was sent under its number, or provably in vain.
+   * The recorded create: accepted with a request id, uncertain without. `undefined`: no record, so nothing was sent, or
+   * provably in vain.
    *
    * @param waitMs - how long an answer is waited for, whenever the record was made: its clock may be hours off
    */
@@ -86,12 +84,11 @@ export class CreateRecordFile {
     return this.#archive.locate(this.#name);
   }
 
-  /** When this create was claimed, in milliseconds since 1970. */
   get sentAtMs(): number {
     return Date.parse(this.#record.sentAt);
   }
 
-  /** Throws when the record in this one's place is that of another workflow, or of another input. */
+  /** Throws when the record is that of another workflow or input. */
   #requireOwn({ workflowId, createDigest, sentAt }: ReadRecord): void {
     const own = this.#record;
     if (workflowId !== undefined && workflowId !== own.workflowId) {
@@ -108,8 +105,7 @@ export class CreateRecordFile {
   }
 
   /**
-   * Completes a record that its own create could not complete: that worker died, and the id came by its heartbeat, a
-   * callback or a person. One that has an id, or is not there, stays as it is.
+   * Adds a request id that came by heartbeat, a callback or a person. A record with an id, or none, stays as it is.
    *
    * @param mistaken - an id that may be replaced all the same: a person wrote it, and the service does not know it
    */
@@ -121,12 +117,11 @@ export class CreateRecordFile {
   }
 
   /**
-   * Adds how the task ended and what it cost, so that the archive knows it of every task that was paid, also of one that
-   * left nothing and was followed by another create. A record of another task, or that is not there, stays as it is, and
-   * so does one that says the same: a callback and the watch often see an end at once, and one of them writes it.
+   * Adds how the task ended and what it cost, so that the archive knows it of every paid task. Skips a missing record,
+   * one of another task, and an equal end: callback and watch often see it at once.
    *
-   * A record of an uncertain create gets the request id, too, if the service created this task when that create was sent, and
-   * no other create of the key has it on record.
+   * The record of an uncertain create also gets the request id, if the service created the task when that create was
+   * sent, and no other create of the key has it.
    */
   async addEnd(requestId: string, end: CreateEnd): Promise<void> {
     const { place } = this;
@@ -155,29 +150,29 @@ export class CreateRecordFile {
     if (content.toString('utf8') !== text) await this.#archive.replace(this.#name, text);
   }
 
-  /** The app of the task; undefined when the record is of another task, or not there. */
+  /** Undefined when the record is of another task, or missing. */
   async findApp(requestId: string): Promise<number | undefined> {
     const record = parse(await this.#archive.read(this.#name));
     return record.requestId === requestId ? record.webAppId : undefined;
   }
 
-  /** Provably nothing was created: the next one may take the same number. */
+  /** Provably nothing was created: the next create may take the same number. */
   async release(): Promise<void> {
     await this.#archive.remove(this.#name);
   }
 
-  /** The same, where it may be another's, or its request id may have been added meanwhile: it stays then. */
+  /** As `release`, but keeps a record that may be another's or has a request id by now. */
   async releaseUnsent(): Promise<void> {
     if (this.#isOwn(parse(await this.#archive.read(this.#name)))) await this.release();
   }
 
-  /** Made by this attempt, or by one before which is over, and without a request id. */
+  /** Made by this attempt or an earlier one that is over, and without a request id. */
   #isOwn({ maker, requestId }: ReadRecord): boolean {
     return maker === this.#record.maker && requestId == null;
   }
 }
 
-/** The name of the create of this workflow whose record has this request id, but for the one numbered `except`. Throws ArchiveError. */
+/** The workflow's create with this request id on record, `except` one number. Throws ArchiveError. */
 export async function findCreate(
   archive: Archive,
   workflowId: string,
@@ -192,7 +187,7 @@ export async function findCreate(
   return undefined;
 }
 
-/** Whether a record is that of this task: it names it, or names none and was made when the service created the task. */
+/** A record without a request id matches when it was made as the service created the task. */
 function isRecordOf(record: ReadRecord, requestId: string, { createdAt }: CreateEnd): boolean {
   if (record.requestId != null) return record.requestId === requestId;
   if (createdAt === null || record.sentAt === undefined) return false;
@@ -200,7 +195,6 @@ function isRecordOf(record: ReadRecord, requestId: string, { createdAt }: Create
   return isCreatedAbout(createdAtMs, sentAtMs) && !isCreatedBefore(createdAtMs, sentAtMs);
 }
 
-/** What could be read of a record: some of it only its own create knew. */
 function known(record: Readonly<Record<string, unknown>>): Partial<CreateRecord> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }

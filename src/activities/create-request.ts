@@ -20,19 +20,15 @@ import { resourceOfUpload } from '../service/inputs';
 import type { AccountKey } from './accounts';
 import { isAccountRefusal, keyProblem, requestProblem } from './to-application-failure';
 
-/** Where the service shall report the end of a task, and by which token the receiver knows it. */
 export interface CallbackOrder {
   readonly url: string;
   /** Revealed only when a create is sent. */
   readonly token: () => string;
-  /** Of the service's headers. @default the specification's */
+  /** @default the specification's */
   readonly headerPrefix?: string;
 }
 
-/**
- * The options of a create that asks for a callback to its workflow; none without a receiver, and none for a workflow
- * whose id the receiver would not accept: that task is polled only.
- */
+/** Undefined without a receiver, and for workflow ids that it would not accept: those tasks are polled only. */
 export function callbackOptions(
   order: CallbackOrder | undefined,
   workflowId: string,
@@ -45,7 +41,7 @@ export function callbackOptions(
   };
 }
 
-/** Puts a URL, name or id in the place of each resource. URLs may be time-limited, so they are looked up just before the create. */
+/** Replaces each resource by its URL, name or id, just before the create: URLs may be time-limited. */
 export async function toCreateRequest(
   service: ServiceClient,
   { webAppId, inputs, suppressPreviewOutput }: Pick<CreateTaskInput, 'webAppId' | 'inputs' | 'suppressPreviewOutput'>,
@@ -80,7 +76,7 @@ async function lookUp(service: ServiceClient, resource: CommittedInput): Promise
   throw ApplicationFailure.retryable(words, failureTypes.ServiceReplyInvalid);
 }
 
-/** Sends a create, once. Never throws: from here on the service may have been asked. */
+/** Sends a create once. Never throws: from here on the service may have been asked. */
 export async function sendCreate(
   service: ServiceClient,
   request: CreateTaskRequest,
@@ -100,7 +96,6 @@ export async function sendCreate(
   }
 }
 
-/** The outcome as a person may read it: whom it is about, and no URL. */
 function formatOutcome(outcome: CreateOutcome, host: string, key: AccountKey): CreateOutcome {
   switch (outcome.outcome) {
     case 'accepted':
@@ -117,15 +112,15 @@ function formatOutcome(outcome: CreateOutcome, host: string, key: AccountKey): C
 }
 
 const timeoutMs = 5_000;
-/** Refusals of such a request that say nothing against a create. */
+/** Refusals of the check that say nothing against a create. */
 const harmless: readonly string[] = ['API_ERROR', 'INVALID_REQUEST', 'NOT_FOUND', 'PERMISSION_DENIED'];
-/** Failures of such a request after which no other one tells more. */
+/** Failures of the check after which no other request tells more. */
 const unanswering: readonly string[] = [
   ...['API_KEY_UNAVAILABLE', 'CLOSED', 'UNREACHABLE', 'TIMEOUT'],
   ...['RATE_LIMITED', 'QUEUE_FULL', 'INSUFFICIENT_BALANCE', 'ACCOUNT_SUSPENDED'],
 ];
 
-/** Asks for the account’s metadata, and if that is answered oddly about a task: both cost nothing. What speaks against a create, if anything. */
+/** Asks for the metadata, then perhaps about a task: both cost nothing. Returns what speaks against a create. */
 export async function checkService(service: ServiceClient, key: AccountKey): Promise<Refusal | undefined> {
   try {
     await service.getUserMetadata({ timeoutMs });
@@ -156,7 +151,7 @@ function refusalOf(error: unknown, key: AccountKey): Refusal {
 const maxNamedTexts = 2;
 const maxPathLength = 300;
 
-/** A create that was rejected for good, with the text inputs that may have been meant as files: the service knows no files of ours. */
+/** Adds to a final rejection the text inputs that look like local files, which the service does not know. */
 export function withFileHint(outcome: CreateOutcome, inputs: CreateTaskInput['inputs']): CreateOutcome {
   if (outcome.outcome !== 'rejected' || outcome.retryable || isOfAccount(outcome)) return outcome;
   const named = Object.entries(inputs)
@@ -168,7 +163,6 @@ export function withFileHint(outcome: CreateOutcome, inputs: CreateTaskInput['in
   return { ...outcome, message: `${outcome.message} (${hint})` };
 }
 
-/** A path, with the extension of a picture, a video or a sound, rather than a sentence that ends so. */
 function isLocalFile(value: unknown): boolean {
   if (typeof value !== 'string' || value.length > maxPathLength || isUri(value)) return false;
   if (!looksLikeMediaFile(value)) return false;

@@ -19,15 +19,13 @@ import type { ActivityDependencies } from './dependencies';
 import { confirmHeartbeat, readCreateHeartbeat } from './heartbeat';
 import { notNow, ownWorkflowId, refusedForNow, toApplicationFailure } from './to-application-failure';
 
-/** So long before its own time is over an attempt neither waits for another one's answer nor sends. */
+/** So long before its timeout an attempt neither waits for another's answer nor sends. */
 const marginMs = 3_000;
-/** Creates that wait, too, come before the one that was refused last. */
 const othersFirstMs = 500;
-/** So often what is on the way may refuse a create while others are taken: longer than a minute where none is. */
+/** Gateway refusals before a create fails while others are taken; they last longer than the minute of `takes`. */
 const mostOfWay = 8;
-/** How long Temporal may take to confirm a heartbeat. */
 const confirmWithinMs = 5_000;
-/** A create record that takes longer to complete is not alone in keeping the request id. */
+/** With a slower create record the request id goes into a heartbeat, too. */
 const completeWithinMs = 300;
 
 /**
@@ -44,8 +42,8 @@ const completeWithinMs = 300;
  * | no end, with an id    | the worker died after the answer: the next attempt takes the heartbeat's id   |
  * | no end, without an id | the worker died: the create record in the archive of the heartbeat says more  |
  *
- * It takes notice of a cancellation only before it claims the record, and never of the worker's shutdown: the answer to
- * a create on its way is always waited for.
+ * A cancellation counts only before it claims the record, and the worker's shutdown never: the answer to a create in
+ * flight is always waited for.
  */
 export async function createTask(
   dependencies: ActivityDependencies,
@@ -60,9 +58,8 @@ class CreateAttempt {
   readonly #begun = { steadyMs: performance.now(), wallMs: workerClock() };
   readonly #workflowId = ownWorkflowId();
   readonly #previous = readCreateHeartbeat(activityInfo().heartbeatDetails);
-  /** How many creates of earlier attempts were refused for now. */
   readonly #refused = this.#previous?.refused ?? 0;
-  /** That of an attempt before which provably created nothing and may have left its record, or one of its own. */
+  /** That of an earlier attempt that provably created nothing and may have left its record, else a new one. */
   readonly #maker = this.#previous?.maker ?? randomUUID();
   readonly #dependencies: ActivityDependencies;
   readonly #archive: ArchiveIdentity;
@@ -129,7 +126,6 @@ class CreateAttempt {
     return await this.#conclude(limiter, archiveId, withFileHint(answer, inputs));
   }
 
-  /** What became of the create that has the record: it may be on its way, in another attempt or run. */
   async #outcomeOfOther(archiveId: string): Promise<CreateTaskResult> {
     try {
       const other = await this.#record.find(this.#leftMs, (untilMs) => {
@@ -144,18 +140,18 @@ class CreateAttempt {
     }
   }
 
-  /** How long this attempt may wait. What is on its way elsewhere has ended within the time of an attempt. */
+  /** What is in flight elsewhere ends within the time of an attempt. */
   get #leftMs(): number {
     return Math.max(0, activityInfo().startToCloseTimeoutMs - marginMs - this.#elapsedMs);
   }
 
-  /** The one clock may be set back, and the other stands still while the machine sleeps. */
+  /** One clock may be set back; the other stands still while the machine sleeps. */
   get #elapsedMs(): number {
     const { steadyMs, wallMs } = this.#begun;
     return Math.max(performance.now() - steadyMs, workerClock() - wallMs);
   }
 
-  /** What the attempt before leaves to find out about. `undefined`: it sent nothing, or there was none. */
+  /** `undefined`: the attempt before sent nothing, or there was none. */
   async #previousOutcome(): Promise<CreateTaskResult | undefined> {
     const previous = this.#previous;
     if (previous === undefined || previous.isReleased === true) return undefined;
@@ -168,10 +164,9 @@ class CreateAttempt {
     return outcome.outcome === 'notSent' ? undefined : { ...outcome, sent: this.#refused + 1 };
   }
 
-  /** What became of a create whose worker was lost after its heartbeat said in which archive it claims its record. */
   async #outcomeOf({ archiveId, reason }: LostCreate): Promise<CreateOutcome> {
     const found = await this.#record.find(this.#leftMs);
-    // After the record was read: an archive that is away proves nothing, and neither does one that was exchanged.
+    // After the record was read: an archive that is unavailable or exchanged proves nothing.
     await this.#archive.requireSame();
     const isThere = (await this.#archive.get()) === archiveId;
     if (found?.outcome === 'accepted') return found;
@@ -207,7 +202,7 @@ class CreateAttempt {
     throw notNow(cause === null ? waitsForTurn : type[cause], words, waitMs);
   }
 
-  /** Reserves the expected cost in the account’s daily budget; without one, or one that is used up, returns what the record has. */
+  /** Reserves the expected cost in the daily budget. If that is refused, returns what the create record has. */
   async #reserve(): Promise<CreateOutcome | undefined> {
     const problem = this.#dependencies.dailyBudgets?.problem(this.#input);
     const refusal = problem === undefined ? await this.#reservation.make() : undefined;
@@ -218,7 +213,7 @@ class CreateAttempt {
     throw ApplicationFailure.nonRetryable(`Nothing was created: ${problem}`, failureTypes.BudgetUnusable);
   }
 
-  /** Has Temporal confirm that this attempt counts, and in which archive it claims its record. Throws when it is to send nothing. */
+  /** Has Temporal confirm this attempt and the archive of its record. Throws when nothing may be sent. */
   async #confirm(): Promise<string> {
     const archiveId = await this.#archive.get();
     if (this.#previous !== undefined && this.#previous.archiveId !== archiveId) {
@@ -226,7 +221,7 @@ class CreateAttempt {
       const words = `the archive of this worker (${this.#dependencies.archive.location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
       throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
     }
-    // One that was unmounted, emptied or exchanged protects nothing.
+    // An archive that was unmounted, emptied or exchanged protects nothing.
     await this.#archive.requireSame();
     try {
       await confirmHeartbeat(Context.current(), this.#toHeartbeat(archiveId, {}), confirmWithinMs);
@@ -237,7 +232,7 @@ class CreateAttempt {
     return archiveId;
   }
 
-  /** Throws, to be tried again, when the attempt’s time is used up: no workflow would follow a task that is paid for now. */
+  /** Retryable: no workflow would follow a task that is paid after the attempt's time. */
   #requireInTime(): void {
     const elapsedMs = this.#elapsedMs;
     const { startToCloseTimeoutMs } = activityInfo();
@@ -246,7 +241,7 @@ class CreateAttempt {
     throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
   }
 
-  /** Makes the outcome last. It throws only what Temporal may retry. */
+  /** Makes the outcome durable. Throws only what Temporal may retry. */
   async #conclude(limiter: CreateLimiter, archiveId: string, outcome: CreateOutcome): Promise<CreateTaskResult> {
     const { webAppId } = this.#input;
     const sent = this.#refused + 1;
@@ -265,7 +260,7 @@ class CreateAttempt {
     this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
     throw refusedForNow(outcome, limiter.heldBack(webAppId).waitMs + othersFirstMs);
   }
-  /** The create record keeps it; where that takes long or fails, Temporal has it in a heartbeat should the worker die then. */
+  /** The create record keeps it; if that is slow or fails, a heartbeat does in case the worker dies. */
   async #keepRequestId(archiveId: string, requestId: string): Promise<void> {
     const tell = (): void => {
       heartbeat(this.#toHeartbeat(archiveId, { requestId }));
@@ -280,13 +275,13 @@ class CreateAttempt {
     clearTimeout(late);
   }
 
-  /** Whether it is this create that is refused. The way to the service is to blame unless others come through again and again. */
+  /** Refusals by a gateway are final only after many attempts, while other creates are taken. */
   #isFinal(outcome: CreateRejected, limiter: CreateLimiter): boolean {
     if (outcome.retryable || isOfAccount(outcome)) return false;
     return !isOfWay(outcome) || (this.#refused >= mostOfWay && limiter.takes(this.#input.webAppId));
   }
 
-  /** Before anything is sent, whatever fails for now is worth another try, and what is final ends the task unpaid. */
+  /** Before anything is sent: passing faults are retryable, and a final one ends the task unpaid. */
   #toFailure(error: unknown): Error {
     return toApplicationFailure(error, this.#key, () => this.#patience.isOver(this.#step));
   }
@@ -295,7 +290,7 @@ class CreateAttempt {
     return `${this.#workflowId} create`;
   }
 
-  /** The next attempt, of a worker with another archive perhaps, may send: this one created nothing, and is over. */
+  /** Lets the next attempt send, perhaps with another archive: this one created nothing, and is over. */
   #tellReleased(archiveId: string, refused = this.#refused): void {
     heartbeat(this.#toHeartbeat(archiveId, { isReleased: true, maker: this.#maker }, refused));
   }
@@ -305,7 +300,7 @@ class CreateAttempt {
   }
 }
 
-/** Whether Temporal could cut off what this attempt sends. By Temporal’s clock: that of a worker may be hours off. @internal exported for tests */
+/** Whether Temporal could cut off what this attempt sends; by its own clock. @internal exported for tests */
 export function isTooLate(elapsedMs: number): boolean {
   const info = activityInfo();
   const deadlineMs = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - info.startToCloseTimeoutMs;

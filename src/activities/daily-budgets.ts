@@ -18,7 +18,7 @@ import {
 import { formatMoney, type Money, type Prices } from '../money/money';
 import { workerClock } from './clock';
 
-/** The workflows of the days; made by the worker of Temporal's client. Each call may be repeated. */
+/** The workflows of the days. Each call may be repeated. */
 export interface AccountDays {
   /** `undefined`: the day is not kept (any longer), and nothing was asked. */
   spend(of: AccountDayInput, request: DayRequest): Promise<DayAnswer | undefined>;
@@ -38,18 +38,17 @@ export interface Granted {
   readonly refusal: DailyRefusal | undefined;
 }
 
-/** Around midnight a task may have been created by another day's budget than its timestamp says. */
+/** Around midnight the task's timestamp may name another day than its reservation. */
 const aroundMidnightMs = 15 * 60_000;
-/** How long an attempt waits for the day to confirm that it sent nothing. */
 const releaseWithinMs = 1_000;
-/** How often a report that must not be lost is repeated, and how long after the first time; doubled each time. */
+/** Repeats of a report that must not be lost; the pause doubles each time. */
 const tellAttempts = 10;
 const tellAgainMs = 1_000;
-/** So long a request waits for others to the same day: each is five events of the day's workflow. */
+/** Each request is five events of the day's workflow. */
 const collectMs = 50;
-/** While a budget is used up it is asked again this often: it may have been raised. */
+/** How often a used up budget is asked again: it may have been raised. */
 const longestWaitMs = 5 * 60_000;
-/** An app whose costs are not known yet soon has one that is. */
+/** An app without known costs soon has one. */
 const noCostWaitMs = 15_000;
 
 interface DailyBudgetOptions {
@@ -58,10 +57,7 @@ interface DailyBudgetOptions {
   readonly days: AccountDays;
 }
 
-/**
- * What accounts may spend in a day (UTC), as this worker asks and tells it to the workflows of the days. Many tasks ask
- * at the same moment: each day has one request on its way, and the next one takes along what came meanwhile.
- */
+/** Daily spending (UTC). Each day has one request in flight; the next one carries what came meanwhile. */
 export class DailyBudgets {
   readonly #options: DailyBudgetOptions;
   readonly #days = new Map<string, DayRequests>();
@@ -70,7 +66,7 @@ export class DailyBudgets {
     this.#options = options;
   }
 
-  /** Why a task can never be created within the account's daily budget; undefined when it can, and without one. */
+  /** Why the daily budget can never allow the task; undefined when it can, and without one. */
   problem({ account, webAppId }: Pick<Expense, 'account' | 'webAppId'>): string | undefined {
     const limit = this.#options.limits.get(account);
     if (limit === undefined) return undefined;
@@ -79,7 +75,7 @@ export class DailyBudgets {
   }
 
   /**
-   * Before a create is sent: whether it may be. Undefined: the account has no daily budget.
+   * Before a create is sent. Undefined: the account has no daily budget.
    *
    * @param nowMs - by Temporal's clock, which decides on the day: that of a worker may be wrong
    */
@@ -87,18 +83,15 @@ export class DailyBudgets {
     return await this.#ask('reserve', expense, nowMs, randomBytes(2).toString('hex'));
   }
 
-  /** Before rows are started: which of them may be, each as above. */
   async hold(expenses: readonly Expense[], nowMs: number): Promise<readonly (Granted | undefined)[]> {
     const by = randomBytes(2).toString('hex');
     return await Promise.all(expenses.map((expense) => this.#ask('hold', expense, nowMs, by)));
   }
 
-  /** A create that was granted was provably not taken. */
   async release({ account, workflowId, createNumber }: Expense, { day, by }: Granted): Promise<void> {
     await this.#tell({ account, day }, { kind: 'release', by, ...createId(workflowId, createNumber) });
   }
 
-  /** Rows that were granted are not started, or are over. */
   async unhold(expenses: readonly Expense[], day: string): Promise<void> {
     const sent = expenses.map(({ account, workflowId, createNumber }) => {
       return this.#tell({ account, day }, { kind: 'unhold', ...createId(workflowId, createNumber) });
@@ -106,13 +99,12 @@ export class DailyBudgets {
     await Promise.all(sent);
   }
 
-  /** A task is over that was created then, by the service's clock or Temporal's. */
+  /** A task that was created then, by the service's clock or Temporal's, is over. */
   async settle(
     { account, workflowId, createNumber }: Omit<Expense, 'webAppId'>,
     cost: Money | null,
     createdMs: number,
   ): Promise<void> {
-    // The day that does not know the create takes no notice.
     const days = new Set([createdMs - aroundMidnightMs, createdMs, createdMs + aroundMidnightMs].map(utcDay));
     const sent = [...days].map((day) => {
       return this.#tell({ account, day }, { kind: 'settle', ...createId(workflowId, createNumber), cost });
@@ -137,7 +129,7 @@ export class DailyBudgets {
     return { outcome, day, by, refusal: toRefusal({ account, day }, { nowMs, limit, expected, outcome, view }) };
   }
 
-  /** What is lost here stays reserved: it counts as expected until the day is over. */
+  /** A lost report stays reserved until the day is over. */
   async #tell(of: AccountDayInput, operation: DayOperation): Promise<void> {
     const limit = this.#options.limits.get(of.account);
     if (limit === undefined) return;
@@ -233,7 +225,7 @@ function toRefusal({ account, day }: AccountDayInput, refused: Refused): DailyRe
       );
     case 'over':
     case 'notYet': {
-      // Usually a task that waited for a worker beyond midnight: its next attempt is of the new day.
+      // Usually the task waited for a worker beyond midnight: its next attempt is of the new day.
       const words = `The daily budget of the account "${account}": ${day} (UTC) is not today by Temporal’s clock; asked again`;
       return { account, waitMs: 1_000, words };
     }
@@ -250,7 +242,6 @@ function toRefusal({ account, day }: AccountDayInput, refused: Refused): DailyRe
   }
 }
 
-/** What one attempt to create a task has of its account's daily budget; nothing where there is none. */
 export class CreateReservation {
   readonly #budgets: DailyBudgets | undefined;
   readonly #expense: Expense;
@@ -272,7 +263,7 @@ export class CreateReservation {
     }
   }
 
-  /** What counted before this attempt stays, as it may be of a create that was taken, unless that is disproven. */
+  /** Keeps an earlier reservation, as it may be of a create that was taken, unless that is disproven. */
   async release({ isProven = false } = {}): Promise<void> {
     const granted = this.#granted;
     this.#granted = undefined;

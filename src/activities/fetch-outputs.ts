@@ -15,13 +15,12 @@ import { isFailed, type OutputList } from './output-list';
 import { noOutputLimits, OutputAllowance, type OutputLimits, type RunningTransfer } from './output-limits';
 
 const fetchesAtOnce = 4;
-/** Fresh links are asked for this often for one output before it is given up for this attempt. */
 const maxLinkRefreshes = 2;
-/** In all, this often more than outputs were fetched: links that have ended all at once need one question. */
+/** Beyond one for each fetched output; links that expire together need one refresh. */
 const spareLinkRefreshes = 4;
-/** So many attempts, two minutes, count an output as missing whose failure the service does not tell clearly. */
+/** After so many attempts, two minutes, an output counts as missing though the service gives no clear failure. */
 const vagueOutputAttempts = 8;
-/** Outputs are placed by their contents this often in one attempt: links may end meanwhile. */
+/** Per attempt: links may expire while outputs are placed by content. */
 const maxPlacings = 3;
 const rememberAfterMs = 1_000;
 
@@ -30,14 +29,12 @@ export interface OutputFetchOptions {
   readonly status: ArchiveOutputsInput['status'];
   readonly list: OutputList;
   readonly refresh: () => Promise<TaskOutputs>;
-  /** Writes down what is there, for an attempt that follows should this one die. */
   readonly remember: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 type Keep<T> = (opened: Download, signal: AbortSignal) => Promise<T>;
 
-/** One attempt to bring every output of a list into the archive, several side by side; one that fails holds up no other. */
 export class OutputFetch {
   readonly #options: OutputFetchOptions;
   readonly #list: OutputList;
@@ -62,7 +59,7 @@ export class OutputFetch {
     this.#allowance = new OutputAllowance(outputLimits, archive, this.#running);
   }
 
-  /** How far it is, in a heartbeat that is as small for a thousand outputs as for one. */
+  /** Of a fixed size, however many outputs there are. */
   progress(): TransferProgress {
     const { outputs } = this.#list;
     const [[only, running] = []] = this.#running;
@@ -74,12 +71,11 @@ export class OutputFetch {
     return { transfer: 'archive', name, bytes, totalBytes: null };
   }
 
-  /** What kept items from the archive of which it is not known which outputs they are. */
   get problems(): readonly unknown[] {
     return this.#problems;
   }
 
-  /** Fetches what is not archived yet: each output then has its file, its problem, or neither if the service reports it as failed. */
+  /** Afterwards each output has its file, its problem, or neither if the service reports it as failed. */
   async fetchAll(): Promise<void> {
     try {
       await this.#fetchEach();
@@ -98,7 +94,6 @@ export class OutputFetch {
     const takeNext = (): Output | undefined => {
       const again = this.#again.shift();
       if (again !== undefined) return again;
-      // The list may grow meanwhile.
       const output = this.#list.outputs[this.#next];
       if (output !== undefined) this.#next += 1;
       return output;
@@ -119,7 +114,7 @@ export class OutputFetch {
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
-  /** Fetches the items whose links do not tell which outputs they are; each is the output that has its content, or a new one. */
+  /** Places items by content where links do not tell which outputs they are; unmatched ones become new outputs. */
   async #placeByContent(): Promise<void> {
     const atRefresh = this.#refreshes;
     const items = [...this.#list.takeUnplaced()];
@@ -132,19 +127,19 @@ export class OutputFetch {
         if (problem !== undefined) this.#problems.push(problem);
       },
     );
-    // With fresh links everything is placed anew.
+    // Fresh links place everything anew.
     if (this.#refreshes > atRefresh) return;
     const placed = others.map((item) => this.#list.place(item));
-    // An item whose place is not known may yet take that of one without a link; the attempt is incomplete in any case.
+    // An unplaced item may still be one without a link; the attempt is incomplete in any case.
     if (this.#problems.length === 0) placed.push(...this.#list.placeLinkless());
     this.#again.push(...placed.filter(({ index, file }) => index < this.#next && file === null));
   }
 
-  /** Claims the output that has the item's content; one that none has joins the others. Or else returns why it cannot tell. */
+  /** Claims the output with the item's content, or adds the item to `others`. Returns the error if it cannot tell. */
   async #findPlace(item: OutputItem, others: OutputItem[], atRefresh: number): Promise<unknown> {
     try {
       const sha256 = this.#list.mayBeArchived(item) ? await this.#measure(item) : null;
-      // Fresh links came meanwhile: the item is that of a former list.
+      // Fresh links came meanwhile: the item is of an outdated list.
       if (this.#refreshes > atRefresh) return undefined;
       if (sha256 === null || !this.#list.claim(item, sha256)) others.push(item);
       return undefined;
@@ -161,7 +156,7 @@ export class OutputFetch {
     try {
       const { name, was } = output;
       const { dependencies, signal } = this.#options;
-      // Nothing but a manifest of this task proves that what has the name is this output.
+      // Only a manifest of this task proves that the file with this name is this output.
       const found = was === undefined ? undefined : await dependencies.archive.find(name, was, signal);
       const file = found ?? (await this.#fetch(output));
       this.#allowance.add(file);
@@ -200,7 +195,6 @@ export class OutputFetch {
     }
   }
 
-  /** Fetches an output into the archive, with fresh links where its own has ended. */
   async #fetch(output: Output): Promise<ArchivedFile> {
     const { archive, traces } = this.#options.dependencies;
     const fetchIt = (): Promise<ArchivedFile> =>
@@ -221,7 +215,7 @@ export class OutputFetch {
           continue;
         }
         output.earlier = undefined;
-        // One whose place is not known has no link until it is placed.
+        // An unplaced item has no link until it is placed.
         const isPlaced = output.item.objectUrl !== undefined || this.#list.unplaced === 0;
         if (refreshes >= maxLinkRefreshes || !isPlaced || !isDeadLink(error) || isFailed(output.item)) throw error;
         if (!(await this.#refreshLinks(atRefresh))) throw error;
@@ -247,7 +241,7 @@ export class OutputFetch {
         watch(bytes);
       });
       keeping = keep(opened, either);
-      // What follows in the archive takes its own time; `keeping` tells how the content ended.
+      // Archiving takes its own time; `keeping` tells how the content ended.
       await Promise.race([finished(opened.body).catch(() => undefined), keeping]);
     });
     return await (keeping ?? Promise.reject(new Error('The output was not opened.')));
@@ -270,7 +264,7 @@ export class OutputFetch {
     });
     output.contentEncoding = opened.contentEncoding ?? null;
     output.isFetchedTwice = output.earlier !== undefined;
-    // Before the check, which counts what the others will have.
+    // Before the check, which counts what the other transfers will take.
     transfer.totalBytes = opened.sizeBytes ?? null;
     try {
       await this.#allowance.check(output, opened.sizeBytes);
@@ -281,7 +275,6 @@ export class OutputFetch {
     return opened;
   }
 
-  /** Whether there are links that are newer than those of that refresh; one question serves all who wait. */
   async #refreshLinks(than: number): Promise<boolean> {
     if (this.#refreshes > than) return true;
     if (this.#refreshing === undefined && this.#refreshes >= spareLinkRefreshes + this.#fetched) return false;
@@ -297,7 +290,7 @@ export class OutputFetch {
   }
 }
 
-/** Whether a link leads to no file, or there is none: what is left of results that have expired. */
+/** The link leads to no file, or there is none: the results have expired. */
 export function isDeadLink(error: unknown): boolean {
   return error instanceof DownloadError && (error.code === 'LINK_EXPIRED' || error.code === 'LINK_INVALID');
 }
@@ -306,7 +299,6 @@ export function isTooSlow(error: unknown): boolean {
   return error instanceof DownloadError && error.code === 'DOWNLOAD_TOO_SLOW';
 }
 
-/** Whether the service reports an output that could not be fetched as failed. What is not clear may pass. */
 function isToldAsFailed(item: OutputItem, error: unknown, status: ArchiveOutputsInput['status']): boolean {
   if (status === 'Failed' && item.objectUrl === undefined) return true;
   if (!isFailed(item) || !isDeadLink(error)) return false;

@@ -9,35 +9,31 @@ import { workerClock } from './clock';
 interface AttemptRecord {
   /** Attempts in a row that ended without a report: their worker died, or lost its connection. */
   readonly lost: number;
-  /** Whether the attempt that wrote this has not reported its end. */
   readonly isOpen: boolean;
 }
 
 /** Each heartbeat is charged, and the shortest heartbeat timeout is 10 s. */
 const everyMs = 3_000;
 const confirmWithinMs = 1_000;
-/** After so many lost attempts in a row the activity fails for good: it may be what ends the workers. */
+/** Lost attempts in a row before the activity fails for good: it may be what ends the workers. */
 const maxLostAttempts = 5;
 const suspectFrom = 2;
-/** How long a suspect waits for another one to end before it asks again. */
 const suspectRetryMs = 5_000;
 const handOverMs = 100;
 
-/** Both belong to the process, as an uncaught error does. */
 const state = { isProcessFailing: false, isSuspectRunning: false };
 
-/** From now on, an attempt that is cut off counts as lost: one of those that run now may be what broke the process. */
+/** From now on a cut-off attempt counts as lost: one that runs now may have broken the process. */
 export function markProcessFailing(): void {
   state.isProcessFailing = true;
 }
 
 /**
- * Runs something that may be long and tells Temporal how far it is, so that a dead worker is noticed within seconds. A
- * first attempt that succeeds within three seconds sends no heartbeat.
+ * Runs `work` with heartbeats, so that a dead worker is noticed within seconds. A first attempt that succeeds within
+ * three seconds sends none.
  *
- * An attempt that ends its worker is not handed on without end: attempts that never reported their end are counted in
- * the heartbeat; a first one that left none counts as well, since one that fails leaves one. A worker runs at most one
- * suspect at a time, so that what merely ran beside the culprit is cleared.
+ * Attempts that never reported their end are counted in the heartbeat; a first one that left none counts as well, since
+ * one that fails leaves one. A worker runs one suspect at a time, so that what ran beside the culprit is cleared.
  *
  * @throws ApplicationFailure `WorkerLost` after {@link maxLostAttempts}, or what `work` throws.
  */
@@ -73,8 +69,7 @@ async function counted<T>(context: Context, lost: number, progress: () => object
   const record = (attempts: AttemptRecord): object => ({ ...progress(), attempts });
   const open = { lost, isOpen: true };
   if (context.info.attempt > 1) {
-    // Waits until Temporal has it: an attempt that ends its worker at once would not be counted. A worker without a
-    // connection is found out by the missing heartbeats, as ever.
+    // Confirmed, so that an attempt that ends its worker at once is counted.
     await confirmHeartbeat(context, record(open), confirmWithinMs).catch(() => undefined);
   }
   const timer = setInterval(() => {
@@ -83,7 +78,7 @@ async function counted<T>(context: Context, lost: number, progress: () => object
   try {
     return await work();
   } catch (error) {
-    // It reaches Temporal before the failure does. One that is cut off by a failing process stays open.
+    // Sent before the failure. An attempt that a failing process cuts off stays open.
     if (!(state.isProcessFailing && context.cancellationSignal.aborted)) {
       context.heartbeat(record({ lost: 0, isOpen: false }));
     }
@@ -93,7 +88,7 @@ async function counted<T>(context: Context, lost: number, progress: () => object
   }
 }
 
-/** Sends a heartbeat and waits until Temporal has it. Rejects when it does not take it in time, or any more. */
+/** Rejects when Temporal does not confirm the heartbeat in time, or refuses it. */
 export async function confirmHeartbeat({ client, info }: Context, details: object, withinMs: number): Promise<void> {
   await client.withDeadline(workerClock() + withinMs, () => client.activity.heartbeat(info.taskToken, details));
 }
@@ -109,7 +104,7 @@ export function isWorkerStopping(error: unknown): boolean {
   return error instanceof CancelledFailure && error.message === 'WORKER_SHUTDOWN';
 }
 
-/** Ends the attempt so that another worker goes on at once, from the last heartbeat; nothing has gone wrong. */
+/** Ends the attempt so that another worker goes on at once, from the last heartbeat. */
 export function handOver(message: string): ApplicationFailure {
   return ApplicationFailure.create({
     type: workerStopping,
@@ -119,7 +114,6 @@ export function handOver(message: string): ApplicationFailure {
   });
 }
 
-/** The heartbeat of a create; one of another form counts for nothing: only that activity makes them. */
 export function readCreateHeartbeat(details: unknown): CreateHeartbeat | undefined {
   if (!isRecord(details) || typeof details['archiveId'] !== 'string') return undefined;
   const { archiveId, requestId, isReleased, maker, refused } = details;

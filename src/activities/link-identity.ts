@@ -1,27 +1,21 @@
 import { createHmac } from 'node:crypto';
 
-/** A part of a link's query, or its host. */
 interface Parameter {
   readonly value: string;
-  /**
-   * `n`: the name of a file; `i`: a UUID; `s`: so long that it may be a signature; `t`: a time, a number that may be a place in
-   * a list, or the host; `o`: some other word.
-   */
+  /** `n`: file name; `i`: UUID; `s`: perhaps a signature; `t`: time, number or the host; `o`: another word. */
   readonly kind: 'n' | 'i' | 's' | 't' | 'o';
 }
 
-/** What is remembered of a link, to know its file under a link that was signed anew: keyed hashes alone, for a signed link opens the file. */
+/** Recognizes the file of a link that was signed anew. Keyed hashes only: a signed link opens the file. */
 export interface LinkIdentity {
   readonly path: string;
-  /** Whether the path ends like the name of a file; `/view` does not. */
+  /** Whether the path ends like a file name; `/view` does not. */
   readonly isFilePath: boolean;
-  /** By the hash of its name. */
+  /** By the hash of the parameter's name. */
   readonly parameters: ReadonlyMap<string, Parameter>;
-  /** The same, as it stands in a manifest. */
   readonly text: string;
 }
 
-/** Further ones are one. */
 const maxParameters = 24;
 const fileName = /\.[A-Za-z][A-Za-z0-9]{1,9}$/;
 
@@ -63,19 +57,17 @@ export function parseLinkIdentity(text: string): LinkIdentity {
   return { path: path.slice(1), isFilePath: path.startsWith('f'), parameters, text };
 }
 
-/** Whether two links may lead to one file as far as their own words tell: none of both names a file that the other does not. */
 export function mayBeSame(one: LinkIdentity, other: LinkIdentity): boolean {
   return differences(one, other).every(({ kind }) => kind !== 'n');
 }
 
-/** The parameters that only one of the two has, or with another value. */
 function differences(one: LinkIdentity, other: LinkIdentity): Parameter[] {
   const of = ({ parameters }: LinkIdentity, { parameters: others }: LinkIdentity): Parameter[] =>
     [...parameters].flatMap(([name, parameter]) => (others.get(name)?.value === parameter.value ? [] : [parameter]));
   return [...of(one, other), ...of(other, one)];
 }
 
-/** Which earlier links lead to the file of which link, as far as the links prove it, by place in `links`; null stands for no link. */
+/** Which earlier link leads to the same file as which link, by index, as far as links prove it; null: no link. */
 export function matchLinks(earlier: Links, links: Links): Map<number, number> {
   const matches = new Map<number, number>();
   const groups = groupBy(placed(earlier), ({ path }) => path);
@@ -131,7 +123,7 @@ function matchPath(earlier: readonly Placed[], links: readonly Placed[], matches
   }
 }
 
-/** The parameters that have a value in both lists, but for words and numbers that many files may have. */
+/** Names of parameters with a value in both lists, except words and numbers that many files may share. */
 function tellingNames(earlier: readonly Placed[], links: readonly Placed[]): string[] {
   const values = new Set<string>();
   for (const [, { parameters }] of earlier) for (const [name, { value }] of parameters) values.add(name + value);

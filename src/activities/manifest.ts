@@ -14,33 +14,29 @@ import type { LinkIdentity } from './link-identity';
 const maxWordCharacters = 64;
 const maxMessageCharacters = 4_000;
 
-/** One output of the task under the name that it keeps, what the service says of it, and what became of it. */
 export interface Output {
   readonly index: number;
   readonly name: string;
-  /** As it was last listed; without a link when the last list lacks it. */
+  /** As last listed; without a link when the last list lacks it. */
   item: OutputItem;
-  /** What its link is known by when a list comes in another order; null without a link. */
   link: LinkIdentity | null;
-  /** What its file is by an earlier manifest. */
   readonly was: Expectation | undefined;
   file: ArchivedFile | null;
-  /** How long it is at least, when it was refused for its size. */
+  /** Its least size, when it was refused for that. */
   atLeastBytes: number | null;
-  /** How its storage says that its bytes are encoded; they are kept as they came. */
+  /** The encoding that its storage names; bytes are kept as they came. */
   contentEncoding: string | null;
-  /** What came of it, without any proof that it was all. */
   earlier: Came | undefined;
-  /** Whether two fetches that brought the same are all the proof that it is whole. */
+  /** Whether only two equal fetches prove that it is whole. */
   isFetchedTwice: boolean;
-  /** What kept it from the archive; undefined also for an output that the service reports as failed. */
+  /** What kept it from the archive; also undefined when the service reports it as failed. */
   problem: unknown;
 }
 
 /**
- * What stands beside the outputs for a person who opens the folder years later: where they came from and what they are.
+ * For a person who opens the folder years later.
  *
- * @param previous - this task's manifest of before: who adopts a task that was archived already knows less of it
+ * @param previous - this task's earlier manifest: who adopts an archived task knows less of it
  * @param isComplete - whether nothing is missing; until then it tells the next attempt which file is which output.
  */
 export function toManifest(
@@ -73,7 +69,7 @@ export function toManifest(
 
 function toManifestOutput(output: Output, isComplete: boolean): Manifest['outputs'][number] {
   const { item, name, file, was, link, atLeastBytes, contentEncoding, isFetchedTwice, problem } = output;
-  // Written down on the way, it must not forget what has not been looked at yet.
+  // An intermediate manifest must keep what has not been checked yet.
   const kept = file ?? (isComplete || problem !== undefined ? undefined : was);
   return {
     file: kept === undefined ? null : (name.split('/').at(-1) ?? name),
@@ -83,7 +79,7 @@ function toManifestOutput(output: Output, isComplete: boolean): Manifest['output
     contentEncoding: kept === undefined || contentEncoding === null ? undefined : boundedWord(contentEncoding),
     costTimeMs: item.costTimeMs ?? null,
     auditStatus: item.auditStatus,
-    // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
+    // Section 2.4 has two tables: the number alone is ambiguous.
     auditSource: 'outputs',
     errorType: boundedWord(item.errorType),
     errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
@@ -99,7 +95,7 @@ export function boundedWord(word: string): string {
   return safeText(word.slice(0, maxWordCharacters));
 }
 
-/** Words of the service as they may stand in a result and in a file: short, and no link in them. */
+/** Words of the service for results and files: short, and without links. */
 export function boundedMessage(words: string): string {
   return withoutUrls(safeText(words.slice(0, maxMessageCharacters)));
 }
@@ -108,13 +104,13 @@ export function formatProblem(problem: unknown): string {
   return boundedMessage(errorMessage(problem));
 }
 
-/** The manifest that has this name; null for one that cannot be read, undefined where there is none. */
+/** Null for one that cannot be read, undefined where there is none. */
 export async function readManifest(archive: Archive, name: string): Promise<Manifest | null | undefined> {
   const content = await archive.read(name);
   return content === undefined ? undefined : (parseManifest(content) ?? null);
 }
 
-/** Whether a manifest is of this task. Ids may be given again: one create of one workflow is one task; an adopted one is known by its time. */
+/** Ids may be reused: a create number of a workflow identifies a task, an adopted one its creation time. */
 export function isOfSameTask(manifest: Manifest, workflowId: string | null, input: ArchiveOutputsInput): boolean {
   if (manifest.requestId !== input.requestId || manifest.account !== input.account) return false;
   const isSameWorkflow = manifest.workflowId === workflowId;
@@ -126,19 +122,18 @@ export function isOfSameTask(manifest: Manifest, workflowId: string | null, inpu
   return before === undefined || now === undefined ? isSameWorkflow : before === now;
 }
 
-/** When the service created the task, in one way of writing. */
 function createdAt({ ['createdAt']: moment }: Timestamps): string | undefined {
   return moment?.iso ?? moment?.raw;
 }
 
 export interface OutputNames {
-  /** Whether no other task has these names: what is there under one is then this task's. */
+  /** Whether no other task has these names, so that an existing file is this task's. */
   readonly areItsOwn: boolean;
   readonly manifest: string;
   readonly output: (index: number, ext: string) => string;
 }
 
-/** By the batch’s template, else by request id; each fits into the archive. A template that cannot be used is not: the task is paid. */
+/** By the batch's template, else by request id; fits into the archive. Ignores a bad template: the task is paid. */
 export function getOutputNames(input: ArchiveOutputsInput, maxNameBytes: number): OutputNames {
   const { requestId } = input;
   const ownNames: OutputNames = {
@@ -164,7 +159,7 @@ function getTemplateNames({ requestId, naming }: ArchiveOutputsInput): OutputNam
   }
   const values = { batch: naming.batch, key: naming.key, requestId, columns: naming.columns };
   return {
-    // A row that is run again has another request id, and with such a template the same names.
+    // Without {requestId} a row that is run again has the same names.
     areItsOwn: template.text.includes('{requestId}'),
     manifest: manifestNameBy(template, values),
     output: (index, ext) => outputNameBy(template, values, index, ext),

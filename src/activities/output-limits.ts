@@ -4,19 +4,16 @@ import { ArchiveError, DownloadError } from '../storage/errors';
 import type { MinimumRate } from '../storage/minimum-rate';
 import type { Output } from './manifest';
 
-/** How much of what a service gives is kept, and how slowly it may come. */
 export interface OutputLimits {
   readonly maxOutputBytes: number;
-  /** All outputs of one task. */
   readonly maxTaskBytes: number;
-  /** What an archive leaves free on the disk that takes its files. */
+  /** Free space that stays on the archive's disk. */
   readonly reserveBytes: number;
   readonly minimumRate?: MinimumRate;
 }
 
 export const noOutputLimits: OutputLimits = { maxOutputBytes: Infinity, maxTaskBytes: Infinity, reserveBytes: 0 };
 
-/** The free space is checked again after so many bytes of an output. */
 const checkEveryBytes = 16 * 1024 * 1024;
 
 export interface RunningTransfer {
@@ -24,7 +21,6 @@ export interface RunningTransfer {
   totalBytes: number | null;
 }
 
-/** Refuses outputs that are more than a task or a disk may take, and remembers how far each came. */
 export class OutputAllowance {
   readonly #limits: OutputLimits;
   readonly #archive: Archive;
@@ -41,14 +37,13 @@ export class OutputAllowance {
     this.#archivedBytes += file.bytes;
   }
 
-  /** Throws DownloadError `OUTPUT_TOO_LARGE` or ArchiveError `ARCHIVE_FULL` unless an output of so many bytes may be fetched. */
+  /** Throws DownloadError `OUTPUT_TOO_LARGE` or ArchiveError `ARCHIVE_FULL` when the output may not be fetched. */
   async check(output: Output, sizeBytes: number | undefined): Promise<void> {
     const bytes = sizeBytes ?? (output.atLeastBytes ?? 0) + 1;
     this.#checkLimits(output, bytes);
     await this.#checkRoom(output, bytes);
   }
 
-  /** A watch over one output that comes: calls `stop` with the error when it has become too much. */
   watch(output: Output, stop: (error: Error) => void): (bytes: number) => void {
     let checkAtBytes = checkEveryBytes;
     return (bytes) => {
@@ -81,7 +76,6 @@ export class OutputAllowance {
   async #checkRoom(output: Output, bytes: number): Promise<void> {
     const { reserveBytes } = this.#limits;
     const freeBytes = await this.#archive.freeBytes();
-    // What others that run will still take.
     const promised = this.#ofOthers(output, (transfer) => Math.max(0, (transfer.totalBytes ?? 0) - transfer.bytes));
     if (freeBytes === undefined || freeBytes - promised - bytes >= reserveBytes) return;
     const words = `${this.#archive.disk} has ${formatBytes(freeBytes)} left, which is too little for this output beside the reserve of ${formatBytes(reserveBytes)} (LONGHAUL_ARCHIVE_RESERVE_BYTES); make room on its disk`;
@@ -93,7 +87,7 @@ export class OutputAllowance {
   }
 }
 
-/** Whether an output was refused for its size: nothing but a higher limit helps. */
+/** Refused for its size: only a higher limit helps. */
 export function isTooLarge(error: unknown): boolean {
   return error instanceof DownloadError && error.code === 'OUTPUT_TOO_LARGE';
 }

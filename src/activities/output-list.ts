@@ -3,18 +3,18 @@ import type { OutputItem } from '../service';
 import { identifyLink, type LinkIdentity, matchLinks, mayBeSame, parseLinkIdentity } from './link-identity';
 import type { Output, OutputNames } from './manifest';
 
-/** A task’s outputs over all lists of them. Order proves nothing: links tell which output an item is, or contents. */
+/** A task's outputs over all lists. Order proves nothing: links or contents tell which output an item is. */
 export class OutputList {
   readonly outputs: Output[] = [];
   readonly #names: OutputNames;
   readonly #key: string;
   readonly #links = new WeakMap<OutputItem, LinkIdentity>();
   #unplaced: OutputItem[] = [];
-  /** Items without a link, with their places in the list, that wait until all others have theirs. */
+  /** Items without a link, by index in the list; they wait until all others are placed. */
   #linkless: (readonly [place: number, item: OutputItem])[] = [];
-  /** Outputs that the last list lacks, by the path of their link; those without a link by null. */
+  /** Outputs that the last list lacks, by the path of their link; null: without one. */
   #unlisted = new Map<string | null, Set<Output>>();
-  /** The paths of earlier links, where paths are known to stay; undefined where each list may have others. */
+  /** Paths of earlier links that stay the same; undefined where each list may have others. */
   #keptPaths: ReadonlySet<string | null> | undefined;
 
   /** @param key - of the hashes that links are remembered by; the same for all attempts of a task. */
@@ -24,7 +24,6 @@ export class OutputList {
     for (const output of previous) this.#addPrevious(output);
   }
 
-  /** How many items may be outputs with files, or others: only their contents tell. */
   get unplaced(): number {
     return this.#unplaced.length;
   }
@@ -85,7 +84,6 @@ export class OutputList {
     return false;
   }
 
-  /** Takes an item for an output that it may be and that has no file, or else for a new one. */
   place(item: OutputItem): Output {
     for (const output of this.#candidates(item)) {
       if (output.file !== null) continue;
@@ -94,7 +92,7 @@ export class OutputList {
     return this.#add(item);
   }
 
-  /** Takes the items without a link for outputs that are not listed otherwise, those without a file first; after all links. */
+  /** After all links: assigns the items without one, to outputs without a file first. */
   placeLinkless(): readonly Output[] {
     const placed: Output[] = [];
     const rest: OutputItem[] = [];
@@ -193,7 +191,7 @@ function isKept({ file, was }: Output): boolean {
   return file !== null || was !== undefined;
 }
 
-/** The service marks a failed output by its error type (specification, section 2.4). */
+/** The error type marks a failed output (specification, section 2.4). */
 export function isFailed({ errorType }: OutputItem): boolean {
   return errorType !== 'NOT_ERROR';
 }

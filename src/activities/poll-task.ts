@@ -14,21 +14,20 @@ import type { DailyBudgets } from './daily-budgets';
 import type { ActivityDependencies } from './dependencies';
 import { requestProblem } from './to-application-failure';
 
-/** Under the local activity's own timeout of 4 s, so that a slow service and a slow worker differ in their error. */
+/** Below the local activity's timeout of 4 s, so that a slow service and a slow worker give different errors. */
 const timeoutMs = 3_500;
-/** How much of it a query may wait for its place; one whose place is further off is left out this time. */
+/** How long a query may wait for its turn; otherwise it is skipped this time. */
 const patienceMs = 1_000;
-/** After this time the end is reported, whether or not it stands in the create record. */
+/** After this time the end is reported, recorded or not. */
 const endMs = 3_900;
 
-/** Where the ends of tasks are recorded, and by which prices they cost. */
 export interface EndRecords {
   readonly archive?: Archive;
   readonly dailyBudgets?: Pick<DailyBudgets, 'settle'>;
   readonly prices?: Prices;
 }
 
-/** One `detail` query. One that failed or was held back is data, not a failure: it must never end the watch. */
+/** One `detail` query. A failure is data, and must never end the watch. */
 export async function pollTask(dependencies: ActivityDependencies, task: PolledTask): Promise<PollResult> {
   const begunMs = performance.now();
   const leftMs = (): number => Math.max(0, endMs - (performance.now() - begunMs));
@@ -57,7 +56,6 @@ export async function getDetail(
   return await getLimits(dependencies, account).polls.run(query, patienceMs);
 }
 
-/** What a query that failed saw; where the service does not accept the API key, with what to do. */
 export function toFailedPoll(
   dependencies: Pick<AccountDependencies, 'keySettings'>,
   account: string,
@@ -68,7 +66,7 @@ export function toFailedPoll(
   return { ...seen, problem: requestProblem(error, accountKey(dependencies, account), seen.problem) };
 }
 
-/** Adds the end and cost of a task to its create record and settles them in the daily budget, within `withinMs`; failures are ignored. */
+/** Adds end and cost to the create record and settles the daily budget within `withinMs`; failures are ignored. */
 export async function recordEnd(
   { archive, dailyBudgets }: EndRecords,
   { account, createNumber, requestId, acceptedAtMs }: PolledTask,
@@ -89,7 +87,7 @@ export async function recordEnd(
   await withinTime(Promise.allSettled([written, settled]), withinMs);
 }
 
-/** What a query saw. The app of an adopted task, on which its price depends, is in the create record. */
+/** The app of an adopted task, which decides its price, is in the create record. */
 export async function toPricedResult(
   { archive, prices }: EndRecords,
   detail: TaskDetail,
@@ -117,7 +115,7 @@ async function withinTime<T>(promise: Promise<T>, withinMs: number): Promise<T |
 
 const names = ['createdAt', 'executedAt', 'runningAt', 'endedAt', 'updatedAt', 'expiredAt'] as const;
 
-/** What a query saw, as it may stand in a history; costs and timestamps only once the task is over. */
+/** For histories; with costs and timestamps only once the task is over. */
 export function toPollResult(detail: TaskDetail, task: Omit<PolledTask, 'requestId'>, prices?: Prices): PollResult {
   const { status, queuePosition, errorMessage, costTimes } = detail;
   const seen = {
@@ -136,7 +134,6 @@ export function toPollResult(detail: TaskDetail, task: Omit<PolledTask, 'request
   return { ...seen, costTimes, cost: toCost(detail, task, prices), timestamps };
 }
 
-/** By the price of the moment at which the service created the task. */
 function toCost(
   { createdAt, costTimes }: TaskDetail,
   { account, webAppId = null, acceptedAtMs }: Omit<PolledTask, 'requestId'>,
@@ -148,7 +145,6 @@ function toCost(
   return price === null ? undefined : taskCost(price, costTimes);
 }
 
-/** When the task was created: by the service's word, else when the create was accepted. */
 function createdAtMs(given: string | null | undefined, acceptedAtMs: number | null | undefined): number | undefined {
   const ms = Date.parse(given ?? '');
   return Number.isNaN(ms) ? (acceptedAtMs ?? undefined) : ms;

@@ -14,30 +14,27 @@ import { asApplicationFailure } from './to-application-failure';
 
 export interface WebhookTarget {
   readonly url: string;
-  /** The keys that it signs with, in base64: one, or two while they are changed. */
+  /** Signing keys in base64: one, or two during a change. */
   readonly secrets: () => readonly string[];
 }
 
 export interface WebhookDependencies {
-  /** By name. */
   readonly webhooks: ReadonlyMap<string, WebhookTarget>;
-  /** See {@link createWebhookAgent}. */
   readonly connections: Dispatcher;
-  /** How long a receiver may take to answer. @default 20 seconds, as standard-webhooks recommends 15 to 30 */
+  /** @default 20 seconds, as standard-webhooks recommends 15 to 30 */
   readonly answerWithinMs?: number;
 }
 
 const defaultAnswerWithinMs = 20_000;
 const maxConnections = 32;
-/** A name that is not configured is looked for so often: it takes effect within minutes once it is added. */
 const unknownRetryMs = 5 * 60_000;
 
-/** Connections to receivers, to be shared, and closed by the caller. A redirect is an answer, and not followed. */
+/** To be shared, and closed by the caller. Follows no redirect. */
 export function createWebhookAgent(): Dispatcher {
   return openAgent({ connections: maxConnections, connectMs: 5_000 });
 }
 
-/** The worker's activity of webhooks. A second run sends the same again, under the same id: receivers know it by that. */
+/** A second run sends the same id: receivers recognize it by that. */
 export function createWebhookActivities(dependencies: WebhookDependencies): WebhookActivities {
   return { sendWebhook: (input) => asApplicationFailure(null, () => sendWebhook(dependencies, input)) };
 }
@@ -94,7 +91,7 @@ async function post(
     signal,
     headers: { 'content-type': 'application/json', ...signed },
   });
-  // What it says beside its status is not read: it may be endless.
+  // The body is not read: it may be endless.
   reply.body.on('error', () => undefined).destroy();
   const [retryAfter, date] = [reply.headers['retry-after'], reply.headers['date']].flat();
   return { httpStatus: reply.statusCode, retryAfterMs: parseRetryAfter(retryAfter, date) };
@@ -108,7 +105,7 @@ interface Message {
   readonly nowMs: number;
 }
 
-/** The headers of standard-webhooks: the time of this attempt, and a signature for each secret. @internal exported for tests */
+/** Headers of standard-webhooks: a signature for each secret. @internal exported for tests */
 export function signedHeaders({ id, body, secrets, nowMs }: Message): Record<string, string> {
   const timestamp = String(Math.floor(nowMs / 1_000));
   const signatures = secrets.map((secret) => {
@@ -118,7 +115,6 @@ export function signedHeaders({ id, body, secrets, nowMs }: Message): Record<str
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
-/** Each is tried again but 410, by which a receiver says that it wants no more. */
 function refused(webhook: string, { httpStatus, retryAfterMs }: Reply): ApplicationFailure {
   const answered = `The webhook "${webhook}" was answered with HTTP ${httpStatus}`;
   if (httpStatus === 410) {
@@ -143,7 +139,7 @@ function undelivered(
   return ApplicationFailure.create({ type: failureTypes.WebhookUndelivered, message, ...options });
 }
 
-/** Whether the receiver got it is not known, so it is sent again. */
+/** Sent again, since it is not known whether the receiver got it. */
 function stopReason(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   if (isWorkerStopping(reason)) return handOver('The worker stops; another one sends it.');

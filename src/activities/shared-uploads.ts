@@ -25,26 +25,25 @@ interface Flight {
   readonly signal: AbortSignal;
 }
 
-/** The service is asked again about a resource after this long. */
 const knownForMs = 30_000;
 const maxRemembered = 10_000;
 
-/** What rows share: one upload of a content per account while the service lists it; on record in the archive. */
+/** One upload per account and content, recorded in the archive, while the service lists it. */
 export class SharedUploads {
   readonly #archive: Archive;
   readonly #knownForMs: number;
   readonly #known = new Map<string, Known>();
   readonly #flights = new Map<string, Flight>();
-  /** What the service could not commit yet: the next attempt need not upload it again. */
+  /** Uploaded but not committed: the next attempt need not upload it again. */
   readonly #uncommitted = new Map<string, UploadedObject>();
 
-  /** @param forMs - how long a resource counts as there after it was last seen; a test may have less time. */
+  /** @param forMs - how long a resource counts as there after it was last seen */
   constructor(archive: Archive, forMs = knownForMs) {
     this.#archive = archive;
     this.#knownForMs = forMs;
   }
 
-  /** The resource of a content: the one on record while the service lists it, or a new one. Those that wait get the same error. */
+  /** The recorded resource while the service lists it, or a new one. All who wait share an error. */
   async resourceOf(content: UploadContent, upload: ContentUpload): Promise<CommittedInput> {
     const name = uploadRecordName(content);
     const { signal } = upload;
@@ -61,7 +60,7 @@ export class SharedUploads {
       try {
         return await orAborted(flight.landing, signal);
       } catch (error) {
-        // One whose task was stopped leaves the upload to the next.
+        // After a stopped task another one uploads.
         if (!flight.signal.aborted) throw error;
       }
     }
@@ -72,7 +71,6 @@ export class SharedUploads {
     const resource = recorded ?? (await this.#upload(name, upload));
     if (recorded === undefined) {
       await this.#archive.replace(name, uploadRecordText(content, resource)).catch((error: unknown) => {
-        // The input is there; only other workers and later batches do not know.
         log.warn('upload record not kept', { name, error: errorMessage(error) });
       });
     }
@@ -89,7 +87,7 @@ export class SharedUploads {
     const resource = parseUploadRecord(await this.#archive.read(name), content);
     if (resource === undefined) return undefined;
     const { list } = await service.listInputs({ objectKey: resource.objectKey }, { signal });
-    // A service that was reset gives the ids of earlier resources to others.
+    // A service that was reset reuses ids of earlier resources.
     const isListed = list.some((one) => one.id === resource.resourceId && isResourceOf(one, resource));
     return isListed ? { ...resource, wasListed: true } : undefined;
   }
@@ -131,7 +129,7 @@ async function orAborted<Value>(coming: Promise<Value>, signal: AbortSignal): Pr
   }
 }
 
-/** Makes an uploaded object an input resource, as it stands in a history: without its link. */
+/** Without the link, which must not enter a history. */
 export async function commitUpload(
   service: ServiceClient,
   { objectKey, name }: UploadedObject,

@@ -12,12 +12,11 @@ import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
 
 /**
- * Uploads one input file with a fresh token (specification, section 4.6) and makes it an input resource. Token and PUT are
- * one activity, because credentials must never be an activity's result; the commit goes with them, because an activity of
- * its own costs 6 events. An attempt that follows one whose commit failed commits what that one uploaded, which is in its
- * heartbeat. Any other takes a new token and a new key; what an earlier one uploaded costs nothing.
+ * Uploads one input file with a fresh token (specification, section 4.6) and commits it. Token and PUT are one activity
+ * as credentials must never be a result, and a separate commit would cost 6 events. After a failed commit the next
+ * attempt commits the upload in the heartbeat; any other attempt uploads anew, which costs nothing.
  *
- * A shared one is uploaded only where its account has no resource of this content yet.
+ * A shared file is uploaded only where its account has no resource of this content yet.
  */
 export async function storeInput(
   dependencies: ActivityDependencies,
@@ -70,13 +69,11 @@ const heartbeatSchema = v.object({
   uploaded: v.object({ objectKey: v.string(), name: v.string(), bytes: v.number(), sha256: v.string() }),
 });
 
-/** What a previous attempt uploaded and could not commit. */
 function uploadedIn(details: unknown): (UploadedObject & Measure) | undefined {
   const { success, output } = v.safeParse(heartbeatSchema, details);
   return success ? output.uploaded : undefined;
 }
 
-/** Others will take what was uploaded for the content that was read before. */
 function same(uploaded: UploadedObject & Measure, { sha256 }: Measure): UploadedObject {
   if (uploaded.sha256 === sha256) return uploaded;
   throw new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${uploaded.objectKey}`);

@@ -7,13 +7,12 @@ export type RunSweep = (
   plan: SweepPlan,
   options: {
     readonly signal: AbortSignal;
-    /** In epoch milliseconds, by the clock of Temporal. */
+    /** Epoch milliseconds, by Temporal's clock. */
     readonly nowMs: number;
     readonly onProgress: (words: string) => void;
   },
 ) => Promise<SweepResult>;
 
-/** The worker's activity of sweeps: heartbeating, and handed over when the worker stops. */
 export function createSweepActivities(run: RunSweep): SweepActivities {
   return { sweep: (plan) => asApplicationFailure(null, () => sweepWithHeartbeat(run, plan)) };
 }

@@ -11,10 +11,10 @@ import type { ActivityDependencies } from './dependencies';
 import { getDetail, toFailedPoll, toPollResult } from './poll-task';
 import { ownWorkflowId, requestProblem } from './to-application-failure';
 
-/** So many workflows of one task have their create records read: one of them created it, others adopted it. */
+/** Most workflows of a task whose create records are read: one created it, others adopted it. */
 const maxCreators = 20;
 
-/** Sends `cancel` or `interrupt` (sections 4.4, 4.5). A refusal is data, for the task may just have moved on. */
+/** Sends `cancel` or `interrupt` (sections 4.4, 4.5). A refusal is data: the task may just have moved on. */
 export async function sendVerb(
   dependencies: ActivityDependencies,
   verb: 'cancel' | 'interrupt',
@@ -26,7 +26,6 @@ export async function sendVerb(
     return { taken: true };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // A refusal for this task; anything else may go better the next time.
     const refused =
       error instanceof InvalidRequestError ||
       error instanceof NotFoundError ||
@@ -36,7 +35,6 @@ export async function sendVerb(
   }
 }
 
-/** Asks the service about a task, Temporal who follows it, and create records who created it. It changes nothing. */
 export async function checkAdoption(
   dependencies: ActivityDependencies,
   input: CheckAdoptionInput,
@@ -51,7 +49,7 @@ export async function checkAdoption(
   const createdAt = detail.createdAt?.iso ?? null;
   const own = ownWorkflowId();
   const [follower, creator, rival] = await Promise.all([
-    // A second follower only asks and archives the same again, so an error of Temporal prevents no adoption.
+    // A second follower is harmless, so an error of Temporal prevents no adoption.
     unlessItFails('follower not checked', () => dependencies.findFollower?.(input)),
     findCreator(dependencies, input, own),
     findOtherUncertain(dependencies, input, own, createdAt),
@@ -65,7 +63,7 @@ export async function checkAdoption(
   };
 }
 
-/** Who adopts a task leaves no record of a create that made it. Throws where the records of this key cannot be read. */
+/** Adopting workflows have no record of the create. Throws where the records of this key cannot be read. */
 async function findCreator(
   { archive, findWorkflowsOf }: ActivityDependencies,
   task: CheckAdoptionInput,
@@ -74,7 +72,6 @@ async function findCreator(
   const { requestId, createNumber } = task;
   const ofOwn = await findCreate(archive, own, { requestId, except: createNumber });
   if (ofOwn !== undefined) return ofOwn;
-  // What cannot be asked about other keys prevents no adoption.
   return await unlessItFails('creator not checked', async () => {
     const found = (await findWorkflowsOf?.(task)) ?? [];
     for (const workflowId of found.filter((id) => id !== own).slice(0, maxCreators)) {
@@ -85,7 +82,7 @@ async function findCreator(
   });
 }
 
-/** Throws where Temporal cannot be asked: two creates that are taken for each other swap their results. */
+/** Throws where Temporal cannot be asked: mistaking one create for another would swap their results. */
 async function findOtherUncertain(
   { findUncertainCreates }: ActivityDependencies,
   { account, webAppId, sentAtMs }: CheckAdoptionInput,

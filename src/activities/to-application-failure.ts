@@ -20,20 +20,18 @@ import { type AccountKey, type AccountPatience, AccountUnknownError } from './ac
 interface Verdict {
   readonly type: FailureType;
   readonly isFinal: boolean;
-  /** How long the service asked to wait, or what was slow has to. */
+  /** How long the service asked to wait, or a slow transfer has to. */
   readonly nextRetryDelay?: number;
 }
 
-/** What a fresh token or another reply may correct is tried so often, however short the patience is. */
+/** Least attempts for what a fresh token or another reply may correct. */
 const fewAttempts = 3;
-/** What was too slow held a slot for a minute and more; others have it for some time first. */
+/** A slow transfer held a slot for over a minute: others come first. */
 const slowRetryMs = 5 * 60_000;
-/** Longest message of a failure: whatever was not bounded where it was read is bounded here. */
 const maxMessageLength = 4_000;
-/** No service means to be asked later than this. */
 const longestWaitMs = 365 * 24 * 3_600_000;
 
-/** Runs an activity’s body; the only place where errors of the service and the storage become Temporal failures. */
+/** The only place where errors of service and storage become Temporal failures. */
 export async function asApplicationFailure<T>(
   account: AccountKey | null,
   body: () => Promise<T>,
@@ -59,12 +57,10 @@ export function ownWorkflowId(): string {
 
 const anyKeySetting = 'LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE';
 
-/** Words about an API key that the service does not accept, with whose it is and what to do. */
 export function keyProblem({ account, setting = anyKeySetting }: AccountKey, words: string): string {
   return `${words}; the API key of the account "${account}" is not accepted: correct it in ${setting} of the worker, and start the worker again`;
 }
 
-/** The words of a failed request of which an activity makes data; about the API key, with what to do. */
 export function requestProblem(error: unknown, account: AccountKey, words: string): string {
   const isAboutKey =
     error instanceof ServiceError && (error.code === 'UNAUTHORIZED' || error.code === 'API_KEY_UNAVAILABLE');
@@ -72,8 +68,8 @@ export function requestProblem(error: unknown, account: AccountKey, words: strin
 }
 
 /**
- * The failure that enters the history. Temporal's own failures (a cancellation among them) pass through; an error that
- * is unknown stays retryable and keeps its class's name as its type.
+ * The failure for the history. Temporal's own failures, cancellations included, pass through; an unknown error stays
+ * retryable, with its class as type.
  *
  * @param isOver - whether an unknown account has been tried again for long enough.
  * @param isLasting - the same of what only the service can correct, such as its upload tokens.
@@ -96,7 +92,7 @@ export function toApplicationFailure(
     const words = withoutUrls(error.message);
     return failure(account === null ? words : requestProblem(error, account, words), ofService(error, isLasting));
   }
-  // A source is the caller's own word; every other URL is the service's or the storage's.
+  // A source is the caller's own word; any other URL is the service's or the storage's.
   if (error instanceof SourceError) {
     return failure(bound(error.message), ofStorage(error, isLasting), [{ file: error.source }]);
   }
@@ -109,7 +105,6 @@ function bound(words: string): string {
   return boundedText(words, maxMessageLength);
 }
 
-/** One that an activity made itself; its message may quote what it read. */
 function bounded(failure: ApplicationFailure): ApplicationFailure {
   const message = bound(failure.message);
   if (message === failure.message) return failure;
@@ -157,9 +152,9 @@ const serviceTypes: Readonly<Record<ServiceErrorCode, FailureType>> = {
 
 function ofService(error: ServiceError, isLasting: () => boolean): Verdict {
   const type = serviceTypes[error.code];
-  // A cache or a rolling restart of the service may be behind it.
+  // A cache or a rolling restart of the service may be the cause.
   if (type === failureTypes.ServiceReplyInvalid) return { type, isFinal: isLasting() };
-  // A refusal that says nothing we know of is worth another try, since these calls cost nothing.
+  // An unknown refusal is retried, since these calls cost nothing.
   const isFinal = type === failureTypes.ServiceRefused && error.code !== 'API_ERROR';
   const isPatient = error instanceof RateLimitedError || error instanceof ServiceUnavailableError;
   const retryAfterMs = isPatient && error instanceof ServiceApiError ? error.retryAfterMs : undefined;
@@ -167,7 +162,7 @@ function ofService(error: ServiceError, isLasting: () => boolean): Verdict {
   return { type, isFinal, nextRetryDelay: retryAfterMs === 0 ? undefined : retryAfterMs };
 }
 
-/** Whether it is the account that the service refuses: a person settles it, and every request goes on by itself then. */
+/** A person settles the account, and requests then go on by themselves. */
 export function isAccountRefusal(error: unknown): boolean {
   return error instanceof ServiceError && serviceTypes[error.code] === failureTypes.AccountRefused;
 }
@@ -190,7 +185,7 @@ function ofStorage(error: StorageError, isLasting: () => boolean): Verdict {
   return { type: isRefused ? failureTypes.StorageRefused : failureTypes.StorageUnavailable, isFinal: isRefused };
 }
 
-/** The failure of a create that was refused for now or not sent; retried after `waitMs`, or as long as the service asks. */
+/** Retried after `waitMs`, or as long as the service asks. */
 export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 0): ApplicationFailure {
   if (outcome.outcome === 'notSent') {
     return notNow(failureTypes.ServiceUnavailable, `The create was not sent: ${outcome.reason}`, waitMs);
@@ -200,7 +195,7 @@ export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 
   return notNow(type, words, Math.max(waitMs, outcome.retryAfterMs ?? 0));
 }
 
-/** Temporal tries again, after this pause or else by the retry policy, and counts no error. */
+/** Retried after `waitMs`, else by the retry policy; Temporal counts no error. */
 export function notNow(type: FailureType | typeof waitsForTurn, message: string, waitMs = 0): ApplicationFailure {
   return ApplicationFailure.create({
     type,

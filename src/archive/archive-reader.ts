@@ -15,7 +15,6 @@ import { type CreateEnd, type CreateRecord, parseCreateRecord } from './create-r
 import { ResultsError } from './errors';
 import { allCreates, isKnownCreate } from './row-end';
 
-/** What a file of an archive is, by its name. */
 export type ArchivedFile =
   | { readonly kind: 'create'; readonly workflowId: string; readonly createNumber: number }
   /** With a name template it may be in any folder and have any prefix; `folder` ends with a slash, or is empty. */
@@ -33,7 +32,7 @@ export function archivedFile(name: string): ArchivedFile | undefined {
   return { kind: 'manifest', folder, folderName: safeDecode(folder.split('/').at(-2) ?? ''), isPlain: prefix === '' };
 }
 
-/** A create record as an archive has it. One that is incomplete says only that a create may have been sent. */
+/** An incomplete record says only that a create may have been sent. */
 export interface RecordedCreate {
   readonly workflowId: string;
   readonly createNumber: number;
@@ -41,7 +40,6 @@ export interface RecordedCreate {
   readonly requestId: string | null;
   readonly account: string | null;
   readonly webAppId: number | null;
-  /** Of its task, where a worker saw it. */
   readonly end: CreateEnd | null;
 }
 
@@ -63,7 +61,7 @@ export function toRecordedCreate(
   };
 }
 
-/** The records of a workflow's creates, the last create first, whatever they say. Throws ArchiveError. */
+/** The last create first, whatever the records say. Throws ArchiveError. */
 export async function* readCreates(
   archive: Archive,
   workflowId: string,
@@ -77,7 +75,7 @@ export async function* readCreates(
   for (const { name } of creates) yield parseCreateRecord(await archive.read(name));
 }
 
-/** The layout of a batch's record; null when the archive has none. Throws ArchiveError, and {@link ResultsError}. */
+/** Null when the archive has no record of the batch. Throws ArchiveError, and {@link ResultsError}. */
 export async function readBatchLayout(archive: Archive, batchId: string): Promise<BatchLayout | null> {
   const name = `${batchFolder(batchId)}/batch.json`;
   const text = await archive.read(name);
@@ -91,12 +89,11 @@ export async function readBatchLayout(archive: Archive, batchId: string): Promis
   throw new ResultsError('otherBatch', `${where} is that of the batch ${showValue(layout.id)}; give another --id.`);
 }
 
-/** The folder of the pages of a batch's record. */
 export function recordFolder(batchId: string, digest: string): string {
   return `${batchFolder(batchId)}/results/${digest.slice(0, 12)}`;
 }
 
-/** One page of a batch's record; none before its first row has ended. Throws ArchiveError, {@link ResultsError} for a damaged one. */
+/** Empty before the page's first row has ended. Throws ArchiveError, {@link ResultsError} for a damaged one. */
 export async function readRecordPage(archive: Archive, name: string): Promise<readonly RowRecord[]> {
   const content = await archive.read(name);
   if (content === undefined) return [];
@@ -109,7 +106,7 @@ export async function readRecordPage(archive: Archive, name: string): Promise<re
 
 const pagesAtOnce = 8;
 
-/** The rows on record, in the order of the row file. Throws ArchiveError, {@link ResultsError}, the signal's reason. */
+/** In the order of the row file. Throws ArchiveError, {@link ResultsError}, the signal's reason. */
 export async function* readBatchRecord(
   archive: Archive,
   batchId: string,
@@ -124,7 +121,7 @@ export async function* readBatchRecord(
   },
 ): AsyncGenerator<RowRecord, void, undefined> {
   const folder = recordFolder(batchId, layout.digest);
-  // For a decision about what is paid, pages beyond the layout are none; for results, whatever is there is shown.
+  // A decision about what is paid counts no pages beyond the layout; results show whatever is there.
   const lastPage = rows === 'all' ? layout.pages : Infinity;
   const pages: number[] = [];
   if (rows !== 'gone') {
@@ -147,10 +144,7 @@ export async function* readBatchRecord(
   }
 }
 
-/**
- * The rows of a batch that are on record, by key, gone ones included; null where the archive has nothing of the batch.
- * Throws ArchiveError, {@link ResultsError} for a damaged record, and the signal's reason.
- */
+/** By key, gone rows included; null where the archive has nothing of the batch. Throws as {@link readBatchRecord}. */
 export async function readRecordedRows(
   archive: Archive,
   batchId: string,
@@ -167,7 +161,7 @@ export async function readRecordedRows(
   return rows;
 }
 
-/** What each task of a row cost; undefined where that is not known. */
+/** Of each task of a row; undefined where it is not known. */
 export function readCosts(record: RowRecord): readonly (Money | undefined)[] {
   return allCreates(record)
     .filter(isKnownCreate)
@@ -176,7 +170,7 @@ export function readCosts(record: RowRecord): readonly (Money | undefined)[] {
 
 const maxApps = 20;
 
-/** What earlier rows of these apps took and cost; one small file is read for each. Throws ArchiveError, and the signal's reason. */
+/** Reads one small file an app, of at most 20. Throws ArchiveError, and the signal's reason. */
 export async function readFigures(
   archive: Pick<Archive, 'read' | 'size'>,
   apps: Iterable<number>,

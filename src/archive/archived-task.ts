@@ -8,9 +8,7 @@ import type { Archive } from '../storage/archive/archive';
 import type { Destination, KeptFile } from './destination';
 import { ResultsError } from './errors';
 
-/** What an archive has of a task. */
 export interface ArchivedTask {
-  /** The archive's name of its manifest. */
   readonly name: string;
   readonly manifest: Manifest;
   readonly text: Buffer;
@@ -18,10 +16,7 @@ export interface ArchivedTask {
 
 const maxFolders = 12;
 
-/**
- * The names under which an archive may have what a worker keeps at this path. A worker may see the archive in another
- * place, so each end of a path that is not below this one's is tried, the longest first.
- */
+/** A worker may see the archive elsewhere, so each end of a path outside this one is tried, the longest first. */
 export function namesOfPath({ location }: Pick<Archive, 'location'>, path: string): readonly string[] {
   if (path.startsWith(`${location}/`)) return [path.slice(location.length + 1)];
   const parts = path
@@ -32,14 +27,14 @@ export function namesOfPath({ location }: Pick<Archive, 'location'>, path: strin
   return parts.map((_, index) => parts.slice(index).join('/'));
 }
 
-/** The names of a task's manifest unless the task was given another folder. */
+/** Unless the task was given another folder. */
 export function usualManifestNames(workflowId: string, requestId: string): readonly string[] {
   const [batch] = workflowId.startsWith('batch:') ? workflowId.slice('batch:'.length).split(':') : [];
   const name = manifestName(requestId);
   return [...(batch === undefined || !isTaskKey(batch) ? [] : [`${defaultRowFolder(batch)}/${name}`]), name];
 }
 
-/** The first of these manifests that is this task's: a service may give a request id again. Null takes any. */
+/** The first that is this task's: a service may give a request id again. Null takes any. */
 export async function findArchivedTask(
   archive: Archive,
   names: Iterable<string>,
@@ -77,7 +72,7 @@ export interface FetchTaskOptions {
 export function countOutputs({ manifest: { outputs } }: ArchivedTask): {
   readonly archived: number;
   readonly missing: number;
-  /** At the service: there is nothing to archive. */
+  /** Failed at the service: there is nothing to archive. */
   readonly failed: number;
 } {
   const archived = outputs.filter(({ file }) => file !== null).length;
@@ -85,7 +80,7 @@ export function countOutputs({ manifest: { outputs } }: ArchivedTask): {
   return { archived, missing, failed: outputs.length - archived - missing };
 }
 
-/** Fetches the files that a manifest names, then the manifest. Throws ArchiveError or {@link ResultsError}. */
+/** The manifest comes last. Throws ArchiveError or {@link ResultsError}. */
 export async function fetchTask(
   archive: Archive,
   { name, manifest, text }: ArchivedTask,

@@ -10,26 +10,24 @@ import type { BatchResults } from './batch-results';
 import { writeLocalFile } from './destination';
 import { count, money } from './stored';
 
-/** How the page of a batch is written. */
 export interface BatchPageOptions {
   readonly batchId: string;
-  /** Where it is written. Absolute. */
+  /** Absolute. */
   readonly file: string;
   /** The page of a namespace in Temporal's Web UI; null when its address is not known. */
   readonly webUi: string | null;
   readonly now: Date;
 }
 
-/** A page that was written. */
 export interface WrittenPage {
   readonly path: string;
   readonly bytes: number;
   readonly rows: number;
-  /** Files that the page names and does not lead to: they are in a bucket, or elsewhere. */
+  /** Files that the page cannot lead to: they are in a bucket, or elsewhere. */
   readonly withoutLink: number;
 }
 
-/** Writes the report of a batch to this machine, from what the archive has of it. Throws ArchiveError or ResultsError. */
+/** Written to this machine, from the archive. Throws ArchiveError or ResultsError. */
 export async function writeBatchPage(
   archive: Archive,
   results: BatchResults,
@@ -54,7 +52,7 @@ export async function writeBatchPage(
   return { ...written, rows, withoutLink };
 }
 
-/** The archive's name of a file of the batch. A worker may see the archive elsewhere: there the batch's folder is known by its name. */
+/** A worker may see the archive elsewhere: there the batch's folder is known by its name. */
 function archiveNameOf({ location }: Archive, folder: string, path: string): string | undefined {
   const at = path.startsWith(`${location}/`) ? location.length : path.lastIndexOf(`/${folder}/`);
   const name = path.slice(at + 1);
@@ -62,10 +60,8 @@ function archiveNameOf({ location }: Archive, folder: string, path: string): str
   return at >= 0 && isArchiveName(name) ? name : undefined;
 }
 
-/** More of a page than stands before its rows. */
 const maxHeadCharacters = 4 * 1024 * 1024;
 
-/** What a page tells of a batch that its record does not. */
 const writtenFacts = v.object({
   ending: v.fallback(v.string(), 'ended'),
   source: v.fallback(v.nullable(v.string()), null),
@@ -73,7 +69,7 @@ const writtenFacts = v.object({
   goneRows: v.fallback(v.nullable(v.object({ rows: v.number(), sums: v.array(money), unknownRows: v.number() })), null),
 });
 
-/** The facts of a batch; how its last run ended, and of which file, stands in the page that its worker wrote. */
+/** How the last run ended, and of which file, stands only in the page that its worker wrote. */
 async function readFacts(archive: Archive, results: BatchResults, options: BatchPageOptions): Promise<ReportFacts> {
   const { batchId: id, webUi, now } = options;
   const isPartial = results.file === null;

@@ -20,27 +20,26 @@ const layoutSchema = v.object({
   pages: count,
 });
 
-/** What stands in `batch.json`: which rows the record is of, and of which batch. */
+/** `batch.json`: which rows the record is of, and of which batch. */
 export type BatchLayout = Readonly<v.InferOutput<typeof layoutSchema>>;
 
 export function layoutText({ id, digest, rows, pages }: BatchLayout): string {
   return storedText({ id, digest, rows, pages });
 }
 
-/** `undefined` for a text that is no layout. */
 export function parseLayout(text: string): BatchLayout | undefined {
   return parseStored(layoutSchema, text);
 }
 
-/** Whatever stands in the file, no more than a history can hold comes of it. */
+/** Bounded to what a history can hold. */
 const recordSchema = v.pipe(rowRecordSchema, v.transform(boundedRowEnd));
 
 const headSchema = v.strictObject({ records: count });
 
-/** Records as the text of a file: how many there are, to know when it was cut short, and a line for each. */
+/** First the number of records, to know when the text was cut short, then a line for each. */
 export function recordText(records: Iterable<RowRecord>): string {
   const inOrder = [...records].sort((one, other) => one.index - other.index || (one.key < other.key ? -1 : 1));
-  // Parsed, the same record is the same text, in whatever order its fields came.
+  // Parsed, so that the order of a record's fields does not matter.
   return [{ records: inOrder.length }, ...inOrder.map((record) => v.parse(recordSchema, record))]
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('');
@@ -51,7 +50,6 @@ export function parseRecordText(text: string): RowRecord[] {
   const [head, ...lines] = text.split('\n');
   const count = parseStored(headSchema, head)?.records;
   if (count === undefined) throw new Error('its first line does not say how many records it has');
-  // What follows the last line's end.
   if (lines.pop() !== '' || lines.length !== count) {
     throw new Error(`it has ${lines.length} of ${count} records; somebody cut it short or added to it`);
   }
@@ -62,16 +60,16 @@ export function parseRecordText(text: string): RowRecord[] {
   });
 }
 
-/** Whether a text begins as that of records does: nothing else in the archive has such a first line. */
+/** Nothing else in the archive has such a first line. */
 export function isRecordText(text: string): boolean {
   return parseStored(headSchema, text.split('\n', 1)[0]) !== undefined;
 }
 
-/** The one that stands: of the later create, or of the same one the later end; in whatever order they come. */
+/** The later create, or of the same one the later end; the same in whatever order they come. */
 function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
   if (one.createNumber !== other.createNumber) return one.createNumber > other.createNumber ? one : other;
   if (one.endedAt !== other.endedAt) return one.endedAt > other.endedAt ? one : other;
-  // As in the file: of a record that was read from it and the same one that was not, neither stands for its fields' order.
+  // As in the file, so that neither stands for the order of its fields.
   const text = (record: RowRecord): string =>
     recordText([{ ...record, earlier: undefined, earlierUploads: undefined }]);
   return text(one) >= text(other) ? one : other;
@@ -79,7 +77,7 @@ function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
 
 const maxCreates = 100;
 
-/** The record that stands, with what is known of the row's other creates and attempts. In whatever order they come, the same comes of it. */
+/** The record that stands, with the other creates and attempts; the same in whatever order they come. */
 function mergedRecord(one: RowRecord, other: RowRecord): RowRecord {
   const standing = standingRecord(one, other);
   const { createNumber, requestId, cost } = standing;
@@ -97,7 +95,6 @@ function mergedRecord(one: RowRecord, other: RowRecord): RowRecord {
   };
 }
 
-/** Adds records by their keys, each key with the one that stands. */
 export function addRecords(known: Map<string, RowRecord>, records: Iterable<RowRecord>): void {
   for (const record of records) {
     const previous = known.get(record.key);

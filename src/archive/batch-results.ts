@@ -4,22 +4,16 @@ import type { Archive } from '../storage/archive/archive';
 import { readBatchLayout, readBatchRecord } from './archive-reader';
 import { ResultsError } from './errors';
 
-/** What an archive has of a batch. */
 export interface BatchResults {
-  /** The archive's name of the batch's folder. */
   readonly folder: string;
-  /** The file of results that is read; null when no run of the batch has ended, so that its record is read. */
+  /** Null when no run of the batch has ended, so that its record is read. */
   readonly file: string | null;
   /** In the order of the row file. Without a file of results, only rows that have ended, by the keys of their tasks. */
   rows(): AsyncGenerator<ResultLine, void, undefined>;
-  /** Rows on record that the row file does not have any more. */
   goneRows(): Promise<readonly ResultLine[]>;
 }
 
-/**
- * Opens the results of a batch: `results.jsonl`, which the end of each run writes, or else the record of how its rows ended
- * so far. Throws ArchiveError, or {@link ResultsError} when the archive has neither.
- */
+/** Opens `results.jsonl`, before a run's end the record. Throws ArchiveError, {@link ResultsError} for neither. */
 export async function openBatchResults(archive: Archive, batchId: string): Promise<BatchResults> {
   const folder = batchFolder(batchId);
   const file = `${folder}/results.jsonl`;
@@ -55,7 +49,7 @@ async function* linesOf(archive: Archive, name: string): AsyncGenerator<ResultLi
   }
 }
 
-/** The lines of a file of any size; what follows the last line end is none. Throws ArchiveError. */
+/** A file of any size. Throws ArchiveError. */
 async function* readLines(archive: Archive, name: string): AsyncGenerator<string, void, undefined> {
   const opened = await archive.open(name);
   if (opened === undefined) return;

@@ -5,13 +5,11 @@ import type { Archive } from '../storage/archive/archive';
 import { writeLocalFile } from './destination';
 import { ResultsError } from './errors';
 
-/** How the header of every such table begins, whatever stands between its cells. */
+/** The header of every such table, whatever its delimiter. */
 const beginning = /^\uFEFF?key(.)line\1status\1request_id\1/;
 
 /**
- * Copies `results.csv` of a batch from the archive, as the end of its last run left it. Throws ArchiveError or
- * {@link ResultsError}; also for a file of another kind at that place, such as the row file itself.
- *
+ * Copies `results.csv` as the last run left it. Throws ArchiveError or {@link ResultsError}: also for a foreign `file`.
  * @param file - absolute.
  */
 export async function writeBatchTable(

@@ -10,9 +10,8 @@ import type { CreateEnd } from './create-record';
 import { type Manifest, parseManifest } from './manifest';
 import { allCreates, type RowRecord } from './row-end';
 
-/** What became of a task that was created, in the order in which outcomes are shown. */
+/** In the order in which outcomes are shown. */
 export const costOutcomes = [
-  /** With outputs in the archive. */
   'succeeded',
   /** At the service, as `canceled`. */
   'failed',
@@ -21,16 +20,15 @@ export const costOutcomes = [
   'lost',
   /** Another create followed before its end was known. */
   'createdTwice',
-  /** Its end is not known: it runs, or its end was missed. */
+  /** It runs, or its end was missed. */
   'open',
   /** It is not known whether the service created it. */
   'uncertain',
 ] as const;
 export type CostOutcome = (typeof costOutcomes)[number];
 
-/** A task that was created, as far as the archive knows it; null stands for what is not known. */
+/** Null stands for what is not known. */
 export interface CostOfTask {
-  /** Null also for a task that is no row. */
   readonly batch: string | null;
   readonly webAppId: number | null;
   readonly account: string | null;
@@ -51,10 +49,7 @@ export interface CostSources {
 const readsAtOnce = 32;
 const maxDamaged = 20;
 
-/**
- * Reads what tasks cost from an archive, by the records of their creates, and where those do not tell by manifests and
- * the records of batches. Holds a few hundred bytes a task. Throws ArchiveError.
- */
+/** By create records first, then manifests and batch records. Holds a few hundred bytes a task. Throws ArchiveError. */
 export async function readCosts(
   archive: Pick<Archive, 'list' | 'read'>,
   onProgress: (sources: Readonly<CostSources>) => void,
@@ -103,7 +98,7 @@ export async function readCosts(
     };
     await Readable.from(archive.list(folder)).forEach(readOne, { concurrency: readsAtOnce });
   };
-  // First, so that a manifest whose task is settled need not be read.
+  // First, so that the manifests of settled tasks need not be read.
   await readEach('.creates', readCreate);
   await readEach('', readOther);
   return { sources, tasks: () => known.tasks() };
@@ -120,18 +115,15 @@ interface KnownTask {
   isArchived: boolean;
 }
 
-/** Failures of tasks that succeeded at the service. */
 const succeededAtTheService: readonly string[] = [
   failureTypes.ResultLost,
   failureTypes.SuccessNoOutputs,
   failureTypes.ArchiveIncomplete,
 ];
 
-/** Every task by its request id, and the creates that have none. */
 class KnownCosts {
   readonly #tasks = new Map<string, KnownTask>();
   readonly #unanswered: KnownTask[] = [];
-  /** Of workflows that made more than one create. */
   readonly #lastNumbers = new Map<string, number>();
 
   addCreate({ workflowId, createNumber, requestId, account, webAppId, sentAtMs, end }: RecordedCreate): void {
@@ -207,7 +199,7 @@ class KnownCosts {
     return task;
   }
 
-  /** Services of two accounts may give the same request id. */
+  /** Two accounts may have the same request id. */
   #key(requestId: string, account: string | null): string {
     const known = this.#tasks.get(requestId)?.account ?? null;
     return known === null || account === null || known === account ? requestId : `${requestId}\n${account}`;
@@ -231,16 +223,16 @@ export interface OutcomeCosts {
   readonly outcome: CostOutcome;
   readonly tasks: number;
   readonly sums: readonly (Money & { readonly tasks: number })[];
-  /** Tasks whose cost is not known; it is in none of the sums. */
+  /** Tasks of unknown cost, which is in none of the sums. */
   readonly unknown: number;
 }
 
 export interface CostSum {
-  /** A batch's id, an app, an account, or a day in UTC; null for tasks that have none, or where it is not known. */
+  /** A batch's id, an app, an account, or a day in UTC; null for none, or where it is not known. */
   readonly name: string | null;
   readonly tasks: number;
   readonly sums: readonly Money[];
-  /** The part of it that brought no result; of tasks that may run still, nothing. */
+  /** The part that brought no result; nothing of tasks that may still run. */
   readonly withoutResult: readonly Money[];
   readonly unknown: number;
   readonly outcomes: readonly OutcomeCosts[];
@@ -248,10 +240,8 @@ export interface CostSum {
 
 const outcomesWithoutResult: readonly CostOutcome[] = ['failed', 'canceled', 'lost', 'createdTwice'];
 
-/** Costs by outcome and currency; null stands for those that are not known. */
 type Tally = Map<CostOutcome, Map<string | null, { micros: number; tasks: number }>>;
 
-/** Sums of every group, in the order of their names, and of all tasks. */
 export function sumCosts(
   tasks: Iterable<CostOfTask>,
   { by, sinceMs }: { readonly by: CostGroup; readonly sinceMs: number },
@@ -313,7 +303,7 @@ function groupName({ batch, webAppId, account, atMs }: CostOfTask, by: CostGroup
   }
 }
 
-/** Numbers by their size; those without a name last. */
+/** Numbers by their size; null last. */
 function compareNames(one: string | null, other: string | null): number {
   if (one === null || other === null) return one === null ? 1 : -1;
   return one.localeCompare(other, 'en', { numeric: true });

@@ -7,13 +7,12 @@ const wholeNumber = v.pipe(v.number(), v.safeInteger());
 
 const endSchema = v.object({
   status: endStatus,
-  /** When the service created the task; null when it did not say. */
+  /** Null when the service did not say. */
   createdAt: v.nullable(v.string()),
   costTimes: v.custom<CostTimes>((value) => v.is(costTimes, value)),
   cost: v.nullable(money),
 });
 
-/** How the task of a create ended at the service, and what it cost. */
 export type CreateEnd = Readonly<v.InferOutput<typeof endSchema>>;
 
 const recordSchema = v.object({
@@ -32,17 +31,14 @@ const recordSchema = v.object({
   end: v.optional(endSchema),
 });
 
-/** What stands in a create record: written before a create is sent, completed with the request id afterwards. */
+/** Written before a create is sent, completed with the request id afterwards. */
 export type CreateRecord = Readonly<v.InferOutput<typeof recordSchema>>;
 
-/** A create record as the text of its file. */
 export function createRecordText(record: CreateRecord): string {
   return storedText(record);
 }
 
-/**
- * What can be read of a create record; nothing when its writer died half-way. A damaged field takes no other with it.
- */
+/** Nothing when its writer died half-way. A damaged field takes no other with it. */
 export function parseCreateRecord(content: Buffer | undefined): Partial<CreateRecord> {
   const json = parseJson(content?.toString() ?? '');
   if (!isRecord(json)) return {};

@@ -23,7 +23,7 @@ export interface KeptFile {
   readonly isNew: boolean;
 }
 
-/** The folder that files are fetched into; nothing is written outside of it, whatever names and links there are. */
+/** Nothing is written outside of the folder, whatever names and links there are. */
 export class Destination {
   readonly path: string;
   readonly #folder: FolderArchive;
@@ -33,7 +33,7 @@ export class Destination {
     this.path = this.#folder.location;
   }
 
-  /** Fetches a file unless it is there already with the right content. */
+  /** Keeps a file that is there with the right content. */
   async fetch(
     { archive, from, to, ...expected }: WantedFile,
     { signal, onBytes }: { readonly signal?: AbortSignal; readonly onBytes?: (bytes: number) => void } = {},
@@ -83,7 +83,7 @@ export class Destination {
     throw new ResultsError('unwritable', `${path} leads out of the folder ${this.path}: a folder in it is a link.`);
   }
 
-  /** Where the folder really is, or the nearest one above it that is there and not above the destination. */
+  /** Resolved, or the nearest folder above it that is there and not above the destination. */
   async #nearest(folder: string): Promise<string | undefined> {
     const found = await this.#real(folder);
     if (found !== undefined || folder === this.path || !isInside(folder, this.path)) return found;
@@ -108,7 +108,7 @@ export class Destination {
   }
 }
 
-/** Writes a page or a table to this machine, replacing the file as a whole. Throws ArchiveError or ResultsError. */
+/** Replaces the file as a whole. Throws ArchiveError or ResultsError. */
 export async function writeLocalFile(
   file: string,
   chunks: AsyncIterable<string | Uint8Array>,
@@ -124,7 +124,6 @@ export async function writeLocalFile(
   }
 }
 
-/** What is thrown for a file that could not be kept here, or is not what it must be. */
 function toFailure(error: unknown, from: string): unknown {
   if (!(error instanceof ArchiveError)) return error;
   if (error.code === 'NAME_INVALID') {

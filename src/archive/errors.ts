@@ -1,7 +1,6 @@
 /**
- * `notYet` while the task or batch runs, `incomplete` while outputs are missing, `canceled` for a stopped task,
- * `missing` when the archive has nothing of it, `damaged` when it is not what it was, `otherBatch` when it is of another
- * batch, `unwritable` for the folder it goes to.
+ * `notYet`: the task or batch runs. `incomplete`: outputs are missing. `canceled`: a stopped task. `missing`: the
+ * archive has nothing. `damaged`: not what it was. `otherBatch`: of another batch. `unwritable`: the folder it goes to.
  */
 export type ResultsErrorCode =
   'notYet' | 'incomplete' | 'canceled' | 'missing' | 'damaged' | 'otherBatch' | 'unwritable';

@@ -11,11 +11,11 @@ import { ResultsError } from './errors';
 
 export interface FetchBatchOptions {
   readonly destination: Destination;
-  /** Whether what is there of incomplete and failed rows is fetched, too. */
+  /** Also what is there of incomplete and failed rows. */
   readonly partial: boolean;
-  /** Only rows of these keys, as the rows gave them or as their tasks have them, whether the file still has them or not. @default all of the file */
+  /** As rows gave them or as their tasks have them, also of rows gone from the file. @default all of the file */
   readonly keys?: readonly string[];
-  /** Whether rows on record that the row file does not have any more are fetched, too. @default false */
+  /** Also rows on record that the row file does not have any more. @default false */
   readonly gone?: boolean;
   readonly signal: AbortSignal;
   /** Called after each row, and often while files come. */
@@ -27,7 +27,6 @@ export interface FetchCount {
   fetched: number;
   /** Rows that have nothing to fetch: they failed, were canceled, or were not started. */
   without: number;
-  /** Of those, the ones that were not started. */
   notStarted: number;
   failed: number;
   files: number;
@@ -40,24 +39,19 @@ export interface FailedRow extends RowPlace {
   readonly message: string;
 }
 
-/** What was fetched of a batch. */
 export interface FetchedBatch extends Readonly<FetchCount> {
   readonly failures: readonly FailedRow[];
-  /** Rows on record that the row file does not have any more, and that were left out. */
   readonly goneRows: number;
-  /** Of the keys that were asked for, those that no row has. */
+  /** Keys that were asked for, and that no row has. */
   readonly unknownKeys: readonly string[];
 }
 
 const rowsAtOnce = 16;
 const maxFailures = 100;
-/** When so many rows fail one after another, the archive or the folder cannot be used: there is no point in going on. */
+/** After so many in a row the archive or the folder cannot be used. */
 const maxFailuresInARow = 64;
 
-/**
- * Fetches the outputs of a batch's rows, each into a folder of its own, a few at a time. A row that cannot be fetched
- * does not end it. Throws ArchiveError, {@link ResultsError}, or the signal's reason.
- */
+/** A row that cannot be fetched does not end it. Throws ArchiveError, {@link ResultsError}, or the signal's reason. */
 export async function fetchBatch(
   archive: Archive,
   results: BatchResults,
@@ -88,11 +82,11 @@ export async function fetchBatch(
   };
   const isAsked = options.gone === true || options.keys !== undefined;
   const goneRows = await results.goneRows().catch((error: unknown) => {
-    // Those that nobody asked for do not hold up the others.
+    // Rows that nobody asked for do not hold up the others.
     if (isAsked || !(error instanceof ResultsError)) throw error;
     return [];
   });
-  // Without those that were among the rows: a run that was refused had laid out another row file.
+  // Without those that are among the rows: a run that was refused had laid out another row file.
   const gone = new Map(goneRows.map((row) => [row.workflowId, row]));
   const keys = new Set(options.keys);
   const unknownKeys = new Set(keys);
@@ -112,7 +106,6 @@ export async function fetchBatch(
   return { ...count, failures, goneRows: isAsked ? 0 : gone.size, unknownKeys: [...unknownKeys] };
 }
 
-/** Whether it has anything to fetch. */
 async function fetchRow(
   archive: Archive,
   row: ResultLine,
@@ -131,7 +124,6 @@ async function fetchRow(
   if (!partial) requireComplete(task, 'Fetch what is there with --partial.');
   await fetchTask(archive, task, {
     destination,
-    // No other row of the batch has it.
     folder: pathPart(taskKey(workflowId)),
     atOnce: 2,
     signal,

@@ -4,10 +4,10 @@ import { isRequestId } from '../core/create-outcome';
 import { dictionary } from '../contract/schema';
 import { costTimes, isoTime, money, parseStored, storedText } from './stored';
 
-/** The manifest's form; a change that takes something away raises it. */
+/** Raised by a change that takes something away. */
 export const manifestVersion = 1;
 
-/** What tells nothing about files: where it is damaged, the files are known all the same. */
+/** Fields that tell nothing about files: where one is damaged, the files are still known. */
 const text = v.fallback(v.nullable(v.string()), null);
 const number = v.fallback(v.nullable(v.number()), null);
 
@@ -21,13 +21,13 @@ const inputSchema = v.object({
 });
 
 const outputSchema = v.object({
-  /** The name of its file, beside the manifest; null when it has none. */
+  /** Beside the manifest; null when it has none. */
   file: v.nullable(v.string()),
   bytes: v.nullable(v.number()),
   sha256: v.nullable(v.string()),
   /** With its leading dot, as the service gave it. */
   ext: v.fallback(v.string(), ''),
-  /** How its storage says that its bytes are encoded; they are kept as they came. */
+  /** The bytes are kept as they came. */
   contentEncoding: v.fallback(v.optional(v.string()), undefined),
   costTimeMs: number,
   auditStatus: number,
@@ -36,11 +36,11 @@ const outputSchema = v.object({
   errorType: v.fallback(v.string(), ''),
   errorMessage: text,
   url: text,
-  /** What its link is known by under another signature: keyed hashes. */
+  /** Keyed hashes, by which its link is known under another signature. */
   link: text,
-  /** Its storage gave no proof that it is whole: two fetches brought the same. Absent where there was one. */
+  /** Nothing proved that it is whole: two fetches brought the same. Absent with a proof. */
   fetchedTwice: v.fallback(v.optional(v.boolean()), undefined),
-  /** How long it is at least, when it was refused for its size. */
+  /** Of a file that was refused for its size. */
   atLeastBytes: v.fallback(v.optional(v.number()), undefined),
   /** Why it is not archived, unless the service reports it as failed. */
   problem: text,
@@ -50,7 +50,7 @@ const timestamp = v.object({ iso: v.nullable(v.string()), raw: v.string() });
 
 const manifestSchema = v.object({
   manifestVersion: v.fallback(v.literal(manifestVersion), manifestVersion),
-  /** Whether nothing is missing; until then it tells the next attempt which file is which output. */
+  /** Until then the manifest tells the next attempt which file is which output. */
   complete: v.boolean(),
   requestId: v.pipe(
     v.string(),
@@ -63,7 +63,6 @@ const manifestSchema = v.object({
   webAppId: number,
   archivedAt: isoTime,
   inputs: v.fallback(v.pipe(v.array(inputSchema), v.readonly()), []),
-  /** The values that are not files, as they were sent. */
   values: v.fallback(dictionary(v.union([v.string(), v.number()])), {}),
   timestamps: v.fallback(dictionary(timestamp), {}),
   costTimes: v.fallback(
@@ -75,17 +74,14 @@ const manifestSchema = v.object({
   outputs: v.pipe(v.array(outputSchema), v.readonly()),
 });
 
-/** What stands beside the outputs of a task: where they came from and what they are. */
 export type Manifest = Readonly<v.InferOutput<typeof manifestSchema>>;
-/** One input as the manifest tells it. */
 export type ManifestInput = Readonly<v.InferOutput<typeof inputSchema>>;
 
-/** A manifest as the text of its file. */
 export function manifestText(manifest: Manifest): string {
   return storedText(manifest);
 }
 
-/** Reads the text of a manifest; `undefined` when it is none. Anything else may be called so, too. */
+/** `undefined` for a text that is no manifest: other files may be called so, too. */
 export function parseManifest(content: Buffer | string | undefined): Manifest | undefined {
   return parseStored(manifestSchema, content);
 }

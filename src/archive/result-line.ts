@@ -17,14 +17,13 @@ const lineSchema = v.object({
   /** As the row gave it. */
   key: v.string(),
   line: count,
-  /** In the spreadsheet; absent where the row file is no table. */
   sheetRow: v.optional(count),
   status: v.picklist(['Success', 'Failed', 'Canceled', 'NotStarted']),
   workflowId: v.string(),
   requestId: v.nullable(v.string()),
   failure: v.nullable(v.pipe(rowFailureSchema, v.readonly())),
   outputs: v.pipe(v.array(v.pipe(rowOutputSchema, v.readonly())), v.readonly()),
-  /** All of them; `outputs` has the first 20, the manifest every one. */
+  /** Of all; `outputs` has the first 20, the manifest every one. */
   outputCount: count,
   failedOutputCount: v.optional(count, 0),
   manifest: v.nullable(v.string()),
@@ -36,14 +35,14 @@ const lineSchema = v.object({
   costTimes: v.optional(costTimes, {}),
   /** Of all its attempts; null when it is not known. */
   cost: v.optional(v.nullable(money), null),
-  /** Of `cost`, what attempts took that brought no result; null when none is known. */
+  /** Of attempts that brought no result; null when none is known. */
   costWithoutResult: v.nullable(money),
 });
 
 /** One line of `results.jsonl`. */
 export type ResultLine = Readonly<v.InferOutput<typeof lineSchema>>;
 
-/** A row of the batch as its result files tell it; without a record it was never started. */
+/** Without a record the row was never started. */
 export function toResultLine(
   batchId: string,
   row: RowPlace & { readonly key: string; readonly originalKey?: string | null },
@@ -70,7 +69,7 @@ export function toResultLine(
   };
 }
 
-/** Reads a line of `results.jsonl`; `undefined` when it is none. */
+/** `undefined` for a text that is no such line. */
 export function parseResultLine(text: string): ResultLine | undefined {
   return parseStored(lineSchema, text);
 }

@@ -2,14 +2,14 @@ import { stringify } from 'csv-stringify/sync';
 import { formatAmount } from '../money/money';
 import type { ResultLine } from './result-line';
 
-/** Between the paths of one cell. No name in an archive has one. */
+/** No name in an archive has one. */
 const pathSeparator = '|';
 
 export interface OwnTable {
   readonly columns: readonly string[];
   readonly delimiter: string;
   readonly hasBom: boolean;
-  /** What stands before the fraction of a number. @default point */
+  /** What stands before a number's fraction. @default point */
   readonly decimal?: 'point' | 'comma';
 }
 
@@ -17,7 +17,6 @@ export interface TableLine extends ResultLine {
   readonly cells: readonly string[];
 }
 
-/** The columns of the results, and what stands in each; numbers are written as in the row file. */
 const resultColumns: Readonly<Record<string, (line: ResultLine, number: NumberText) => unknown>> = {
   key: ({ key }) => plainCell(key),
   line: ({ line }) => line,
@@ -40,7 +39,7 @@ const resultColumns: Readonly<Record<string, (line: ResultLine, number: NumberTe
 
 type NumberText = (value: number | string | null) => string | null;
 
-/** Makes `results.csv`: quoted as RFC 4180 has it, and in the form of the row file, whose columns follow the results. */
+/** `results.csv`, quoted as RFC 4180 has it, in the form of the row file, whose columns follow the results. */
 export class ResultsTable {
   readonly #own: OwnTable;
 
@@ -74,7 +73,7 @@ export class ResultsTable {
   }
 }
 
-/** The names of a row file's columns beside those of the results; capital letters make no difference to some programs. */
+/** Capital letters make no difference to some programs. */
 function ownNames(columns: readonly string[]): readonly string[] {
   const taken = new Set([...Object.keys(resultColumns), ...columns].map((name) => name.toLowerCase()));
   return columns.map((column) => {
@@ -91,10 +90,8 @@ const formula = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 const plainNumber = /^[+-]?\d+(?:[.,]\d+)?$/;
 
 /**
- * A cell that no spreadsheet takes for a formula: what would begin one gets an apostrophe in front, and so does what has
- * apostrophes before it already. To have the text back, take one away where what follows is such a text. Numbers stay.
- *
- * @internal exported for tests
+ * An apostrophe keeps spreadsheets from taking a text for a formula; a text with apostrophes in front gets one, too, so
+ * that it can be taken away again. Numbers stay. @internal exported for tests
  */
 export function plainCell(text: string | null | undefined): string | null {
   if (text == null) return null;

@@ -3,8 +3,6 @@ import { dictionary, wholeNumber } from '../contract/schema';
 import { parseJson } from '../core/json';
 import { isMoney, type Money } from '../money/money';
 
-/* Parts of the schemas of the archive's own files. */
-
 export const count = wholeNumber(0);
 export const money = v.custom<Money>(isMoney);
 export const endStatus = v.picklist(['Success', 'Failed', 'Canceled']);
@@ -21,7 +19,7 @@ export const isoTime = v.pipe(
 /** The service's, in milliseconds. */
 export const costTimes = dictionary(v.number());
 
-/** Reads a file's text by its schema; undefined when there is none, or it is something else. */
+/** Undefined when there is no text, or it is something else. */
 export function parseStored<Schema extends v.GenericSchema>(
   schema: Schema,
   text: { readonly toString: () => string } | undefined,
@@ -30,7 +28,7 @@ export function parseStored<Schema extends v.GenericSchema>(
   return success ? output : undefined;
 }
 
-/** A value as the text of a file that a person may open. */
+/** For a file that a person may open. */
 export function storedText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -18,7 +18,7 @@ import { askTemporal, findDescription, type TemporalAccess } from './temporal-ac
 /** How long a create waits for the answer; then it is tried again. */
 const spendTimeoutMs = 10_000;
 
-/** The daily budgets of accounts, each kept by a workflow of its day. Every method throws the errors of `askTemporal`. */
+/** The daily budgets of accounts, each kept by a workflow of its day. Methods throw the errors of `askTemporal`. */
 export class TemporalAccountDays {
   readonly #access: TemporalAccess;
 
@@ -26,10 +26,7 @@ export class TemporalAccountDays {
     this.#access = access;
   }
 
-  /**
-   * Asks and tells the workflow of the day; may be repeated. What asks for money starts it when it does not run;
-   * `undefined`: it does not run, and there was nothing to ask.
-   */
+  /** May be repeated. Asking for money starts the day's workflow; `undefined`: not running, no money was asked for. */
   async spend(of: AccountDayInput, request: DayRequest): Promise<DayAnswer | undefined> {
     const { client, taskQueue } = this.#access;
     const workflowId = accountDayWorkflowId(of);
@@ -59,10 +56,7 @@ export class TemporalAccountDays {
     }
   }
 
-  /**
-   * How a day stands; `undefined` when nothing was asked on it, or Temporal does not keep it any longer. Throws
-   * `NoWorkerError` when no worker answers.
-   */
+  /** `undefined` when nothing was asked on that day, or Temporal no longer keeps it. Throws `NoWorkerError`. */
   async view(of: AccountDayInput): Promise<DayView | undefined> {
     const workflowId = accountDayWorkflowId(of);
     const described = await findDescription(this.#access, workflowId);

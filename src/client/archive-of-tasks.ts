@@ -7,29 +7,25 @@ import { connectTemporal } from './connect-temporal';
 import { isWorkflowGone, listWorkflows } from './workflow-info';
 import type { Problem } from './workers';
 
-/** So many tasks are tried: Temporal forgets the run of a long task that had its create. */
+/** Several are tried: Temporal forgets the run of a long task that had its create. */
 const maxTasks = 10;
-/** So many pages of a task's history are searched for its create: the uploads of its input files come before. */
+/** Pages of a task's history that are searched for its create, which comes after the uploads of its input files. */
 const maxPages = 10;
 
-/** That the tasks of a queue were worked on with another archive, and what to do. */
 export type OtherArchive = Problem;
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
-/** An archive, as its worker knows it. */
 export interface KnownArchive {
   /** Null for one that has none yet. */
   readonly identity: { readonly id: string; readonly namespace: string } | null;
-  /** What its operator says: the archive that it takes the place of, by the first digits of its id; null for none. */
+  /** The archive that it replaces, by the first digits of its id; null for none. */
   readonly replaces: string | null;
 }
 
 /**
- * Compares an archive with that of the worker which created the newest task of a queue: one that was exchanged for
- * another, or whose disk is not mounted, has none of the tasks' create records; and one of another namespace has those of
- * tasks that are not these. Undefined where it is the same or replaces that one, or no such task is known. Throws errors
- * of gRPC.
+ * Compares an archive with that of the worker that created the newest task of a queue: another one has none of its
+ * tasks' create records, so keys would be paid twice. Undefined: the same, replaced, or unknown. Throws errors of gRPC.
  */
 export async function findOtherArchive(
   client: Client,
@@ -70,10 +66,7 @@ export async function askForOtherArchive(
   return await findOtherArchive(client, taskQueue, archive).finally(() => connection.close());
 }
 
-/**
- * The archive that has the create record: that of the worker which ran `createTask`. Workflow tasks say nothing, which any
- * worker of the queue takes. Undefined where Temporal no longer has that run, or no such worker is known.
- */
+/** That of the worker that ran `createTask`: any worker runs workflow tasks. Undefined: no run or worker is known. */
 async function archiveOfCreate(client: Client, workflowId: string, runId: string): Promise<string | undefined> {
   let createId: string | undefined;
   try {
@@ -89,7 +82,7 @@ async function archiveOfCreate(client: Client, workflowId: string, runId: string
   }
 }
 
-/** From its first run on, so many pages. A run that continued as new ends with the event that names the next one. */
+/** From its first run, `maxPages` at most. A run that continued as new ends with the event that names the next one. */
 async function* eventsOfTask(client: Client, workflowId: string, lastRunId: string): AsyncGenerator<HistoryEvent> {
   const { namespace } = client.options;
   const pageOf = (runId: string, page: { nextPageToken?: Uint8Array; maximumPageSize?: number }) =>

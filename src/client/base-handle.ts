@@ -19,7 +19,7 @@ import { type DescribedWorkflow, describeWorkflow, isClosed } from './workflow-i
 
 /** Options of requests that may take a while. */
 export interface WaitOptions {
-  /** Ends the wait at once, also during an outage of Temporal or while no worker answers: it rejects with the signal's reason. */
+  /** Ends the wait at once, also while Temporal or the workers do not answer: it rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -30,20 +30,20 @@ export function checkWaitOptions(options: WaitOptions): void {
   checkOptions(options, waitRules);
 }
 
-/** How long a worker may take to answer: longer than the local activity of a poll that it may have to wait for. */
+/** Longer than the local activity of a poll that a worker may have to wait for. */
 const answerTimeoutMs = 6_000;
-/** When a worker has not answered for so long, it is looked whether there is one. */
+/** After so long without an answer, it is checked whether there is a worker. */
 const lookForWorkersAfterMs = 500;
-/** How long an update is repeated after it came at the end of a run, or while a workflow task fails. */
+/** How long an update is repeated that came at the end of a run, or while a workflow task fails. */
 const repeatWithinMs = 15_000;
 const repeatEveryMs = 300;
 
-/** What the handles of tasks and of batches have in common. Holds no connection of its own and nothing to close. */
+/** Common to the handles of tasks and batches. Holds no connection of its own and nothing to close. */
 export abstract class BaseHandle {
   readonly workflowId: string;
-  /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
+  /** Its page in Temporal's Web UI; null when the Web UI's address is not configured. */
   readonly url: string | null;
-  // Private of the language: the connection holds the API key of Temporal, and a handle may be logged. `inspect` reads getters.
+  // Not `private`: the connection holds Temporal's API key, and a handle may be logged. `inspect` reads getters.
   readonly #access: TemporalAccess;
 
   protected constructor(access: TemporalAccess, workflowId: string) {
@@ -53,9 +53,9 @@ export abstract class BaseHandle {
   }
 
   /**
-   * Cancels the workflow: a task is ended by whichever of the service's verbs applies; a batch stops every row that
-   * runs and starts no more. A task in `CreateUncertain` ends undecided, as `StopUnconfirmed`: one that exists runs on and is
-   * paid. `result` waits for the end. Throws `TaskOverError` when it is over.
+   * Cancels the workflow: a task by whichever of the service's verbs applies; a batch stops every row that runs and
+   * starts no more. A task in `CreateUncertain` ends as `StopUnconfirmed`: one that exists runs on and is paid.
+   * `result` waits for the end. Throws `TaskOverError` when it is over.
    */
   async stop(): Promise<void> {
     // Temporal accepts the cancellation of a closed workflow silently.
@@ -63,7 +63,7 @@ export abstract class BaseHandle {
     await this.ask(() => this.#access.client.workflow.getHandle(this.workflowId).cancel());
   }
 
-  /** Whether it is over. Temporal alone is asked, no worker. */
+  /** Asks Temporal alone, no worker. */
   async isOver(): Promise<boolean> {
     return isClosed((await this.describe()).execution);
   }
@@ -89,12 +89,10 @@ export abstract class BaseHandle {
   }
 
   /**
-   * Sends an update that decides something; resolves with the workflow's answer. An update that comes at the end of a run
-   * is sent again, to the next run. Throws `DecisionRefusedError` with the workflow's message when it refuses,
-   * `TaskOverError` when no run follows, and the errors of `askTemporal`.
-   *
-   * @param isRepeatable - whether it may be sent again when the run accepted it and ended before it answered: it may have
-   * taken effect.
+   * Sends a decision, and again to the next run if it came at the end of one; resolves with the workflow's answer.
+   * Throws `DecisionRefusedError`, `TaskOverError` when no run follows, and the errors of `askTemporal`.
+   * @param isRepeatable - whether it may be sent again when the run accepted it and ended before it answered: it may
+   * have taken effect.
    */
   protected async update(update: () => Promise<DecisionTaken>, isRepeatable = true): Promise<string> {
     const { workflowId } = this;
@@ -117,20 +115,17 @@ export abstract class BaseHandle {
     }
   }
 
-  /** Whether an update did not arrive because a run ended, or because its workflow task fails: the next one may take it. */
+  /** Whether an update did not arrive because a run ended or its workflow task fails: the next one may take it. */
   async #isBetweenRuns(error: unknown): Promise<boolean> {
     // Temporal's server answers with the code of a busy one when a run is closing.
     if (error instanceof TemporalBusyError || error instanceof WorkflowStuckError) return true;
-    // The run that it was sent to is over; the workflow may go on in another one.
     return error instanceof TaskOverError && !(await this.isOver());
   }
 }
 
 /**
- * The answer of a workflow to a query; undefined when no worker answers, or the answer cannot be read. A worker may be slow;
- * where none polls the task queue of the workflow, it is not waited for. To be used right after Temporal described the
- * workflow, so that a failure is the worker's and not the server's.
- *
+ * Undefined when no worker answers, or the answer cannot be read; a task queue without pollers is not waited for. Call
+ * it right after Temporal described the workflow, so that a failure is the worker's and not the server's.
  * @param workflowId - whose task queue it is
  */
 export async function queryWorkflow<Answer>(
@@ -142,7 +137,7 @@ export async function queryWorkflow<Answer>(
   const { client } = access;
   const [unserved, settled] = [new AbortController(), new AbortController()];
   const withinMs = Date.now() + answerTimeoutMs;
-  // Aborts when no worker runs the workflows of its task queue; does nothing where that cannot be told.
+  // Aborts when no worker serves the workflow's task queue; does nothing where that cannot be told.
   const abortUnserved = async (): Promise<void> => {
     await delay(lookForWorkersAfterMs, undefined, { signal: settled.signal });
     await client.withDeadline(Date.now() + answerTimeoutMs, async () => {

@@ -5,10 +5,7 @@ import { withTraceHeader } from '../contract/traces';
 import { isRecord } from '../core/json';
 import type { TraceContext } from '../core/trace-context';
 
-/**
- * Interceptors of a client with traces; none without, and then nothing of OpenTelemetry is loaded. Throws `ConfigError`
- * where its API is not installed: a backend with traces has it, and a light client does not bring it along.
- */
+/** None without traces: nothing of OpenTelemetry is loaded. Throws `ConfigError` where its API is not installed. */
 export async function loadClientTraces(isTraced: boolean): Promise<WorkflowClientInterceptor[]> {
   if (!isTraced) return [];
   try {
@@ -23,20 +20,19 @@ export async function loadClientTraces(isTraced: boolean): Promise<WorkflowClien
 }
 
 /**
- * The interceptors that the environment asks for (`LONGHAUL_TRACES_OTLP_URL`): for a backend that makes its own Temporal
- * client, as `interceptors: { workflow: await loadLonghaulInterceptors() }`. They take the active context of the backend's
- * own OpenTelemetry. Throws `ConfigError`.
+ * For `interceptors.workflow` of a backend's own Temporal client, by `LONGHAUL_TRACES_OTLP_URL`. They take the active
+ * context of the backend's own OpenTelemetry. Throws `ConfigError`.
  */
 export async function loadLonghaulInterceptors(env?: NodeJS.ProcessEnv): Promise<WorkflowClientInterceptor[]> {
   return await loadClientTraces(loadClientConfig(env).config.traces !== null);
 }
 
-/** The client, but what it starts is a child of this place in a trace. It needs nothing of OpenTelemetry. */
+/** What it starts is a child of this place in a trace. Needs nothing of OpenTelemetry. */
 export function startingWithin(workflow: WorkflowClient, parent: TraceContext): WorkflowClient {
   const withParent: WorkflowClientInterceptor = {
     startWithDetails: (input, next) => next({ ...input, headers: withTraceHeader(input.headers, parent) }),
   };
-  // Before the client's own, which begin a span for the start: that of the parent. The SDK takes an older form, too.
+  // Before the client's own, which begin the span of the start. The SDK takes an older form, too.
   const own: object = workflow.options.interceptors;
   const calls: unknown = Array.isArray(own) ? own : Reflect.get(own, 'calls');
   const others: readonly unknown[] = Array.isArray(calls) ? calls : [];

@@ -17,21 +17,18 @@ type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
 type Call = ReturnType<Parameters<Interceptor>[1]>;
 type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
-/** How long a run usually takes from its last workflow task to its end, at most. */
+/** A run usually takes less from its last workflow task to its end. */
 const closingRetryMs = 200;
-/** So often a request is sent that Temporal cancels each time, as a part of it does that shuts down. */
+/** Attempts of a request that Temporal cancels each time, as a part of it does that shuts down. */
 const maxCanceled = 4;
-/** So often a connection is tried: for about a second. */
+/** Attempts to connect, in about a second. */
 const connectAttempts = 4;
 const sdkRetries = defaultGrpcRetryOptions();
 
 /**
- * The SDK's own retries, but not for a request that is too large: retried, it would end as "did not answer in time". A
- * request that came at the end of a run is sent again soon, before its time is used up, and one that Temporal canceled, and
- * nobody here, too. The SDK retries in a timer, where gRPC throws once the connection is closed, which would end the process
- * and leave the call open for ever; such a call ends as its last attempt did. So does one that is canceled between two
- * attempts: the SDK cancels the first attempt only, and would go on with the others.
- *
+ * The SDK's retries, but none of a request that is too large (it would end as "did not answer in time"), and soon ones
+ * at the end of a run and after a cancellation by Temporal. A call that is canceled between two attempts ends as its
+ * last one did; so it does on a closed connection, where the SDK's retry would throw in a timer and end the process.
  * @internal exported for tests
  */
 export const retries: Interceptor = (options, nextCall) => {
@@ -87,15 +84,10 @@ function endedCall(status: Status): Call {
   };
 }
 
-/** Longer than Temporal holds back the answer to a wait for a result (20 seconds, unless it is set up otherwise). */
+/** Longer than Temporal holds back the answer to a wait for a result (20 seconds by default). */
 const maxCallMs = 70_000;
 
-/**
- * Gives each request without a deadline this one, its retries included: gRPC waits without end where connections are
- * accepted and nothing answers.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests: a deadline, retries included, where there is none: gRPC waits without end */
 export function endingWithin(ms: number): Interceptor {
   return (options, nextCall) => {
     return new InterceptingCall(nextCall({ ...options, deadline: options.deadline ?? Date.now() + ms }));
@@ -103,8 +95,7 @@ export function endingWithin(ms: number): Interceptor {
 }
 
 /**
- * Connects to Temporal. Throws {@link TemporalUnreachableError} or `TemporalRefusedError`, with the address.
- *
+ * Throws {@link TemporalUnreachableError} or `TemporalRefusedError`, with the address.
  * @param sources - what gave the address and the namespace, by default Temporal's own variables.
  */
 export async function connectTemporal(temporal: TemporalConnection, sources?: ConnectionSources): Promise<Connection> {

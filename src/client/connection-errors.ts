@@ -48,10 +48,7 @@ export class TemporalUnreachableError extends TemporalError {
   }
 }
 
-/**
- * Thrown by a client whose connection this process closed, also by what waited when it was closed. No patience helps,
- * unlike in an outage: connect again.
- */
+/** Thrown when this process has closed the client's connection, also by what waited then: connect again. */
 export class ClientClosedError extends TemporalUnreachableError {
   override readonly name = 'ClientClosedError';
 

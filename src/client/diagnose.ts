@@ -26,16 +26,14 @@ import {
   stuckRemedy,
 } from './workflow-info';
 
-/** The result of one check. */
 export interface Finding {
   readonly check: string;
   readonly isOk: boolean;
   readonly found: string;
-  /** What to do about it; null when nothing needs doing. */
+  /** Null when nothing needs doing. */
   readonly remedy: string | null;
 }
 
-/** What {@link diagnose} checks. */
 export interface DiagnoseOptions {
   readonly temporal: TemporalConnection;
   readonly taskQueue: string;
@@ -44,13 +42,13 @@ export interface DiagnoseOptions {
   readonly setupOnly?: boolean;
 }
 
-/** Within the retention Temporal knows what became of a task; a week passes quickly. */
+/** After the retention, Temporal does not know what became of a task. */
 const shortRetentionMs = 7 * 24 * 3_600_000;
 const shownStuck = 5;
 const [lookedAtCreates, shownProblems] = [20, 3];
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
 
-/** What a check found: all is well, in words, or a problem. */
+/** A text when all is well. */
 type Outcome = string | Problem;
 
 async function runCheck(
@@ -73,10 +71,7 @@ function finding(check: string, found: Outcome): Finding {
   return typeof found === 'string' ? { check, isOk: true, found, remedy: null } : { check, isOk: false, ...found };
 }
 
-/**
- * Checks everything that a task needs of Temporal, in the order in which it is needed. Checks that depend on a failed
- * one are left out. Changes nothing, unless `fix` is set.
- */
+/** In the order of need; checks that depend on a failed one are left out. Changes nothing, unless `fix` is set. */
 export async function diagnose({ temporal, taskQueue, fix, setupOnly = false }: DiagnoseOptions): Promise<Finding[]> {
   let connection: Connection | undefined;
   const reached = await runCheck('Temporal', temporal, async () => {
@@ -228,7 +223,7 @@ async function countAndName(
   return { count, shown };
 }
 
-/** What refuses one create mostly refuses those of its account: all of them wait, and nothing fails. */
+/** What refuses one create mostly refuses all of its account: they wait, and nothing fails. */
 async function findHeldUpCreates(client: Client, taskQueue: string): Promise<Outcome> {
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND ${searchAttributes.status.name} = "Creating"`;
   const problems = new Set<string>();

@@ -36,17 +36,14 @@ export function checkOptions<Options>(options: unknown, rules: OptionRules<Optio
 }
 
 /**
- * Thrown by `start` when the key already stands for a task with another input, and by `startBatch` when a batch of this id
- * runs with other rows. Nothing was started.
+ * Thrown by `start` and `adopt` when the key stands for another input, and by `startBatch` when a batch of this id runs
+ * with other rows. Nothing was started.
  */
 export class InputChangedError extends WorkflowError {
   override readonly name = 'InputChangedError';
   /** Of the task, or the id of the batch. */
   readonly key: string;
-  /**
-   * Names of the fields that differ, such as `inputs["2:ImageScale.width"]`, or `rows` of a batch; empty where that cannot
-   * be told.
-   */
+  /** Fields that differ, such as `inputs["2:ImageScale.width"]` or a batch's `rows`; empty if that cannot be told. */
   readonly differing: readonly string[];
 
   /** @internal */
@@ -96,7 +93,7 @@ export class TaskFailedError extends WorkflowError {
   readonly failureType: FailureType | UntypedEnding;
   /** Null when the task never got one. */
   readonly requestId: string | null;
-  /** What the workflow adds for a program, unchecked; {@link detailsOf} has it by the type of the failure. */
+  /** For programs, unchecked; {@link detailsOf} has it by the type of the failure. */
   readonly details: unknown;
 
   constructor(
@@ -109,10 +106,7 @@ export class TaskFailedError extends WorkflowError {
     this.details = ending.details;
   }
 
-  /**
-   * The details of a failure of this type: the partial `result`, the HTTP status of a rejection, … Undefined when the
-   * failure has another type, or says nothing more than its message.
-   */
+  /** Such as the partial `result`; undefined for a failure of another type, or one that has only its message. */
   detailsOf<Type extends keyof FailureDetails>(type: Type): FailureDetails[Type] | undefined {
     const { failureType, details } = this;
     return failureType === type && isFailureDetails(type, details) ? details : undefined;
@@ -177,7 +171,7 @@ interface NoWorkerOptions extends ErrorOptions {
 /** Thrown when only a worker can answer and none does. The request may still be handled when one comes back. */
 export class NoWorkerError extends WorkflowError {
   override readonly name = 'NoWorkerError';
-  /** The task queue on which the workflow waits for a worker; null where it is not known. */
+  /** Where the workflow waits for a worker; null: not known. */
   readonly taskQueue: string | null;
 
   constructor(workflowId: string, { taskQueue, encryptionKey, ...options }: NoWorkerOptions = {}) {
@@ -190,14 +184,14 @@ export class NoWorkerError extends WorkflowError {
   }
 }
 
-/** The option that names a task queue to a command, after a space; empty for the one that commands have without it. */
+/** For a command, after a space; empty for the default task queue. */
 export function taskQueueOption(taskQueue: string): string {
   // Another program may have started a workflow on a queue of any name: only a plain one can be copied into a shell.
   const isNamed = taskQueue !== workflowTaskQueue && /^[\w.][\w.-]*$/.test(taskQueue);
   return isNamed ? ` --task-queue ${taskQueue}` : '';
 }
 
-/** On which task queue a workflow waits for a worker, and the commands for that queue; what a worker there must have. */
+/** With the commands for this task queue, and what a worker there must have. */
 export function noWorkerRemedy(taskQueue: string, encryptionKey: string | null = null): string {
   const key =
     encryptionKey === null
@@ -206,7 +200,6 @@ export function noWorkerRemedy(taskQueue: string, encryptionKey: string | null =
   return `It waits on the task queue ${showValue(taskQueue)}: ${startWorkerWords(taskQueue)}${key}`;
 }
 
-/** That nothing goes on that waits on this task queue, and the commands for it. */
 export function noPollerWords(taskQueue: string): string {
   return `No worker polls the task queue ${showValue(taskQueue)}, so what was started or asked there waits: ${startWorkerWords(taskQueue)}`;
 }

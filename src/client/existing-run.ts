@@ -21,13 +21,13 @@ export interface KnownRun {
   readonly runId: string;
   readonly execution: WorkflowExecutionStatusName;
   readonly isClosed: boolean;
-  /** The digest of the input it was started with; null when it was not started by this client. */
+  /** Null when this client did not start it. */
   readonly inputDigest: string | null;
   /** Distinguishes the start that made it from one that attached to it. */
   readonly startId: string | null;
   readonly createNumber: number;
   readonly requestId: string | null;
-  /** `LonghaulStatus` as it is listed; null before the first. */
+  /** As it is listed; null before the first. */
   readonly status: string | null;
   /** What its memo keeps of a result, when a stop ended it. */
   readonly canceledResult: CanceledMemo['canceledResult'];
@@ -37,7 +37,7 @@ export interface KnownRun {
   readonly endedAt: string | null;
 }
 
-/** The names of what `start` leaves in a workflow's memo. They are durable. */
+/** What `start` leaves in a workflow's memo. The names are durable. */
 export interface TaskMemo extends Record<string, unknown> {
   readonly inputDigest: string;
   readonly createNumber: number;
@@ -46,14 +46,12 @@ export interface TaskMemo extends Record<string, unknown> {
   readonly originalKey?: string;
 }
 
-/** What is no memo of this client is nothing. */
 const memoSchema = v.object({
   inputDigest: v.fallback(v.nullable(v.string()), null),
   startId: v.fallback(v.nullable(v.string()), null),
   createNumber: v.fallback(wholeNumber(1), 1),
 });
 
-/** Reads a run from its description. */
 export function knownRun({ runId, execution, memo, attributes, startedAt, closedAt }: DescribedWorkflow): KnownRun {
   const items = Object.fromEntries(memo);
   return {
@@ -69,7 +67,6 @@ export function knownRun({ runId, execution, memo, attributes, startedAt, closed
   };
 }
 
-/** A run that was started just now. */
 export function newRun(start: Pick<KnownRun, 'runId' | 'inputDigest' | 'startId' | 'createNumber'>): KnownRun {
   return {
     ...start,
@@ -89,7 +86,7 @@ const failed = (type: string, message: string, details: unknown = null): TaskEnd
 
 const unreadable = failed('', 'The result of the workflow cannot be read: another program ended it.');
 
-/** Reads how a closed run ended, with one more request to Temporal. Throws the errors of `askTemporal`. */
+/** With one more request to Temporal. Throws the errors of `askTemporal`. */
 export async function readEnding(access: TemporalAccess, workflowId: string, run: KnownRun): Promise<TaskEnding> {
   const { runId, execution, canceledResult } = run;
   if (isCutOff(execution)) {
@@ -110,29 +107,25 @@ export async function readEnding(access: TemporalAccess, workflowId: string, run
       if (!(cause instanceof ApplicationFailure)) return failed('', cause?.message ?? error.message);
       const { type, message } = cause;
       const details: unknown = cause.details?.[0] ?? null;
-      // A `result` without the shape of one is none.
       const isBroken = isRecord(details) && Object.hasOwn(details, 'result') && !isTaskResult(details['result']);
       return failed(type ?? '', message, isBroken ? { ...details, result: null } : details);
     }
   });
 }
 
-/** The previous create of a task that is retried, from Temporal or from a batch's record. */
+/** From Temporal, or from a batch's record. */
 export type PreviousCreate = Pick<KnownRun, 'createNumber' | 'requestId'>;
 
-/** What `retry` does about a closed run: leave it as it is, or start another with this input. */
 export type RetryPlan =
   { readonly action: 'keep' } | { readonly action: 'start'; readonly input: TaskInput; readonly createNumber: number };
 
-/** Failures after which the task is over at the service, and its outputs are not available any more. */
+/** The task is over at the service, and its outputs are not available any more. */
 const lostAtTheService: readonly string[] = [failureTypes.ResultLost, failureTypes.SuccessNoOutputs];
 
 /**
- * Decides what a retry may do, so that no task is paid twice and none is orphaned. Pure.
- *
- * - A success is kept: there is nothing to retry.
- * - No request id, or one that the service does not know: the same create again, under the same number. If the previous
- * one was sent after all, its create record stops the second.
+ * Decides what a retry may do, so that no task is paid twice and none is orphaned.
+ * - A success is kept.
+ * - No request id, or one unknown to the service: the same create, which its record stops if it was sent after all.
  * - The task is over at the service: a new create, which is paid anew, as `retry` asks for.
  * - Otherwise the task may still run, or its outputs may still be there: the new run takes it over.
  */
@@ -169,7 +162,7 @@ function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | un
   }
 }
 
-/** A failed workflow: a confirmed stop is a result with status `Canceled`; all else is thrown as {@link TaskFailedError}. */
+/** A confirmed stop is a result with status `Canceled`; all else is thrown as {@link TaskFailedError}. */
 export function canceledResultOrThrow(
   error: WorkflowFailedError,
   { workflowId, attributes, memo }: DescribedWorkflow,
@@ -183,11 +176,7 @@ export function canceledResultOrThrow(
   throw new TaskFailedError({ ...task, ...describeFailure(cause, unfollowedTask) }, { cause: error });
 }
 
-/**
- * How a workflow ended that neither completed nor was stopped. `cutOffWords`: of one that was terminated or timed out.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests; `cutOffWords` are for one that was terminated or timed out */
 export function describeFailure(
   cause: unknown,
   cutOffWords: string,
@@ -212,7 +201,7 @@ export function describeFailure(
 const unfollowedRows =
   'so its rows are no longer started or recorded; those that ran go on. Run the batch again: it finds them.';
 
-/** The same of a batch: one that was stopped has its counts in its last progress, which a worker has to answer. */
+/** Of a batch: one that was stopped has its counts in its last progress, which a worker has to answer. */
 export async function stoppedResultOrThrow(
   error: WorkflowFailedError,
   { workflowId, taskQueue }: Pick<DescribedWorkflow, 'workflowId' | 'taskQueue'>,

@@ -49,10 +49,7 @@ export interface LonghaulOptions {
   readonly archive?: OutputArchive;
 }
 
-/**
- * An existing Temporal client; the caller closes it. Where payloads are encrypted it needs the data converter of
- * `loadLonghaulDataConverter`, and for traces the interceptors of `loadLonghaulInterceptors`.
- */
+/** The caller closes it. Encrypted payloads need `loadLonghaulDataConverter`, traces `loadLonghaulInterceptors`. */
 export interface LonghaulClientOptions extends LonghaulOptions {
   readonly client: Client;
 }
@@ -97,9 +94,7 @@ const givenClient: ConnectionSources = {
 };
 
 /**
- * Starts tasks and follows them; what backends and the command line use. It needs Temporal only: no access to the
- * service or the storage.
- *
+ * Starts tasks and follows them. Needs Temporal only: no access to the service or the storage.
  * ```ts
  * const longhaul = await Longhaul.connect();
  * const inputs = { '1:LoadImage.image': { file: '/photos/17.jpg' } };
@@ -119,7 +114,7 @@ export class Longhaul {
     sources: ConnectionSources = ownConnection === undefined ? givenClient : {},
   ) {
     const problems = [...optionProblems(options, clientRules)];
-    // What is left out has no problem of its own.
+    // `optionProblems` accepts what is left out.
     const { client: given }: Partial<LonghaulClientOptions> = isRecord(options) ? options : {};
     if (given === undefined) problems.push(`client is missing; give ${clientRules.client.remedy}.`);
     if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
@@ -129,16 +124,14 @@ export class Longhaul {
     // Every wait has a listener there.
     setMaxListeners(0, this.#closing.signal);
     const closing = ownConnection === undefined ? undefined : this.#closing.signal;
-    // Without a slash at its end.
     const links = webUiUrl === null ? null : (baseUrl(webUiUrl) ?? null);
     this.#access = { client, address, sources, taskQueue, webUiUrl: links, staging, archive, closing };
     this.#ownConnection = ownConnection;
   }
 
   /**
-   * Connects to Temporal as its own tools do (`TEMPORAL_*`, `temporal.toml`), encrypts payloads where
-   * `LONGHAUL_CODEC_KEYS_FILE` is set, and continues the active trace of OpenTelemetry where `LONGHAUL_TRACES_OTLP_URL` is.
-   *
+   * Connects as Temporal's own tools do (`TEMPORAL_*`, `temporal.toml`), encrypts payloads by
+   * `LONGHAUL_CODEC_KEYS_FILE`, and continues OpenTelemetry's active trace where `LONGHAUL_TRACES_OTLP_URL` is set.
    * Throws `ConfigError`, `TemporalUnreachableError` or `TemporalRefusedError`.
    */
   static async connect(options: LonghaulConnectOptions = {}): Promise<Longhaul> {
@@ -163,11 +156,10 @@ export class Longhaul {
   }
 
   /**
-   * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task, so a start may be
-   * repeated with the same key and input. Files may be contents, bytes or streams, where the client has a `staging`; the same
-   * bytes under the same name are the same input. Leave contents alone until `start` has returned.
-   *
-   * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another input.
+   * Starts a task, or attaches to the one of this `key`, which never makes a second task: a start may be repeated.
+   * Files may be contents where the client has a `staging`; the same bytes and name are the same input. Leave contents
+   * alone until `start` has returned. Throws `InputInvalidError` before anything is sent, and `InputChangedError` when
+   * the key stands for another input.
    */
   async start(input: ContentTaskInput | StartAdoptionInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { staging = null } = this.#access;
@@ -181,29 +173,26 @@ export class Longhaul {
   }
 
   /**
-   * Follows a task that was created elsewhere, and archives its outputs; nothing is created or paid. A workflow that follows it
-   * already is attached to; if that is over, missing files are fetched again.
-   *
-   * Its result throws `TaskFailedError` with `TaskNotFound` when the service does not know the request id, and with
-   * `ResultLost` when the service has deleted the results. Throws `InputInvalidError` before anything is sent, and
-   * `InputChangedError` when `key` stands for something else.
+   * Follows a task that was created elsewhere, and archives its outputs; nothing is created or paid. Attaches to a
+   * workflow that follows it already; if that is over, fetches missing files again. Its result throws `TaskFailedError`
+   * with `TaskNotFound` for an unknown request id, `ResultLost` for deleted results. Throws `InputInvalidError` before
+   * anything is sent, and `InputChangedError` when `key` stands for something else.
    */
   async adopt(requestId: string, options?: AdoptTaskOptions): Promise<TaskHandle> {
     const { workflowId, origin } = await adoptTask(this.#access, requestId, ownCopy(options));
     return new TaskHandle(this.#access, workflowId, origin);
   }
 
-  /** The task with this key or workflow id; whether it exists is checked by the first request. Throws `InputInvalidError`. */
+  /** By key or workflow id; the first request checks whether it exists. Throws `InputInvalidError`. */
   task(idOrKey: string): TaskHandle {
     return new TaskHandle(this.#access, checkedTaskId(idOrKey), null);
   }
 
   /**
-   * Runs the rows of a file, each as a task of its own; `prepareRows` makes `rows` of a row file. A batch of this id that runs
-   * with these rows is attached to (`started.withoutEffect` has the options that it does not take any more); one that is over
-   * is run again: rows that ended are left as they are, unless `retryFailed` says otherwise.
-   *
-   * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when a batch of this id runs with other rows.
+   * Runs the rows of a file, each as a task of its own; `prepareRows` makes `rows`. A batch of this id that runs with
+   * these rows is attached to (`started.withoutEffect` has the options that it does not take any more); one that is
+   * over is run again, where rows that ended are left, unless `retryFailed` says otherwise. Throws `InputInvalidError`
+   * before anything is sent, and `InputChangedError` when a batch of this id runs with other rows.
    */
   async startBatch(input: BatchInput, options?: TraceOptions): Promise<BatchHandle> {
     checkBatchStart(input, options);
@@ -211,29 +200,26 @@ export class Longhaul {
     return new BatchHandle(this.#access, id, started);
   }
 
-  /** The batch with this id; whether it exists is checked by the first request. Throws `InputInvalidError` for what can be none. */
+  /** The first request checks whether it exists. Throws `InputInvalidError` for what can be no id. */
   batch(id: string): BatchHandle {
     if (isBatchId(id)) return new BatchHandle(this.#access, id);
     throw new InputInvalidError([`The batch id is ${showValue(id)}; give ${batchIdRemedy}.`], 'arguments');
   }
 
-  /**
-   * Tasks: those that run, the latest start first, then those that ended last; one that was started again once for each
-   * run. A new task is listed within a second or two.
-   */
+  /** Those that run, the latest start first, then those that ended last, each run once. New ones appear within 2 s. */
   list(options?: ListTasksOptions): AsyncIterable<ListedTask> {
     return listTasks(this.#access, options);
   }
 
-  /** Batches: those that run first, then those that ended last, each with its latest run. A new batch is listed within a second or two. */
+  /** Those that run first, then those that ended last, each with its latest run. New ones appear within 2 s. */
   listBatches(options?: ListBatchesOptions): AsyncIterable<ListedBatch> {
     return listBatches(this.#access, options);
   }
 
   /**
-   * How an account's daily budget stands on a day in UTC, such as `2026-03-01`, by default today; `undefined` when no task asked
-   * for it, as of an account without one in the workers' price file, or when Temporal does not keep the day any longer. Throws
-   * `InputInvalidError` for what is no account or day, and `NoWorkerError` while no worker answers.
+   * An account's daily budget on a day in UTC, such as `2026-03-01`, by default today; `undefined` when no task asked
+   * for it, as without a budget in the price file, or Temporal no longer keeps the day. Throws `InputInvalidError` for
+   * what is no account or day, and `NoWorkerError` while no worker answers.
    */
   async dailyBudget(account: string, day: string = utcDay(Date.now())): Promise<DayView | undefined> {
     const problems: string[] = [];
@@ -248,10 +234,7 @@ export class Longhaul {
     return new Sweeps(this.#access);
   }
 
-  /**
-   * Closes the connection that `connect` made, but not a client that was given. What waits for a result or follows events then
-   * ends at once with `ClientClosedError`; the tasks go on.
-   */
+  /** Closes what `connect` opened, not a given client. Waits end at once with `ClientClosedError`; the tasks go on. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#ownConnection?.close();

@@ -2,10 +2,7 @@ import * as v from 'valibot';
 import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
 import { dictionary, moment } from '../contract/schema';
 
-/*
- * What the workflow of a batch answers, as Temporal hands it on. Any program may run workflows under the names and ids of
- * Longhaul's, so the shape is checked before anything is read of it.
- */
+// Any program may run workflows under Longhaul's names and ids, so an answer's shape is checked before it is read.
 
 const text = v.string();
 const count = v.number();
@@ -98,12 +95,10 @@ const batchProgress = v.object({
   onRecord: rowsOnRecord,
 });
 
-/** Whether this can be the result of a batch. */
 export function isBatchResult(value: unknown): value is BatchResult {
   return v.is(batchResult, value);
 }
 
-/** Whether this can be a batch's answer to `progress`. */
 export function isBatchProgress(value: unknown): value is BatchProgress {
   return v.is(batchProgress, value);
 }

@@ -15,7 +15,6 @@ const typeCodes: Readonly<Record<AttributeTypeName, temporal.api.enums.v1.Indexe
 const visibleWithinMs = 30_000;
 const checkAgainAfterMs = 200;
 
-/** Longhaul's search attributes that a namespace does not have as they should be. */
 export interface SearchAttributeGaps {
   /** Not registered: `registerSearchAttributes` helps. */
   readonly missing: readonly string[];
@@ -29,10 +28,7 @@ export function isNotAllowed(error: unknown): boolean {
   return isGrpcServiceError(error) && refusals.includes(error.code);
 }
 
-/**
- * Compares what the namespace has with what Longhaul needs. Where the operator service may not be asked, queries tell what
- * is missing, and not of which type the rest is.
- */
+/** Where the operator service may not be asked, queries tell what is missing, but not of which type the rest is. */
 export async function searchAttributeGaps(
   connection: OperatorConnection,
   namespace: string,
@@ -52,16 +48,12 @@ export async function searchAttributeGaps(
   };
 }
 
-/**
- * The search attributes without which no task can run in this namespace (an unregistered one blocks a run); empty when
- * all are registered. A worker checks before it polls.
- */
+/** Without them no task can run (an unregistered one blocks a run). A worker checks before it polls. */
 export async function missingSearchAttributes(connection: OperatorConnection, namespace: string): Promise<string[]> {
   const { missing, mistyped } = await searchAttributeGaps(connection, namespace);
   return [...missing, ...mistyped.map((name) => `${name} (registered, but not as ${attributeType(name)})`)];
 }
 
-/** The type of one of Longhaul's search attributes. */
 export function attributeType(name: string): AttributeTypeName {
   return searchAttributeTypes[name] ?? 'Keyword';
 }
@@ -70,10 +62,7 @@ function typeCode(name: string): temporal.api.enums.v1.IndexedValueType {
   return typeCodes[attributeType(name)];
 }
 
-/**
- * Registers search attributes and waits until Temporal takes them: it may report them as registered a moment
- * before they are usable. Throws when that takes longer than `visibleWithinMs`.
- */
+/** Waits until Temporal takes them, a moment after it reports them. Throws after `visibleWithinMs`. */
 export async function registerSearchAttributes(
   connection: OperatorConnection,
   namespace: string,

@@ -18,8 +18,8 @@ import { abortSignal, checkedElsewhere, flag, optionProblems, type OptionRules }
 /** What `start` takes: a task's input, and the key that makes it this one task. */
 export type StartTaskInput = TaskInput & {
   /**
-   * 1 to 80 letters, digits, dots, underscores and hyphens. The same key never makes a second task.
-   * @default a random one; for an adopted task one that its request id gives
+   * The same key never makes a second task. 1 to 80 letters, digits, dots, underscores or hyphens.
+   * @default random; for an adopted task from its request id
    */
   readonly key?: string;
 };
@@ -34,35 +34,27 @@ export type StartAdoptionInput = AdoptedTaskInput &
 /** The options of every start. */
 export interface TraceOptions {
   /**
-   * The place in a trace that the task or batch belongs to, as a W3C `traceparent`: for a backend without OpenTelemetry. One
-   * that is attached to keeps its own.
+   * Where the task or batch belongs in a trace, as a W3C `traceparent`: for a backend without OpenTelemetry. One that
+   * is attached to keeps its own.
    * @default the active context of OpenTelemetry, where traces are on
    */
   readonly traceparent?: string;
-  /**
-   * Ends the start at once with the signal's reason, and closes the streams of its contents. A start that was sent by then may
-   * have taken effect: start again with the same key.
-   */
+  /** Rejects at once with its reason and closes streams. The start may have had effect: repeat it with the same key. */
   readonly signal?: AbortSignal;
 }
 
 /** What a start gives a task beside its input. */
 export interface TaskStartOptions extends TraceOptions {
   /**
-   * What the task is called in lists, such as `["customer:42", "spring"]`: 20 at most, each of 1 to 64 letters, digits and
-   * `. _ : / = @ + -`. They are search attributes, which Temporal does not encrypt, and make no other task of a key: one that
-   * is attached to keeps its own.
+   * For lists, such as `["customer:42", "spring"]`: 20 at most, each of 1 to 64 letters, digits and `. _ : / = @ + -`.
+   * They are search attributes, which Temporal does not encrypt. A task that is attached to keeps its own.
    */
   readonly tags?: readonly string[];
 }
 
 /** Options of `start`. */
 export interface StartTaskOptions extends TaskStartOptions {
-  /**
-   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success is kept, and
-   * a task that still runs is followed.
-   * @default false
-   */
+  /** Starts the task again if it is over without success, maybe paid anew; else keeps or follows it. @default false */
   readonly retry?: boolean;
 }
 
@@ -73,7 +65,6 @@ export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> &
     readonly key?: string;
   };
 
-/** A start, checked. */
 export interface StartAttempt {
   readonly key: string;
   readonly workflowId: string;
@@ -86,7 +77,6 @@ export interface StartAttempt {
   readonly startId?: string;
   /** Of a row: its key as it was given. */
   readonly originalKey?: string;
-  /** The place in a trace that the start belongs to, where a caller gave one. */
   readonly parent?: TraceContext;
   readonly tags?: readonly string[];
 }
@@ -102,7 +92,6 @@ const traceRules: OptionRules<TraceOptions> = {
 const taskStartRules: OptionRules<TaskStartOptions> = { tags: checkedElsewhere, ...traceRules };
 const startTaskRules: OptionRules<StartTaskOptions> = { retry: flag, ...taskStartRules };
 
-/** Every problem of the options of `startBatch`. */
 export function traceOptionProblems(options: unknown): readonly string[] {
   return optionProblems(options, traceRules);
 }
@@ -115,7 +104,7 @@ function taskOptionProblems<Options extends TaskStartOptions>(
   return [...optionProblems(options, rules), ...(tags === undefined ? [] : tagProblems(tags))];
 }
 
-/** Checks input and options as `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
+/** As `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
 export function checkedStart(request: StartTaskInput, options?: StartTaskOptions): StartAttempt {
   const wrongOptions = taskOptionProblems(options, startTaskRules);
   return checkedAttempt(request, options, wrongOptions, wrongOptions.length === 0 ? 'task' : 'arguments');
@@ -185,18 +174,17 @@ const adoptTaskRules = {
   ...taskStartRules,
 } as OptionRules<AdoptTaskOptions>;
 
-/** Checks the input as {@link adoptTask} does, without Temporal. Throws `InputInvalidError`. */
+/** As {@link adoptTask} does, without Temporal. Throws `InputInvalidError`. */
 export function checkedAdoption(requestId: string, options?: AdoptTaskOptions): StartAttempt {
   const isId = isRequestId(requestId);
   const how = Object.entries(isRecord(options) ? options : {});
   const known = how.filter(([name]) => followFields.includes(name));
-  // Another id stands in for one that is none while the options are checked.
+  // A stand-in for what is no id, so that the options are checked, too.
   const request = { ...Object.fromEntries(known), adopt: { requestId: isId ? requestId : 'any' } };
   const problems = [...(isId ? [] : [requestIdProblem(requestId)]), ...taskOptionProblems(options, adoptTaskRules)];
   return checkedAttempt(request, options, problems, 'arguments');
 }
 
-/** The problem of what is no request id. */
 export function requestIdProblem(value: unknown): string {
   return `The request id is ${showValue(value)}; give 1 to 200 printable characters without spaces.`;
 }
@@ -211,7 +199,7 @@ export function checkedTaskId(idOrKey: string): string {
 /** As deep as the fields of an input go (`batch.names.columns`): what is nested deeper is refused. */
 const maxDepth = 3;
 
-/** What is given to a start, as it is now: a program may fill the same object for its next task. Contents stay what they are. */
+/** As it is now: a program may fill the same object for its next task. Contents stay what they are. */
 export function ownCopy<Given>(given: Given): Given {
   return copyOf(given, 0) as Given;
 }

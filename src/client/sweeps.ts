@@ -23,28 +23,26 @@ import { abortable, askTemporal, type TemporalAccess, translating, workflowUrl }
 import { listWorkflows } from './workflow-info';
 import type { WorkflowInfo } from './workflow-info';
 
-/** The Schedule of a task queue's sweeps. */
 export interface InstalledSweep {
   readonly scheduleId: string;
   /** The longest time between two of the next sweeps; null when Temporal will start none. */
   readonly everyMs: number | null;
   readonly plan: SweepPlan;
-  /** What is wrong with the plan; not empty only when it was changed by hand, and no sweep can begin. */
+  /** Of a plan that was changed by hand, so that no sweep can begin; else empty. */
   readonly problems: readonly string[];
   readonly isPaused: boolean;
   /** ISO-8601; null while it is paused. */
   readonly nextAt: string | null;
-  /** When the next sweep must have ended at the latest, two intervals after the last one; null while it is paused or ended. */
+  /** When the next sweep must have ended, two intervals after the last one; null while it is paused or ended. */
   readonly dueAt: string | null;
 }
 
-/** How sweeps stand. */
 export interface SweepStatus {
   /** Null: none is installed. */
   readonly installed: InstalledSweep | null;
-  /** The newest sweep; null when there is none that Temporal keeps. */
+  /** Null when there is none that Temporal keeps. */
   readonly newest: { readonly workflowId: string; readonly execution: WorkflowExecutionStatusName } | null;
-  /** Its page in Temporal's Web UI; null without one. */
+  /** Null without a Web UI or a sweep. */
   readonly newestUrl: string | null;
   /** The last one that completed; null when there is none that Temporal keeps. */
   readonly last: SweepResult | null;
@@ -59,7 +57,6 @@ const graceMs = 30 * 60_000;
 const pageSize = 20;
 const startOptions = { workflowTaskTimeout, staticSummary: 'What was paid for and is not safe' };
 
-/** Whether sweeps may be so far apart. */
 export function isSweepInterval(everyMs: unknown): everyMs is number {
   return typeof everyMs === 'number' && everyMs >= minEveryMs && everyMs <= maxEveryMs;
 }
@@ -77,8 +74,7 @@ export class Sweeps {
   }
 
   /**
-   * Has a sweep run every so often, from now on; one that is installed is changed. Throws `InputInvalidError`.
-   *
+   * Runs a sweep every so often, from now on, also by changing one that is installed. Throws `InputInvalidError`.
    * @param everyMs - five minutes to thirty days.
    */
   async install(everyMs: number, input: SweepInput = {}): Promise<void> {
@@ -115,7 +111,6 @@ export class Sweeps {
     return (await this.#described(() => this.#handle.delete().then(() => true))) ?? false;
   }
 
-  /** The Schedule, what it is doing, and what the last sweep found. */
   async status(): Promise<SweepStatus> {
     const [description, [newest], last] = await Promise.all([
       this.#described(() => this.#handle.describe()),
@@ -130,7 +125,7 @@ export class Sweeps {
     };
   }
 
-  /** What every worker exports: of the last sweep, where one is scheduled; null, after one request, where none is. */
+  /** Of the last sweep, where one is scheduled; null, after one request, where none is. */
   async alarm(): Promise<(Pick<SweepResult, 'unsafe'> & Pick<InstalledSweep, 'dueAt'>) | null> {
     const description = await this.#described(() => this.#handle.describe());
     if (description === undefined) return null;
@@ -138,10 +133,7 @@ export class Sweeps {
     return { unsafe: last?.unsafe ?? {}, dueAt: installedSweep(this.#scheduleId, description, last).dueAt };
   }
 
-  /**
-   * Sweeps once, now, as the Schedule would unless `input` is given. Throws `InputInvalidError`, and `SweepFailedError`
-   * when it does not complete.
-   */
+  /** Sweeps once, now, by the plan unless `input` is given. Throws `InputInvalidError` and `SweepFailedError`. */
   async run(input: SweepInput | undefined, signal?: AbortSignal): Promise<SweepResult> {
     const { plan = {}, problems = [] } = input === undefined ? ((await this.status()).installed ?? {}) : {};
     if (problems.length > 0) throw new InputInvalidError(problems, 'sweep');
@@ -182,7 +174,7 @@ export class Sweeps {
     });
   }
 
-  /** The newest sweeps of this task queue; those of others are in the same namespace. */
+  /** Of this task queue: those of others are in the same namespace. */
   #list(narrowed: string): Promise<readonly WorkflowInfo[]> {
     const { client, taskQueue } = this.#access;
     // A name with other characters cannot stand in a filter.
@@ -198,7 +190,7 @@ export class Sweeps {
     });
   }
 
-  /** What the last sweep found that completed; a result that another program left is passed over. */
+  /** The last that completed; a result that another program left is passed over. */
   async #last(): Promise<SweepResult | null> {
     for (const workflow of await this.#list(' AND ExecutionStatus = "Completed"')) {
       const result = await this.#resultOf(workflow);
@@ -247,7 +239,7 @@ function installedSweep(
   return {
     scheduleId,
     everyMs,
-    // What no sweep can be run with is not shown as if it were a plan.
+    // What no sweep can be run with is not shown as a plan.
     plan: problems.length === 0 ? plan : checkedPlan({}),
     problems,
     isPaused,

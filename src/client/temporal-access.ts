@@ -44,11 +44,11 @@ export interface TemporalAccess {
   /** As messages name it. */
   readonly address: string;
   readonly sources?: ConnectionSources | undefined;
-  /** Task queue of the workflows that are started. */
+  /** Of the workflows that are started. */
   readonly taskQueue: string;
   /** Base URL of Temporal's Web UI, without a trailing slash. */
   readonly webUiUrl: string | null;
-  /** Where contents are staged, and where outputs are read; absent: nowhere. */
+  /** Absent: nowhere. */
   readonly staging?: InputStaging | undefined;
   readonly archive?: OutputArchive | undefined;
   /** Aborted when the client is closed; absent: its connection is another's, who closes it. */
@@ -59,7 +59,6 @@ export interface TemporalAccess {
 const callTimeoutMs = 15_000;
 const describeTimeoutMs = 3_000;
 
-/** Whether gRPC or the server says that a message or payload is beyond its limits. */
 export function isTooLarge(words: string): boolean {
   return /larger than max|exceeds? (the )?(size )?limit/i.test(words);
 }
@@ -116,10 +115,7 @@ export async function translating<Answer>(
   }
 }
 
-/**
- * The SDK has one error for an update that no worker answers, for one that a stuck workflow does not answer, and for one that
- * does not reach Temporal: only asking Temporal itself tells them apart. It also knows the task queue of the workflow.
- */
+/** The SDK has one error for a missing worker, a stuck workflow and an unreachable Temporal: asking tells which. */
 async function explainSilence(
   access: TemporalAccess,
   error: NoWorkerError | WorkflowStuckError,
@@ -142,9 +138,8 @@ async function explainSilence(
 }
 
 /**
- * Sends a request to Temporal until the signal aborts it; then this rejects at once with the signal's reason. The request
- * is canceled, but may end later: in the SDK's pause between two attempts there is nothing to cancel. It ends as well when
- * the client is closed: a wait for a result would go on until Temporal's own answer, and with it the process.
+ * Rejects at once with the signal's reason when it aborts; the request is canceled, but may end later. It also ends
+ * when the client is closed: a wait for a result would keep the process until Temporal's own answer.
  */
 export async function abortable<Answer>(
   access: Pick<TemporalAccess, 'address' | 'closing'> & { readonly client: Pick<Client, 'withAbortSignal'> },
@@ -155,8 +150,7 @@ export async function abortable<Answer>(
   if (signal === undefined && closing === undefined) return ask();
   signal?.throwIfAborted();
   if (closing?.aborted === true) throw new ClientClosedError(address);
-  // The SDK adds a listener for every call and removes none. On a signal of this call's own they are collected with it;
-  // on one that `AbortSignal.any` makes they would live as long as the caller's signal.
+  // The SDK removes no listeners: on this call's own signal they are collected, on one of `AbortSignal.any` they stay.
   const own = new AbortController();
   setMaxListeners(0, own.signal);
   const onAbort = (): void => {
@@ -188,10 +182,7 @@ export function isUndecodable(error: unknown): boolean {
   return [ValueError, PayloadConverterError, SyntaxError].some((type) => error instanceof type);
 }
 
-/**
- * `listWorkflows` with a deadline for each page; failures are thrown as errors of this client. A server has several messages
- * for a query that it cannot evaluate, and each names one search attribute at most: the namespace is asked which ones it lacks.
- */
+/** With a deadline for each page; failures are thrown as errors of this client. */
 export async function* listTemporal(
   access: TemporalAccess,
   query: string,
@@ -206,7 +197,7 @@ export async function* listTemporal(
   }
 }
 
-/** The same error with all the search attributes that the namespace lacks; as it is where none can be named. */
+/** A server's message names one missing search attribute at most: the namespace is asked for all of them. */
 async function namingAll(access: TemporalAccess, known: unknown): Promise<unknown> {
   const { client, sources } = access;
   const { namespace } = client.options;
@@ -226,7 +217,7 @@ interface RequestPlace extends Pick<TemporalAccess, 'address' | 'sources'> {
   readonly workflowId: string;
 }
 
-/** Maps an error of Temporal to an error of this client; one without a meaning here (a bug, say) is returned as it is. */
+/** One without a meaning here (a bug, say) is returned as it is. */
 export function toClientError(error: unknown, where: RequestPlace): unknown {
   const { address, sources, namespace, workflowId } = where;
   const options = { cause: error };
@@ -283,7 +274,6 @@ export function toClientError(error: unknown, where: RequestPlace): unknown {
   }
 }
 
-/** A workflow's page in Temporal's Web UI; null when its address is not configured. */
 export function workflowUrl({ client, webUiUrl }: TemporalAccess, workflowId: string): string | null {
   const page = namespaceUrl(webUiUrl, client.options.namespace);
   return page === null ? null : `${page}/workflows/${encodeURIComponent(workflowId)}`;

@@ -6,35 +6,31 @@ import { formatDuration } from '../core/time';
 import { connectTemporal } from './connect-temporal';
 import { listWorkflows, toMs } from './workflow-info';
 
-/*
- * The workers of a task queue: which ones poll it, and to which of their versions Temporal gives tasks.
- */
+// The workers of a task queue: which ones poll it, and to which of their versions Temporal gives tasks.
 
 const { WORKER_VERSIONING_MODE_VERSIONED } = temporal.api.enums.v1.WorkerVersioningMode;
 const { TASK_QUEUE_TYPE_WORKFLOW } = temporal.api.enums.v1.TaskQueueType;
 const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTTING_DOWN, WORKER_STATUS_SHUTDOWN } =
   temporal.api.enums.v1.WorkerStatus;
 
-/** A poller that asked longer ago than a long poll lasts is gone: an idle worker asks again after 60 s at the latest. */
+/** A poller that asked longer ago is gone: an idle worker asks again after 60 s at the latest. */
 const pollerIsGoneAfterMs = 90_000;
 /** Of a worker that asked longer ago than this, the words say that it may have been killed since. */
 const isSureMs = 10_000;
 /** A request for work of a worker that stops may reach Temporal, or end there, a moment after it said so. */
 const lastAskMs = 500;
-/** Of so many workers of a queue it is read whether they said that they stop. */
+/** For at most so many workers of a queue it is read whether they said that they stop. */
 const maxWorkers = 1_000;
 
-/** What Temporal says of one that polls. */
 export type PollerInfo = temporal.api.taskqueue.v1.PollerInfo.$Properties;
 
-/** Of Temporal's service, what knows which workers said that they stop. */
+/** What knows which workers said that they stop. */
 export interface WorkerList {
   listWorkers(request: { readonly namespace: string; readonly query: string; readonly pageSize: number }): Promise<{
     readonly workersInfo: readonly Pick<temporal.api.worker.v1.WorkerInfo.$Properties, 'workerHeartbeat'>[];
   }>;
 }
 
-/** Who polls a task queue, as Temporal knows it. */
 export interface QueuePollers {
   /** Those that asked within the time of a long poll, and have not stopped since. */
   readonly live: readonly PollerInfo[];
@@ -42,10 +38,7 @@ export interface QueuePollers {
   readonly found: string;
 }
 
-/**
- * Tells pollers that live from those that are gone. Temporal forgets a poller some minutes after its last request for
- * work; one that stopped in an orderly way says so, and one that was killed is missed only when it does not ask again.
- */
+/** Temporal forgets a poller after minutes: one that stopped says so, one that was killed only does not ask again. */
 export async function readPollers(
   workers: WorkerList,
   queue: { readonly namespace: string; readonly name: string; readonly pollers: readonly PollerInfo[] },
@@ -70,7 +63,7 @@ export async function readPollers(
   return { live, found: `${none}; the last one ${how} ${last}` };
 }
 
-/** When workers of a queue said that they stop, in milliseconds since 1970, by identity; none that runs is among them. */
+/** When they said so, in milliseconds since 1970, by identity; none that runs is among them. */
 async function readStops(workers: WorkerList, namespace: string, queue: string): Promise<ReadonlyMap<string, number>> {
   const stops = new Map<string, number>();
   try {
@@ -91,7 +84,7 @@ async function readStops(workers: WorkerList, namespace: string, queue: string):
   return stops;
 }
 
-/** Whether workers are there that run the workflows of this task queue. Throws errors of gRPC. */
+/** Throws errors of gRPC. */
 export async function areWorkflowsServed(
   { workflowService, options: { namespace } }: Pick<Client, 'workflowService' | 'options'>,
   name: string,
@@ -124,13 +117,11 @@ function ageMs({ lastAccessTime }: PollerInfo): number {
   return Date.now() - (toMs(lastAccessTime) ?? 0);
 }
 
-/** A version of a worker deployment. */
 export interface WorkerVersion {
   readonly deploymentName: string;
   readonly buildId: string;
 }
 
-/** What is wrong, and what to do. */
 export interface Problem {
   readonly found: string;
   readonly remedy: string;
@@ -141,7 +132,7 @@ type Routing = Pick<
   'currentDeploymentVersion' | 'rampingDeploymentVersion' | 'rampingVersionPercentage'
 >;
 
-/** The versions that Temporal gives new tasks to: the current one, and one that is ramped up; none without build ids. */
+/** The current version, and one that is ramped up; none without build ids. */
 export function routedVersions(routing: Routing | null | undefined): WorkerVersion[] {
   const { currentDeploymentVersion, rampingDeploymentVersion, rampingVersionPercentage } = routing ?? {};
   const ramped = (rampingVersionPercentage ?? 0) > 0 ? rampingDeploymentVersion : undefined;
@@ -180,7 +171,7 @@ const shownUnserved = 5;
 /** As Temporal writes a version: `<deployment>:<build id>`. */
 const versionAttribute = 'TemporalWorkerDeploymentVersion';
 
-/** What is pinned to versions that none of these pollers of a queue is of; undefined when nothing is. Throws errors of gRPC. */
+/** What is pinned to versions that none of these pollers is of; undefined when nothing is. Throws errors of gRPC. */
 export async function unservedProblem(
   client: Client,
   taskQueue: string,
@@ -215,10 +206,7 @@ export async function unservedProblem(
   };
 }
 
-/**
- * Whether Temporal gives tasks to any version of this deployment; undefined where the server does not say. Rejects when it
- * does not answer.
- */
+/** Undefined where the server does not say. Rejects when it does not answer. */
 export async function hasCurrentVersion(
   workflowService: WorkflowService,
   namespace: string,
@@ -236,13 +224,11 @@ export async function hasCurrentVersion(
   }
 }
 
-/** The command that has Temporal give new tasks to a version. */
 export function setCurrentCommand(namespace: string, { deploymentName, buildId }: WorkerVersion): string {
   const where = namespace === 'default' ? '' : ` --namespace ${namespace}`;
   return `temporal worker deployment set-current-version${where} --deployment-name ${deploymentName} --build-id ${buildId} --yes`;
 }
 
-/** For people. */
 export function showVersion({ deploymentName, buildId }: WorkerVersion): string {
   return `version "${buildId}" of the deployment "${deploymentName}"`;
 }
@@ -258,7 +244,7 @@ function toVersion(
   return deploymentName && buildId ? { deploymentName, buildId } : undefined;
 }
 
-/** The status of an error of gRPC, which the SDK's client may have wrapped. */
+/** The SDK's client may have wrapped it. */
 function codeOf(error: unknown): unknown {
   const { cause } = error instanceof Error ? error : {};
   return [error, cause].map((each) => (each instanceof Error && 'code' in each ? each.code : undefined)).find(Boolean);

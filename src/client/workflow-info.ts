@@ -22,10 +22,7 @@ type Failure = temporal.api.failure.v1.IFailure;
 const { EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT: TIMED_OUT, EVENT_TYPE_WORKFLOW_TASK_FAILED: FAILED } =
   temporal.api.enums.v1.EventType;
 
-/**
- * A workflow as Temporal reports it. Unlike the SDK, this reports a memo or search attribute that cannot be decoded
- * instead of throwing: any client may start a workflow with any memo, and one such workflow must not end every list.
- */
+/** Unlike the SDK's, it tells of what cannot be decoded instead of throwing: one such workflow must not end a list. */
 export interface WorkflowInfo {
   readonly workflowId: string;
   readonly runId: string;
@@ -36,38 +33,32 @@ export interface WorkflowInfo {
   readonly closedAt: Date | null;
   /** Search attributes whose value is a text; other values are left out. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** What its start called it. */
   readonly tags: readonly string[];
   /** Names of the search attributes that cannot be decoded. */
   readonly undecodable: readonly string[];
   /** Null while its workflow tasks succeed, or time out. */
   readonly stuck: StuckWorkflow | null;
-  /** Whether its workflow tasks time out, as they do when workers have more to replay than they can. */
+  /** Its workflow tasks time out, as they do when workers have more to replay than they can. */
   readonly isOverloaded: boolean;
   /** The types of its activities that an operator paused; empty where the server does not tell. */
   readonly paused: readonly string[];
 }
 
-/** What a description knows beside that. */
 export interface DescribedWorkflow extends WorkflowInfo {
   /** An item that cannot be decoded is an {@link Undecodable}. */
   readonly memo: ReadonlyMap<string, unknown>;
   readonly pendingActivities: NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>;
-  /** Whether its run was asked to end, a worker or none there that takes it. */
+  /** Also while no worker is there that takes it. */
   readonly isCancelRequested: boolean;
-  /** The id of the key that its payloads are encrypted with; null: they are not. */
+  /** Of its payloads; null: they are not encrypted. */
   readonly encryptionKey: string | null;
 }
 
-/** Whether a workflow in this state of Temporal's is over. */
 export function isClosed(execution: WorkflowExecutionStatusName): boolean {
   return execution !== 'RUNNING' && execution !== 'PAUSED';
 }
 
-/**
- * Describes the latest run of a workflow, or the one that is named. Throws `WorkflowNotFoundError` and errors of gRPC:
- * see `askTemporal`.
- */
+/** The latest run, or the one that is named. Throws `WorkflowNotFoundError` and errors of gRPC: see `askTemporal`. */
 export async function describeWorkflow(client: Client, workflowId: string, runId = ''): Promise<DescribedWorkflow> {
   let raw: RawDescription;
   try {
@@ -121,9 +112,7 @@ export function isAboutNamespace(words: string, workflowId: string): boolean {
 }
 
 /**
- * Lists workflows, a page at a time, in Temporal's own order: those that run, the latest start first, then those that are
- * over, the latest end first. `memo` reads an item of a workflow's memo. Throws errors of gRPC.
- *
+ * Those that run, the latest start first, then those that ended last, a page at a time. Throws errors of gRPC.
  * @param pageTimeoutMs - how long each page may take, retries included. @default until the deadline that the caller set
  */
 export async function* listWorkflows(
@@ -162,9 +151,8 @@ async function decode(client: Client, payload: Payload): Promise<unknown> {
 }
 
 /**
- * What a run was started with, without the state that the run before handed to it; undefined when that cannot be read.
- * Throws errors of gRPC, and `ConfigError` where the key that it is encrypted with is missing: this client must not take
- * it for an input of another program.
+ * Without the state of the run before; undefined when it cannot be read. Throws errors of gRPC, and `ConfigError` where
+ * its key is missing: this client must not take it for an input of another program.
  */
 export async function readStartArgument(client: Client, workflowId: string, runId: string): Promise<unknown> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
@@ -184,7 +172,7 @@ export async function readStartArgument(client: Client, workflowId: string, runI
   return Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
 }
 
-/** The message of a failure, also of one that is encoded. */
+/** Also of one that is encoded. */
 export async function decodedFailureMessage(client: Client, failure: Failure): Promise<string> {
   const message = failure.message ?? '';
   if (failure.encodedAttributes == null) return message;
@@ -246,12 +234,11 @@ const reportedProblems = 'TemporalReportedProblems';
 const pauseInfo = 'TemporalPauseInfo';
 const pausedActivity = /^property:activityType=(.+)$/;
 
-/** The list filter that finds workflows of which something is paused. */
 export const pausedFilter = `${pauseInfo} IS NOT NULL`;
 
 const executionNames: Readonly<Record<number, string>> = temporal.api.enums.v1.WorkflowExecutionStatus;
 
-/** As the SDK has it. */
+/** As the SDK names it. */
 function executionName(code: RawInfo['status']): WorkflowExecutionStatusName {
   const name = executionNames[code ?? 0]?.replace('WORKFLOW_EXECUTION_STATUS_', '') ?? 'UNSPECIFIED';
   if (name === 'CANCELED') return 'CANCELLED';
@@ -272,11 +259,10 @@ export interface StuckWorkflow {
 const failingFromAttempt = 3;
 
 const timeOutProblem = 'category=WorkflowTaskTimedOut';
-/** The list filters that find them; Temporal sets the attribute after several workflow tasks in a row. */
+/** Temporal sets the attribute after several workflow tasks in a row. */
 export const stuckFilter = 'TemporalReportedProblems = "category=WorkflowTaskFailed"';
 export const overloadFilter = `TemporalReportedProblems = "${timeOutProblem}"`;
 
-/** What it means that workflow tasks time out, and what to do. */
 export const overloadWords =
   'Its workflow tasks time out: the workers have more histories to replay than they can, mostly after a restart. ' +
   'It goes on by itself, and a stop is carried out then: wait. If it lasts, start more workers; the log of a worker says when replays are slow.';
@@ -292,7 +278,6 @@ function stuckWorkflow(workflowId: string, problems: readonly string[], attempt:
   };
 }
 
-/** What to do about a stuck workflow. */
 export function stuckRemedy(workflowId: string): string {
   return (
     'The error is in the worker’s log and in the workflow’s history. ' +

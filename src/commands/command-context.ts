@@ -6,42 +6,38 @@ import { printableText } from '../core/text';
 import type { OpenTraces, OpenTracesOptions } from '../client/traces/open-traces';
 import { type ExitCode, exitCodes } from './exit-code';
 
-/** A stream that a command writes to; `columns` is the width of a terminal. */
+/** `columns`: the width of a terminal. */
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
 
-/** The event of an uncaught error. */
 export type FaultOrigin = 'uncaughtException' | 'unhandledRejection';
 
-/** The process that a command runs in; tests pass their own. */
+/** Tests pass their own. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Asked for when it is needed: to touch it opens it. */
+  /** Called when needed: to touch the stream opens it. */
   readonly stdin: () => NodeJS.ReadableStream;
   /** Results only. */
   readonly stdout: Output;
   /** Progress, notes and failures. */
   readonly stderr: Output;
-  /** Standard error for lines that are redrawn: the only stream to which commands write control sequences. */
+  /** Standard error for redrawn lines: the only stream that gets control sequences. */
   readonly display: Output & NodeJS.WritableStream;
-  /** Calls back at the first Ctrl-C or `kill`, instead of ending the process; returns how to stop listening. */
+  /** At the first Ctrl-C or `kill`, which then does not end the process; returns how to stop listening. */
   readonly onInterrupt: (callback: (signal: NodeJS.Signals) => void) => () => void;
   readonly setUmask: (umask: number) => void;
-  /** Calls back for each uncaught error, instead of ending the process; returns how to stop listening. */
+  /** At each uncaught error, which then does not end the process; returns how to stop listening. */
   readonly onFault: (callback: (error: unknown, origin: FaultOrigin) => void) => () => void;
   /** Kills the process after this time, if it still runs. */
   readonly endWithin: (ms: number) => void;
   readonly exitWith: (code: ExitCode) => void;
 }
 
-/**
- * The same context, but control characters in the output are escaped: printed texts come from services, files and
- * histories. `display` is unchanged.
- */
+/** Escapes control characters: output quotes services, files and histories. `display` is unchanged. */
 export function withPrintableOutput(context: CommandContext): CommandContext {
   return { ...context, stdout: printable(context.stdout), stderr: printable(context.stderr) };
 }
@@ -58,23 +54,22 @@ function printable(output: Output): Output {
   };
 }
 
-/** The width of a terminal; undefined where there is none, and of a pseudo-terminal to which nobody gave a size: that says 0. */
+/** Undefined without a terminal, and for a pseudo-terminal without a size, which says 0. */
 export function terminalColumns({ columns = 0 }: Pick<Output, 'columns'>): number | undefined {
   return columns > 0 ? columns : undefined;
 }
 
-/** Options of every command that talks to Temporal. */
 export interface ConnectionOptions {
   readonly taskQueue?: string;
 }
 
-/** Runs a function with a connected client, and closes the client afterwards. */
+/** Closes the client afterwards. */
 export async function withLonghaul<Result>(
   context: CommandContext,
   { taskQueue }: ConnectionOptions,
   use: (longhaul: Longhaul) => Promise<Result>,
 ): Promise<Result> {
-  // Loaded on demand, as all that is slow to load: the help of a command does without.
+  // Commands load on demand what is slow to load (Temporal's SDK, the storage): the help does without.
   const [{ loadClientConfig }, { Longhaul }] = await Promise.all([
     import('../config/client-config.js'),
     import('../client/longhaul.js'),
@@ -94,7 +89,7 @@ export async function withLonghaul<Result>(
   }
 }
 
-/** Opens the traces of a program; without any, nothing of OpenTelemetry is loaded. */
+/** Without a config, nothing of OpenTelemetry is loaded. */
 export async function openProgramTraces(
   config: TracesConfig | null,
   program: string,
@@ -105,18 +100,16 @@ export async function openProgramTraces(
   return openTraces(config, { program, onChange });
 }
 
-/** Prints the one JSON object of `--json`. */
 export function printJson({ stdout }: CommandContext, value: object): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Prints a result: with `--json` as its one object, else as the text for a person. */
 export function print(context: CommandContext, isJson: boolean | undefined, value: object, text: string): void {
   if (isJson) printJson(context, value);
   else context.stdout.write(text);
 }
 
-/** Fetches files until Ctrl-C, which aborts its signal; `undefined` when that ended it, of which the command tells then. */
+/** Ctrl-C aborts the signal; `undefined` when that ended it. */
 export async function untilInterrupted<Result>(
   context: CommandContext,
   run: (signal: AbortSignal) => Promise<Result>,
@@ -137,10 +130,7 @@ export async function untilInterrupted<Result>(
   }
 }
 
-/**
- * Starts what may be paid, and tells whether Ctrl-C came meanwhile. The interrupt takes effect once Temporal has
- * answered: otherwise the command would end silently while what it started goes on. A second one ends the process.
- */
+/** Ctrl-C waits for Temporal's answer: what was started may be paid, and is reported. A second one ends the process. */
 export async function untilStarted<Result>(
   context: Pick<CommandContext, 'onInterrupt' | 'stderr'>,
   start: () => Promise<Result>,
@@ -163,12 +153,11 @@ export async function untilStarted<Result>(
 interface PageFile {
   /** Absolute. */
   readonly file: string;
-  /** Of the namespace in Temporal's Web UI; null when its address is not configured. */
+  /** Of the namespace; null when the address of the Web UI is not configured. */
   readonly webUi: string | null;
   readonly now: Date;
 }
 
-/** The file of `--html`, and what every page says of this moment and this namespace. */
 export async function pageFile({ env, cwd }: CommandContext, html: string): Promise<PageFile> {
   const [{ loadClientConfig, namespaceUrl }, { loadTemporalConnection }] = await Promise.all([
     import('../config/client-config.js'),
@@ -180,9 +169,7 @@ export async function pageFile({ env, cwd }: CommandContext, html: string): Prom
 }
 
 /**
- * Says on standard error which of the task queues no worker polls: what was started or asked there waits, and nothing else
- * would tell. Says nothing where Temporal does not tell.
- *
+ * Warns of task queues that no worker polls: what was started there waits. Silent where Temporal does not tell.
  * @param taskQueues - undefined: the one that commands have without an option.
  */
 export async function warnOfMissingWorkers(

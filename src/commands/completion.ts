@@ -8,7 +8,7 @@ Examples:
   $ longhaul completion fish > ~/.config/fish/completions/longhaul.fish
 `;
 
-/** `longhaul completion SHELL`: names of commands and options, completed without a start of `longhaul`. */
+/** The script has all names: completion does not start `longhaul`. */
 export function completionCommand(
   buildProgram: (context: CommandContext) => Promise<Command>,
 ): (program: Command, context: CommandContext) => void {
@@ -25,7 +25,7 @@ export function completionCommand(
   };
 }
 
-/** What can follow a command: the words of the command, such as `['batch', 'run']`, and its subcommands or options. */
+/** `path`: the words of the command, such as `['batch', 'run']`. */
 interface Place {
   readonly path: readonly string[];
   readonly subcommands: readonly Command[];

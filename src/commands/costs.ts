@@ -28,7 +28,6 @@ Example:
   $ longhaul costs --by day --since 30d
 `;
 
-/** `longhaul costs`: what tasks cost, by what the archive knows of them. */
 export function addCostsCommand(program: Command, context: CommandContext): void {
   program
     .command('costs')
@@ -44,7 +43,6 @@ export function addCostsCommand(program: Command, context: CommandContext): void
 async function showCosts(context: CommandContext, { by, since, json, csv }: CostsOptions): Promise<void> {
   if (json && csv) throw new InputInvalidError(['--json and --csv are both given; give one of them.'], 'arguments');
   const fromMs = sinceMs(since, Date.now());
-  // Loaded on demand: the storage would slow the start of every other command.
   const { requireUsedArchive, withArchive } = await import('./storage-access.js');
   const { readCosts, sumCosts } = await import('../archive/costs.js');
   const write = slowLines(context.stderr);
@@ -99,7 +97,6 @@ const nameless: Readonly<Record<CostGroup, string>> = {
   day: '(day unknown)',
 };
 
-/** A table of the groups, and the total by outcome. */
 function costsText(by: CostGroup, groups: readonly CostSum[], total: CostSum): string {
   const rows = [
     [by.toUpperCase(), 'TASKS', 'COST', 'WITHOUT RESULT', 'UNKNOWN'],
@@ -128,7 +125,6 @@ interface BudgetOptions {
   readonly json?: true;
 }
 
-/** `longhaul budget`: what is spent of an account's daily budget. */
 export function addBudgetCommand(program: Command, context: CommandContext): void {
   program
     .command('budget')

@@ -30,7 +30,6 @@ Examples:
   $ longhaul doctor --setup
 `;
 
-/** `longhaul doctor`: whether everything is ready for tasks, and what to do where it is not. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   program
     .command('doctor')
@@ -67,7 +66,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
 const notChecked =
   'Not checked: service, storage, archive and input roots, since neither LONGHAUL_SERVICE_URL nor LONGHAUL_ACCOUNTS_FILE is set here.\n';
 
-/** A machine that only starts tasks has no access to the service, so the service is not checked there. */
+/** A machine that only starts tasks has no access to the service, which is not checked there. */
 function hasWorkerSettings(env: NodeJS.ProcessEnv): boolean {
   return [env['LONGHAUL_SERVICE_URL'], env['LONGHAUL_ACCOUNTS_FILE']].some((value) => value);
 }
@@ -97,7 +96,6 @@ async function workerSide(
   try {
     const { config, warnings } = loadWorkerConfig(env);
     warnings.forEach(warn);
-    // Loaded on demand: the service client and the storage would slow the start of every other command.
     const { diagnoseWorkerSide } = await import('./worker-diagnosis.js');
     return await diagnoseWorkerSide(config, (archive) =>
       // Where Temporal does not answer, other findings say so.

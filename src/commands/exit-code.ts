@@ -10,11 +10,9 @@ export const exitCodes = {
   failed: 3,
   /** The task was canceled; or rows of the batch were, or were not started. */
   canceled: 4,
-  /** The task waits for a person's decision or needs inspection, or `reconcile` or a sweep found tasks that are not safe. */
+  /** The task waits for a decision or needs inspection, or `reconcile` or a sweep found tasks that are not safe. */
   needsPerson: 5,
-  /**
-   * Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so.
-   */
+  /** Temporal is unreachable or not ready (no namespace, search attributes or worker), or `doctor` found so. */
   temporalNotReady: 6,
   /** The task succeeded, and the service reports some of its outputs as failed; or outputs of rows that succeeded. */
   outputsFailed: 7,
@@ -22,5 +20,4 @@ export const exitCodes = {
   detached: 130,
 } as const;
 
-/** One of {@link exitCodes}. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

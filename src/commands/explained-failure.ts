@@ -36,7 +36,7 @@ const personFailures: ReadonlySet<string> = new Set<FailureName>([
   ...(['WorkflowTerminated', 'WorkflowTimedOut', 'Unknown'] as const),
 ]);
 
-/** Whether a task that failed so is one that a person should check. */
+/** Whether a person should check a task that failed so. */
 export function isForPerson(failureType: string): boolean {
   return personFailures.has(failureType);
 }
@@ -76,7 +76,7 @@ const temporalErrors = [
   NoWorkerError,
 ];
 
-/** A failed command: for a person (`message`), a shell (`exitCode`) and a program (`details`). */
+/** For a person (`message`), a shell (`exitCode`) and a program (`details`). */
 export interface ExplainedFailure {
   readonly exitCode: ExitCode;
   readonly message: string;
@@ -84,10 +84,7 @@ export interface ExplainedFailure {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Maps an error to a message and an exit code; nothing else does. Messages and details may quote a service, a storage
- * or a history, so both are redacted.
- */
+/** The only map from errors to messages and exit codes. Redacted: they may quote a service, a storage or a history. */
 export function explainFailure(error: unknown): ExplainedFailure {
   const { exitCode, message, details } = explain(error);
   return { exitCode, message: redact(message), details: redactJson(details) as ExplainedFailure['details'] };
@@ -95,7 +92,7 @@ export function explainFailure(error: unknown): ExplainedFailure {
 
 function explain(error: unknown): ExplainedFailure {
   if (error instanceof CommanderError) {
-    // Commander has printed its message already; help and version come as errors, too.
+    // Commander has printed its message already; help and version are errors, too.
     return { exitCode: error.exitCode === 0 ? exitCodes.success : exitCodes.badInput, message: '', details: {} };
   }
   if (error instanceof TaskFailedError) {

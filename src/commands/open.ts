@@ -18,10 +18,8 @@ Examples:
   $ longhaul open batch:night-shift
 `;
 
-/** The programs that open a link, by platform. */
 const openers: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', linux: 'xdg-open' };
 
-/** `longhaul open ID`: a page of Temporal's Web UI, in the browser. */
 export function addOpenCommand(program: Command, context: CommandContext): void {
   program
     .command('open')

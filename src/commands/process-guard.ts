@@ -9,22 +9,18 @@ import { exitCodes } from './exit-code';
 
 /** A worker lets a create finish for up to 60 s and forces its end after 75 s; then it has its connections to close. */
 const endAfterFaultMs = 90_000;
-/** Once everything is closed, the process ends by itself or after this time: what hangs must not keep it alive. */
+/** Once everything is closed, what hangs must not keep the process alive for longer. */
 const endAfterStopMs = 10_000;
 
-/** What runs until it is stopped. */
 interface StartedProcess {
   /** Settles when everything has been answered and is closed. */
   readonly stopped: Promise<void>;
   readonly shutdown: () => void;
-  /** The same after an uncaught error. @default shutdown */
+  /** After an uncaught error. @default shutdown */
   readonly fail?: () => void;
 }
 
-/**
- * The guard of a long-running process: an uncaught error is logged without secrets, stops it gracefully, and ends it with
- * a non-zero exit code, by force if that takes too long.
- */
+/** Logs an uncaught error without secrets, stops gracefully, or by force if that takes too long; exits non-zero. */
 class ProcessGuard {
   readonly #context: CommandContext;
   readonly #logger: Logger;
@@ -44,7 +40,7 @@ class ProcessGuard {
     });
   }
 
-  /** Waits until a signal or an uncaught error, also an earlier one, has stopped the process gracefully. */
+  /** Settles once a signal or an uncaught error, also an earlier one, has stopped the process gracefully. */
   async untilStopped({ stopped, shutdown, fail = shutdown }: StartedProcess): Promise<void> {
     this.#stop = fail;
     if (this.#hasFault) fail();
@@ -55,28 +51,26 @@ class ProcessGuard {
     await stopped.finally(stopListening);
   }
 
-  /** Takes the guard away, once everything is closed. */
+  /** Called once everything is closed. */
   end(): void {
     this.#context.endWithin(endAfterStopMs);
     this.#endGuard();
   }
 }
 
-/** What a long-running process has at hand. */
 interface ProcessParts {
   readonly logger: Logger;
   readonly guard: ProcessGuard;
   readonly traces: OpenTraces | undefined;
 }
 
-/** Runs a long-running process with its log, its traces and its guard, and closes them at its end. */
+/** Closes the log, the traces and the guard at its end. */
 export async function runProcess(
   context: CommandContext,
   program: string,
   { config, warnings }: { config: { logLevel: LogLevel; traces?: TracesConfig | null }; warnings: readonly string[] },
   run: (parts: ProcessParts) => Promise<void>,
 ): Promise<void> {
-  // Loaded on demand: no other command has a log.
   const { createLogger } = await import('../worker/logger.js');
   const traces = await openProgramTraces(config.traces ?? null, program, (isWorking, reason) => {
     if (isWorking) logger.info('the collector of traces takes spans again');
@@ -93,7 +87,7 @@ export async function runProcess(
   }
 }
 
-/** Throws what kept a server from listening as an error that names the variable; any other error as it is. */
+/** Throws a failure to listen as an error that names the variable; returns for any other error. */
 export function rethrowListenError(error: unknown, address: string): void {
   if (!(error instanceof Error && 'syscall' in error && error.syscall === 'listen')) return;
   const reason = errorCode(error) || error.message;

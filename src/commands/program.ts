@@ -24,10 +24,9 @@ Exit codes:
 Temporal is found by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and temporal.toml.
 `;
 
-/** Adds a command to the program. */
 type AddCommand = (program: Command, context: CommandContext) => void;
 
-/** A command as the help lists it, and how to load it: `--help` and every other command do without. */
+/** Loaded when it is named: `--help` and other commands need name and summary only. */
 type CommandEntry = readonly [name: string, summary: string, load: () => AddCommand | Promise<AddCommand>];
 
 const commands: readonly CommandEntry[] = [
@@ -96,14 +95,11 @@ const commands: readonly CommandEntry[] = [
   ['help', 'show the help of a command', () => addHelpCommand],
 ];
 
-/**
- * Runs one command line (without `node` and the script's name). Never throws: a failure is printed and sets the exit
- * code.
- */
+/** `args`: without `node` and the script's name. Never throws: a failure is printed and sets the exit code. */
 export async function runCommandLine(args: readonly string[], process: CommandContext): Promise<void> {
   const context = withPrintableOutput(process);
   try {
-    // The words that may name the command to load: the first one, and what `help` is asked about.
+    // The words that may name the command to load.
     const [name, asked] = args.filter((arg) => !arg.startsWith('-'));
     const program = await buildProgram(context, name === 'help' ? [name, asked] : [name]);
     await program.parseAsync(optionsFirst(program, args), { from: 'user' });
@@ -118,17 +114,14 @@ export async function runCommandLine(args: readonly string[], process: CommandCo
     if (message === '') return;
     // A message of the service must not look like several lines of output.
     context.stderr.write(`${error instanceof TaskFailedError ? printableLine(message) : message}\n`);
-    // A program that reads standard output gets its one object in this case, too; on one line, as events are.
+    // A program that reads standard output gets its one object here, too; on one line, as events are.
     if (args.includes('--json')) {
       context.stdout.write(`${JSON.stringify({ error: { ...details, message, exitCode } })}\n`);
     }
   }
 }
 
-/**
- * The same arguments, options first where an id or a file begins with `-`: `longhaul stop -5` is to stop the task `-5`, as a
- * list prints it, although `-5` looks like an option.
- */
+/** Puts options first where an id or a file begins with `-`: `longhaul stop -5` stops the task `-5`. */
 function optionsFirst(program: Command, args: readonly string[]): readonly string[] {
   let command = program;
   let depth = 0;
@@ -151,7 +144,7 @@ function optionsFirst(program: Command, args: readonly string[]): readonly strin
   return isNeeded ? [...args.slice(0, depth), ...options, '--', ...operands] : args;
 }
 
-/** The program with every command; of those that are not named, only the name and the summary. */
+/** Commands that are not named have only a name and a summary. */
 async function buildProgram(context: CommandContext, named: readonly (string | undefined)[]): Promise<Command> {
   const program = new Command('longhaul')
     .description('Runs tasks of a hosted service durably: each is created once, followed to its end, and archived.')
@@ -182,11 +175,7 @@ async function buildProgram(context: CommandContext, named: readonly (string | u
   return program;
 }
 
-/**
- * With every command loaded.
- *
- * @internal
- */
+/** With every command loaded. @internal */
 export async function buildWholeProgram(context: CommandContext): Promise<Command> {
   return await buildProgram(
     context,
@@ -194,7 +183,6 @@ export async function buildWholeProgram(context: CommandContext): Promise<Comman
   );
 }
 
-/** `longhaul help COMMAND…`: the help of a command, and of one within another. */
 function addHelpCommand(program: Command): void {
   program
     .command('help')

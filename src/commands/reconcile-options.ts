@@ -10,10 +10,7 @@ import { errorCode, errorMessage } from '../core/text';
 import type { Settlement } from '../reconcile/settle';
 import type { CommandContext } from './command-context';
 
-/**
- * The request ids of a file, or of standard input for `-`. Throws {@link InputInvalidError} with the file's name, every
- * line that is wrong, and what to do.
- */
+/** `-`: standard input. Throws {@link InputInvalidError} with the file's name, every wrong line, and the remedy. */
 export async function readRequestIds(
   file: string,
   { cwd, stdin }: Pick<CommandContext, 'cwd' | 'stdin'>,
@@ -32,7 +29,7 @@ export async function readRequestIds(
   throw new InputInvalidError(named, 'arguments');
 }
 
-/** The moment that `--since` means: a duration before now, or a date. Throws {@link InputInvalidError}. */
+/** A duration before now, or a date. Throws {@link InputInvalidError}. */
 export function sinceMs(since: string | undefined, nowMs: number, option = '--since'): number {
   if (since === undefined) return 0;
   const durationMs = parseDuration(since);
@@ -44,7 +41,7 @@ export function sinceMs(since: string | undefined, nowMs: number, option = '--si
   );
 }
 
-/** What `--settle WORKFLOW_ID/NUMBER=REQUEST_ID` says. Throws {@link InputInvalidError}. */
+/** `WORKFLOW_ID/NUMBER=REQUEST_ID`. Throws {@link InputInvalidError}. */
 export function parseSettlement(value: string, force: boolean): Settlement {
   const [, workflowId = '', number = '', answer = ''] = /^(.+)\/([1-9]\d{0,8})=(.+)$/.exec(value) ?? [];
   if (workflowId !== '' && isRequestId(answer)) {
@@ -58,9 +55,9 @@ export function parseSettlement(value: string, force: boolean): Settlement {
   );
 }
 
-/** The names of the column or field that holds a request id. */
+/** The column or field of a request id. */
 const fieldNames = ['requestId', 'request_id'] as const;
-/** Problems that are listed; the rest is counted. */
+/** The rest is counted. */
 const maxProblems = 10;
 
 interface Row {
@@ -69,9 +66,8 @@ interface Row {
 }
 
 /**
- * Reads request ids: one a line, or JSON Lines, or CSV (commas, semicolons or tabs), with a field or column `requestId`
- * or `request_id`. Empty lines do not count. Each problem has its line and a remedy. Pure.
- *
+ * One id a line, JSON Lines, or CSV (commas, semicolons or tabs) with `requestId` or `request_id`. Empty lines do not
+ * count. Each problem has its line and a remedy.
  * @internal exported for tests
  */
 export function parseRequestIds(content: string): {

@@ -39,7 +39,6 @@ Example:
   $ longhaul reconcile --from ids.txt --since 30d
 `;
 
-/** `longhaul reconcile`: what was paid for and is not safe, and the command that makes it safe. */
 export function addReconcileCommand(program: Command, context: CommandContext): void {
   program
     .command('reconcile')
@@ -63,7 +62,6 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
   const requestIds = from === undefined ? [] : await readRequestIds(from, context);
   const { config } = loadWorkerConfig(context.env);
   const temporal = loadTemporalConnection(context.env);
-  // Loaded on demand: the service client and the storage would slow the start of every other command.
   const { withWorkerSide } = await import('./storage-access.js');
   const { requireArchiveOfTasks } = await import('../storage/archive/archive-identity.js');
   const { reconcile } = await import('../reconcile/reconcile.js');

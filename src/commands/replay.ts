@@ -18,7 +18,7 @@ interface ReplayCommandOptions {
 }
 
 const defaultClosed = 200;
-/** How many that cannot go on are named; the rest is counted. */
+/** Of those that cannot go on; the rest is counted. */
 const maxNamed = 50;
 const maxReasonLength = 400;
 const progressEvery = 100;
@@ -34,7 +34,6 @@ Example:
   $ longhaul replay --query 'TaskQueue = "longhaul"' --closed 1000
 `;
 
-/** `longhaul replay`: whether this build can go on with what is open in a namespace. */
 export function addReplayCommand(program: Command, context: CommandContext): void {
   program
     .command('replay')
@@ -49,11 +48,10 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 async function replay(context: CommandContext, { query, closed, json }: ReplayCommandOptions): Promise<void> {
   const temporal = loadTemporalConnection(context.env);
   const { codecKeys } = loadClientConfig(context.env).config;
-  // Loaded on demand: the native SDK would slow the start of every other command.
   const { createLogger } = await import('../worker/logger.js');
   const { closeRuntime, installRuntime } = await import('../worker/temporal-runtime.js');
   const { replayExecutions } = await import('../replay.js');
-  // What the SDK says of a failed replay is printed once, below.
+  // What the SDK says of a failed replay is printed below.
   installRuntime(createLogger({ level: 'fatal' }));
   const counts = { open: 0, closed: 0, failed: 0 };
   const failures: (ReplayedExecution & { readonly failure: string })[] = [];

@@ -21,7 +21,6 @@ Example:
     LONGHAUL_CALLBACK_PORT=8080 longhaul receiver
 `;
 
-/** `longhaul receiver`: takes the service's callbacks until a signal stops it. */
 export function addReceiverCommand(program: Command, context: CommandContext): void {
   program
     .command('receiver')
@@ -51,7 +50,7 @@ async function runReceiver(context: CommandContext): Promise<void> {
   });
 }
 
-/** Only a receiver that exports metrics loads Temporal's native runtime, which lives until `close`. */
+/** Only with metrics: it loads Temporal's native runtime, which lives until `close`. */
 async function openMeter(
   logger: Logger,
   metrics: MetricsConfig | null,
@@ -61,7 +60,7 @@ async function openMeter(
   return { metricMeter: installRuntime(logger, metrics), close: closeRuntime };
 }
 
-/** Known causes of a failed start are thrown as errors that name the remedy. */
+/** Throws known causes of a failed start as errors that name the remedy. */
 async function startReceiver(options: StartReceiverOptions, temporal: TemporalConnection): Promise<RunningReceiver> {
   const { startReceiver: start } = await import('../receiver.js');
   const { toClientError } = await import('../client/temporal-access.js');
@@ -87,7 +86,6 @@ Example:
     --codec-endpoint http://127.0.0.1:8081
 `;
 
-/** `longhaul codec-server`: decodes payloads for Temporal's Web UI and command line until a signal stops it. */
 export function addCodecServerCommand(program: Command, context: CommandContext): void {
   program
     .command('codec-server')

@@ -7,33 +7,33 @@ import { workflowTaskQueue } from '../contract/task-queues';
 import { readInputText } from '../core/input-values';
 import { isDrivePath, isUri } from '../core/uri';
 
-/** An option that may be given any number of times; `undefined` when it never is. */
+/** `undefined` when it is not given. */
 export function repeatable(flags: string, description: string): Option {
   const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
   return new Option(flags, description).argParser(collect);
 }
 
-/** `--task-queue`: for a second, separate set of workers in one namespace. */
+/** For a second, separate set of workers in one namespace. */
 export function taskQueueOption(): Option {
   return new Option('--task-queue <name>', `task queue of the workers (default: "${workflowTaskQueue}")`);
 }
 
-/** `--detach` of a command that does not wait anyway: those that do have it, and it means the same here. */
+/** For commands that do not wait anyway: it means the same as for those that do. */
 export function detachedAnyway(description: string): Option {
   return new Option('--detach', description);
 }
 
-/** The argument by which commands name a task; checked before Temporal is asked. */
+/** Checked before Temporal is asked. */
 export function idArgument(): Argument {
   return new Argument('<id>', 'the task’s key or workflow id').argParser(checkedTaskId);
 }
 
-/** The whole number in a text of digits; `NaN` for any other text. */
+/** `NaN` for what is not 1 to 16 digits. */
 export function wholeNumber(text: string): number {
   return /^\d{1,16}$/.test(text) ? Number(text) : NaN;
 }
 
-/** What an option counts, from 1 on. Throws {@link InputInvalidError}. */
+/** At least 1. Throws {@link InputInvalidError}. */
 export function readCount(option: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
   const count = wholeNumber(text);
   if (count >= 1 && count <= most) return count;
@@ -41,7 +41,7 @@ export function readCount(option: string, text: string, most = Number.MAX_SAFE_I
   throw new InputInvalidError([`${option} is ${JSON.stringify(text)}; give a whole number from 1 ${range}.`], 'batch');
 }
 
-/** What `run` was given as inputs, each in the order of the command line. */
+/** Each in the order of the command line. */
 export interface InputOptions {
   readonly input?: readonly string[];
   readonly string?: readonly string[];
@@ -49,12 +49,10 @@ export interface InputOptions {
 }
 
 /**
- * Reads the inputs of a task from options. `KEY=VALUE` is sent as a number where the value is one and a double holds it
- * exactly, else as text; `-s` always sends text. `KEY=@FILE` is a file as the worker sees it: a relative path becomes
- * absolute here, an `https:` URL stays as it is. On a system without drives, one with a drive is refused with and without
- * the `@`: `C:\\photo.png` was copied on another machine.
- *
- * Throws {@link InputInvalidError} with every problem.
+ * `KEY=VALUE` is a number where a double holds it exactly, else text; `-s` is always text. `KEY=@FILE` is a file as the
+ * worker sees it: a relative path becomes absolute, an `https:` URL stays. A path with a drive is refused, also without
+ * the `@`, where there are no drives: it comes from another machine. Throws {@link InputInvalidError} with every
+ * problem.
  */
 export function readInputs(options: InputOptions, cwd: string): Record<string, InputValue> {
   const problems: string[] = [];
@@ -100,11 +98,7 @@ function driveProblem(text: string): string[] {
   ];
 }
 
-/**
- * Reads `--as` for the files of rows: it holds for the files of every row under that key.
- *
- * Throws {@link InputInvalidError} with every problem.
- */
+/** `--as`: holds for the files of every row under that key. Throws {@link InputInvalidError} with every problem. */
 export function readForms(texts: readonly string[]): Record<string, ResourceForm> {
   const problems: string[] = [];
   const forms = texts.flatMap((text) => {

@@ -19,10 +19,7 @@ import {
 import type { StagedCount } from '../storage/staging';
 import type { CommandContext } from './command-context';
 
-/**
- * The inputs of a task as the workers can read them: with `LONGHAUL_STAGING` its local files are uploaded there, else
- * unchanged. Throws `InputInvalidError` for a file that cannot be read, and ConfigError.
- */
+/** With `LONGHAUL_STAGING`, uploads local files. Throws `InputInvalidError` for an unreadable one, and ConfigError. */
 export async function stageForWorkers(
   { env, stderr }: CommandContext,
   inputs: Readonly<Record<string, InputValue>>,
@@ -55,13 +52,12 @@ async function findProblem({ key, file }: { readonly key: string; readonly file:
   }
 }
 
-/** What was staged, for people. */
 function stagedText(location: string, { sent, sentBytes, found }: StagedCount, more = ''): string {
   const before = found === 0 ? '' : `, ${formatCount(found)} there before`;
   return `Staged at ${location}: ${formatCountOf(sent, 'file')} sent, ${formatBytes(sentBytes)}${before}${more}\n`;
 }
 
-/** Why {@link prepareForWorkers} could not write the rows, of what can be told without writing; undefined: nothing speaks against it. */
+/** Why {@link prepareForWorkers} could not write the rows, as far as that shows without writing; undefined: it can. */
 export async function findPlaceProblem({ env }: CommandContext, rowFile: string): Promise<string | undefined> {
   return loadClientConfig(env).config.staging === null ? await findFolderProblem(folderBeside(rowFile)) : undefined;
 }
@@ -70,10 +66,7 @@ function folderBeside(rowFile: string): string {
   return path.join(path.dirname(rowFile), '.longhaul');
 }
 
-/**
- * Prepares rows where the workers read them: with `LONGHAUL_STAGING` there, and the files that they name with them;
- * else beside the row file, which the workers must be able to read anyway. Nothing is staged for rows that are refused.
- */
+/** Writes rows and files to `LONGHAUL_STAGING`, else rows beside their file. Nothing is staged for refused rows. */
 export async function prepareForWorkers(
   { env, stderr }: CommandContext,
   rowFile: string,

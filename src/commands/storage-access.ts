@@ -12,9 +12,9 @@ import { createArchiveClient } from '../storage/s3/s3-client';
 import { Staging } from '../storage/staging';
 import type { CommandContext } from './command-context';
 
-// Commands load it on demand: with it comes the AWS SDK, which takes half a second.
+// Commands load this module on demand: its AWS SDK takes half a second.
 
-/** Runs a function with the archive that the environment names. Throws ConfigError where it fails. */
+/** Throws ConfigError where it fails. */
 export async function withArchive<Result>(
   { env }: Pick<CommandContext, 'env'>,
   use: (archive: Archive) => Promise<Result>,
@@ -22,7 +22,7 @@ export async function withArchive<Result>(
   return await orConfigError('LONGHAUL_ARCHIVE', () => use(openArchive(loadArchivePlace(env))));
 }
 
-/** Runs a function with the service clients and the archive of a worker, and closes them. Throws ConfigError where it fails. */
+/** With the service clients and the archive of a worker; closes them. Throws ConfigError where it fails. */
 export async function withWorkerSide<Result>(
   config: WorkerConfig,
   use: (parts: Omit<ReconcileDependencies, 'longhaul'>) => Promise<Result>,
@@ -37,7 +37,7 @@ export async function withWorkerSide<Result>(
   }
 }
 
-/** Errors of a storage are thrown as those of the variable that names it. */
+/** Throws errors of a storage as those of the variable that names it. */
 async function orConfigError<Result>(variable: string, use: () => Promise<Result>): Promise<Result> {
   try {
     return await use();
@@ -47,14 +47,14 @@ async function orConfigError<Result>(variable: string, use: () => Promise<Result
   }
 }
 
-/** Throws ArchiveError for an archive that no worker has used, of which every sum would be 0. It is left as it is. */
+/** Throws ArchiveError for an archive that no worker has used: every sum would be 0. Leaves it as it is. */
 export async function requireUsedArchive(archive: Archive): Promise<void> {
   if ((await findArchiveIdentity(archive)) !== null) return;
   const words = `${archive.location} is not the archive of any worker: it has no id; correct LONGHAUL_ARCHIVE, mount its disk, or copy its hidden files, too`;
   throw new ArchiveError('ARCHIVE_UNUSABLE', words);
 }
 
-/** Runs a function with the opened staging, and closes it afterwards. Throws ConfigError where it fails. */
+/** Closes the staging afterwards. Throws ConfigError where it fails. */
 export async function withStaging<Result>(
   { isPathStyle, ...place }: StagingConfig,
   use: (staging: Staging) => Promise<Result>,

@@ -38,7 +38,6 @@ Examples:
   $ longhaul sweep status
 `;
 
-/** `longhaul sweep`: what is not safe, looked for again and again by a Schedule of Temporal. */
 export function addSweepCommand(program: Command, context: CommandContext): void {
   const sweep = program
     .command('sweep')
@@ -67,7 +66,7 @@ export function addSweepCommand(program: Command, context: CommandContext): void
       await withLonghaul(context, options, async ({ sweeps }) => {
         const status = await sweeps.status();
         print(context, options.json, status, statusText(status));
-        // A sweep is listed as running from its start on, whether or not a worker takes it.
+        // A sweep counts as running from its start on, whether or not a worker takes it.
         if (status.installed !== null) await warnOfMissingWorkers(context, [options.taskQueue]);
         if (status.last !== null && isUnsafe(status.last)) context.exitWith(exitCodes.needsPerson);
         else if (!isWatched(status)) context.exitWith(exitCodes.temporalNotReady);
@@ -130,7 +129,7 @@ function isUnsafe({ unsafe }: SweepResult): boolean {
   return Object.values(unsafe).some((count) => count > 0);
 }
 
-/** Whether sweeps run by themselves, and end as they should in time: else nothing says that all is safe. */
+/** Whether sweeps run by themselves and end in time: else nothing says that all is safe. */
 function isWatched({ installed, newest, last }: SweepStatus): boolean {
   if (installed === null || installed.problems.length > 0 || installed.everyMs === null || installed.isPaused)
     return false;

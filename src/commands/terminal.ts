@@ -2,13 +2,12 @@ import { Format, MultiBar, type SingleBar } from 'cli-progress';
 import { cutText, printableLine } from '../core/text';
 import { type Output, terminalColumns } from './command-context';
 
-/** The text of a line at a moment. */
 export type ShownLine = (nowMs: number) => string;
 
 const framesPerSecond = 5;
 const narrowestColumns = 20;
 
-/** Lines that are redrawn in place on a terminal; only changed lines are written. */
+/** Redrawn in place; only changed lines are written. */
 export class TerminalLines {
   readonly #bars: MultiBar;
   readonly #stream: Output;
@@ -25,15 +24,11 @@ export class TerminalLines {
     });
   }
 
-  /** Of a line. */
   get width(): number {
     return Math.max(narrowestColumns, (terminalColumns(this.#stream) ?? 80) - 1);
   }
 
-  /**
-   * Shows these lines in their order, and no others. Only the last ones are ever removed: bars below a removed one move up
-   * and are not written again, so that its text would be left over in place of theirs.
-   */
+  /** Only the last lines are ever removed: bars below a removed one move up without being written again. */
   show(lines: readonly ShownLine[]): void {
     for (const [index, line] of lines.entries()) {
       const payload = { line };
@@ -43,16 +38,15 @@ export class TerminalLines {
     for (const bar of this.#lines.splice(lines.length).reverse()) this.#bars.remove(bar);
   }
 
-  /** Removes them from the terminal. */
   stop(): void {
     this.#bars.stop();
   }
 }
 
-/** Between two lines of a program's log about what takes long. */
+/** Between two lines of a log about slow work. */
 const lineEveryMs = 10_000;
 
-/** Writes a line every ten seconds at most, the first one after so long. */
+/** At most a line every ten seconds, the first one after that time. */
 export function slowLines(stream: Output): (line: () => string) => void {
   let lastMs = Date.now();
   return (line) => {
@@ -62,7 +56,7 @@ export function slowLines(stream: Output): (line: () => string) => void {
   };
 }
 
-/** A bar with its percentage, `[█████░░░░░]  62 %`; full only once all is done. */
+/** `[█████░░░░░]  62 %`; full only once all is done. */
 export function formatBar(share: number, width: number): string {
   const bar = Format.BarFormat(Math.floor(share * width) / width, {
     barsize: width,
@@ -81,12 +75,11 @@ export function formatClock(elapsedMs: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/** The first characters of an id or a hash. */
 export function shorten(id: string, length = 8): string {
   return id.length > length + 1 ? `${id.slice(0, length)}…` : id;
 }
 
-/** Columns as wide as their widest cell, two spaces apart. */
+/** As wide as their widest cell, two spaces apart. */
 export function tableLines(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     rows.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), 0),
@@ -99,7 +92,7 @@ export function tableLines(rows: readonly (readonly string[])[]): readonly strin
   );
 }
 
-/** The same text in lines of at most this many characters, broken at spaces; the last of them is cut. */
+/** Broken at spaces; the last line is cut. */
 export function wrap(text: string, width: number, maxLines: number): readonly string[] {
   const lines: string[] = [];
   let rest = printableLine(text).trim();
@@ -112,7 +105,7 @@ export function wrap(text: string, width: number, maxLines: number): readonly st
   return [...lines, fit(rest, width)];
 }
 
-/** One line of at most this many characters, with control characters escaped. */
+/** One line of at most `width` characters, with control characters escaped. */
 export function fit(text: string, width: number): string {
   const line = printableLine(text);
   return line.length > width ? `${cutText(line, Math.max(0, width - 1))}…` : line;

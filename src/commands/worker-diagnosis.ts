@@ -18,17 +18,13 @@ import { openAgent } from '../storage/connections';
 import { readUploadEndpoint } from '../storage/upload-client';
 
 const timeoutMs = 10_000;
-/** Whether tasks have another archive than this one. */
 type FindOtherArchive = (archive: KnownArchive) => Promise<OtherArchive | undefined>;
 
-/** Storages refuse signatures when the clocks are some minutes apart. */
+/** Storages refuse signatures when clocks are minutes apart. */
 const maxClockDifferenceMs = 60_000;
 
 /**
- * Checks, from this machine, what a worker needs beside Temporal: the service with each account's key, the object
- * storage, the archive, the input roots. Creates no task and uploads nothing; the upload token that it asks for stays
- * unused.
- *
+ * Checks, from this machine, what a worker needs beside Temporal. Creates no task and uploads nothing.
  * @param findOther - asks Temporal whether its tasks have another archive. @default it is not asked
  */
 export async function diagnoseWorkerSide(config: WorkerConfig, findOther?: FindOtherArchive): Promise<Finding[]> {
@@ -143,14 +139,14 @@ async function checkInputRoot(path: string): Promise<Finding> {
   });
 }
 
-/** What the receiver's answer to a callback with the token means, by its HTTP status. */
+/** What the receiver's answer to a callback with the token means, by HTTP status. */
 const callbackFaults: Readonly<Record<number, string>> = {
   400: 'a header does not reach it: the proxy drops it, or the header of its LONGHAUL_SERVICE_DIALECT differs from the worker’s',
   401: 'it does not take the token: the proxy drops Authorization, or its LONGHAUL_CALLBACK_TOKEN differs from the worker’s',
   503: 'Temporal does not answer it',
 };
 
-/** Sends the receiver a callback for a task that does not exist, without the token and with it. */
+/** Calls back for a task that does not exist, without the token and with it. */
 async function checkCallback({ url, tokens, headerPrefix }: CallbackConfig, connections: Dispatcher): Promise<Finding> {
   const check = 'Callback URL (from here)';
   const [token] = tokens;
@@ -186,7 +182,7 @@ async function send(
   return response;
 }
 
-/** Runs one check. Errors of the service client and the storage hold no secret and may be shown. */
+/** Errors of the service client and the storage hold no secret and may be shown. */
 async function runCheck(
   check: string,
   remedy: string | ((error: unknown) => string),
@@ -209,7 +205,7 @@ const unknownAuthority = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ];
 
-/** Whether an error, or what caused it, is a certificate that no known authority signed. */
+/** Whether an error, or its cause, is a certificate that no known authority signed. */
 function hasUnknownAuthority(error: unknown, depth = 0): boolean {
   if (depth > 5 || typeof error !== 'object' || error === null) return false;
   return (

@@ -29,7 +29,6 @@ interface WorkerCommandOptions extends ConnectionOptions {
   readonly buildId?: string;
 }
 
-/** `longhaul worker`: runs a worker until a signal stops it. */
 export function addWorkerCommand(program: Command, context: CommandContext): void {
   program
     .command('worker')
@@ -52,7 +51,7 @@ async function runWorker(
   const temporal = loadTemporalConnection(env);
   await runProcess(context, 'longhaul-worker', loaded, async ({ logger, guard, traces }) => {
     const { config } = loaded;
-    // Loaded on demand, here and below: the native SDK and the AWS SDK would slow the start of every other command.
+    // Loaded on demand, here and below: the native SDK and the AWS SDK.
     const { installRuntime } = await import('../worker/temporal-runtime.js');
     installRuntime(logger, config.metrics);
     const connection = await connect(temporal);
@@ -78,13 +77,13 @@ async function connect(temporal: TemporalConnection): Promise<NativeConnection> 
   }
 }
 
-/** Starts a worker; known causes of a failed start are thrown as errors that name the remedy. */
+/** Throws known causes of a failed start as errors that name the remedy. */
 async function start(options: StartWorkerOptions, temporal: TemporalConnection): Promise<RunningWorker> {
   const { startWorker } = await import('../worker.js');
   try {
     return await startWorker(options);
   } catch (error) {
-    // Only the health endpoint is listened at by the worker itself.
+    // The worker itself listens only for its health.
     const { health } = options.config;
     rethrowListenError(error, `LONGHAUL_HEALTH_ADDRESS is "${health?.host}", port ${health?.port}`);
     if (error instanceof ArchiveError) throw new ConfigError([`LONGHAUL_ARCHIVE: ${error.message}`]);

@@ -6,20 +6,19 @@ import { byName, fields, parsed, text } from './json-file';
 import { Secret } from './secret';
 import { apiKey, baseUrl } from './values';
 
-/** A named set of service credentials, with the dialect that all accounts of a worker share. */
+/** Named credentials of the service, with the dialect that all accounts of a worker share. */
 export interface Account extends ServiceDialect {
   readonly name: string;
   readonly apiKey: Secret;
   /** Base URL without a trailing slash. */
   readonly serviceUrl: string;
-  /** The most creates, and queries for tasks' states, that one worker sends in a second. */
+  /** What one worker sends at most: creates, and queries for tasks' states. */
   readonly createsPerSecond: number;
   readonly pollsPerSecond: number;
-  /** Where the two were set, as messages name it: a variable, or a field of the accounts file. */
+  /** Where both were set, as messages name it: a variable, or a field of the accounts file. */
   readonly settings: { readonly apiKey: string; readonly serviceUrl: string };
 }
 
-/** What a `ServiceClient` of an account is made of. */
 export interface ServiceOptions {
   readonly baseUrl: string;
   readonly apiKey: () => string;
@@ -32,7 +31,6 @@ export interface ServiceOptions {
 /** Specification, section 2.1. */
 const successCode = 20_000;
 
-/** The options of a `ServiceClient` of this account. */
 export function serviceOptions({ serviceUrl, apiKey: key, headerPrefix, codes, states }: Account): ServiceOptions {
   return {
     baseUrl: serviceUrl,
@@ -44,7 +42,6 @@ export function serviceOptions({ serviceUrl, apiKey: key, headerPrefix, codes, s
   };
 }
 
-/** What to do when its service does not answer, or refuses its key. */
 export function serviceRemedy({ settings }: Pick<Account, 'settings'>): string {
   return `Check ${settings.serviceUrl} and ${settings.apiKey}.`;
 }
@@ -63,10 +60,7 @@ const schema = v.pipe(
   v.minEntries(1, 'an object with at least one account'),
 );
 
-/**
- * Every account: `default` of `LONGHAUL_API_KEY` or `LONGHAUL_API_KEY_FILE`, the others of `LONGHAUL_ACCOUNTS_FILE`. No
- * problem shows a key.
- */
+/** `default` of `LONGHAUL_API_KEY` or its `_FILE`, the others of `LONGHAUL_ACCOUNTS_FILE`. No problem shows a key. */
 export function readAccounts(environment: Environment): ReadonlyMap<string, Account> {
   const { values, problems } = environment;
   const accounts = new Map<string, Account>();

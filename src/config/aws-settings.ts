@@ -1,4 +1,4 @@
-/** What a client of a bucket goes by instead of the variables of its process. */
+/** Replaces the variables of the process for a client of a bucket. */
 export interface AwsSettings {
   /** Null: there is none, whatever the process has. Absent: what the AWS SDK finds. */
   readonly region?: string | null;
@@ -9,18 +9,17 @@ export interface AwsSettings {
   readonly profile?: string;
 }
 
-/** Keys of an account. */
 export interface AwsKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
 }
 
-/** What AWS's variables say in this environment: the SDK would fill gaps from the process's, with the wrong account. */
+/** Of this environment alone: the SDK would fill gaps from the process's, with the wrong account. */
 export function readAwsSettings(env: NodeJS.ProcessEnv = process.env): AwsSettings {
   const first = (names: readonly string[], from = env): string | undefined =>
     names.map((name) => from[name]).find((value) => value !== undefined && value !== '');
-  // Null hides what the process has; undefined leaves it to the SDK, which may find one in the shared files.
+  // Null hides what the process has; undefined leaves it to the SDK and its shared files.
   const region =
     first(['AWS_REGION', 'AWS_DEFAULT_REGION']) ?? (process.env['AWS_REGION'] === undefined ? undefined : null);
   if (env === process.env) return { region };

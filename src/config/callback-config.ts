@@ -5,9 +5,8 @@ import { readTraces, type TracesConfig } from './traces-config';
 import { callbackTokens, isClearText, type LogLevel, type MetricsConfig } from './values';
 import { variables, variablesReadBy } from './variables';
 
-/** Where the service reports the end of a task, and how the receiver knows that it is the service. */
 export interface CallbackConfig {
-  /** As it is sent with every create. */
+  /** Sent with every create. */
   readonly url: string;
   /** One, or two while they are rotated: the first is sent with every create, both are accepted. */
   readonly tokens: readonly Secret[];
@@ -17,7 +16,7 @@ export interface CallbackConfig {
 type CallbackVariable =
   'LONGHAUL_CALLBACK_URL' | 'LONGHAUL_CALLBACK_TOKEN' | 'LONGHAUL_CALLBACK_TOKEN_FILE' | 'LONGHAUL_SERVICE_DIALECT';
 
-/** `null` when neither URL nor token is set. One without the other is a problem; no problem shows a token. */
+/** `null` when neither URL nor token is set; one without the other is a problem. No problem shows a token. */
 export function readCallback(environment: Environment<CallbackVariable>): CallbackConfig | null {
   const { values } = environment;
   const hasToken = environment.isSet('LONGHAUL_CALLBACK_TOKEN') || environment.isSet('LONGHAUL_CALLBACK_TOKEN_FILE');
@@ -37,27 +36,26 @@ export function readCallback(environment: Environment<CallbackVariable>): Callba
   });
 }
 
-/** Warnings about a valid configuration. */
 export function callbackWarnings(callback: CallbackConfig | null): string[] {
   if (callback === null || !isClearText(callback.url)) return [];
   return [`The callback token comes to ${callback.url} unencrypted; use https.`];
 }
 
-/** Everything the callback receiver needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
+/** Frozen; secrets print as `[redacted]`. */
 export interface ReceiverConfig {
   readonly callback: CallbackConfig;
-  /** Port that it listens on; 0 takes a free one. */
+  /** 0 takes a free one. */
   readonly port: number;
-  /** Where its metrics go; `null`: none are kept. */
+  /** `null`: none are kept. */
   readonly metrics: MetricsConfig | null;
-  /** Where its traces go; `null`: there are none. */
+  /** `null`: none. */
   readonly traces: TracesConfig | null;
-  /** What signals are encrypted with; `null`: they are not. */
+  /** `null`: signals are not encrypted. */
   readonly codecKeys: CodecKeys | null;
   readonly logLevel: LogLevel;
 }
 
-/** Reads the configuration. Pure but for the file of keys. Throws {@link ConfigError} with every problem at once. */
+/** Pure but for the file of keys. Throws {@link ConfigError} with every problem at once. */
 export function loadReceiverConfig(env: NodeJS.ProcessEnv, readTextFile?: ReadTextFile): Loaded<ReceiverConfig> {
   const environment = new Environment(env, variablesReadBy('receiver'), readTextFile);
   const { values } = environment;

@@ -7,24 +7,23 @@ import { readTraceparent, readTraces, type TracesConfig } from './traces-config'
 import type { ArchiveConfig, BucketArchiveConfig } from './values';
 import { variablesReadBy } from './variables';
 
-/** A bucket, as {@link BucketArchiveConfig} has it. */
 export type StagingConfig = Omit<BucketArchiveConfig, 'kind'>;
 
-/** What the command line and a backend's client need to know of their environment, apart from Temporal's address. */
+/** For the command line and a backend's client, apart from Temporal's address. */
 export interface ClientConfig {
-  /** Base URL of Temporal's Web UI, without a trailing slash; `null`: no links. */
+  /** Base URL without a trailing slash; `null`: no links. */
   readonly webUiUrl: string | null;
-  /** Where local files of the caller are put for the workers; `null`: the workers see them themselves. */
+  /** For the caller's local files; `null`: the workers see them themselves. */
   readonly staging: StagingConfig | null;
-  /** What payloads are encrypted with; `null`: they are not. */
+  /** `null`: payloads are not encrypted. */
   readonly codecKeys: CodecKeys | null;
-  /** Where traces go; `null`: there are none. */
+  /** `null`: none. */
   readonly traces: TracesConfig | null;
-  /** The place in a trace that what called this program gave it. */
+  /** Given by what called this program. */
   readonly traceParent: TraceContext | null;
 }
 
-/** Reads the configuration. Pure but for the file of keys. Throws {@link ConfigError} with every problem at once. */
+/** Pure but for the file of keys. Throws {@link ConfigError} with every problem at once. */
 export function loadClientConfig(
   env: NodeJS.ProcessEnv = process.env,
   readTextFile?: ReadTextFile,
@@ -42,13 +41,13 @@ export function loadClientConfig(
   return { config: Object.freeze(environment.usable(config)), warnings };
 }
 
-/** Where the archive is, if the environment says so. Throws {@link ConfigError}. */
+/** Null where the environment names none. Throws {@link ConfigError}. */
 export function findArchivePlace(env: NodeJS.ProcessEnv): ArchiveConfig | null {
   const environment = new Environment(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
   return environment.isSet('LONGHAUL_ARCHIVE') ? environment.usable(readArchivePlace(environment)) : null;
 }
 
-/** Where the archive is, for commands that only read it. Throws {@link ConfigError}. */
+/** For commands that only read it. Throws {@link ConfigError}. */
 export function loadArchivePlace(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
   const environment = new Environment(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
   environment.require('LONGHAUL_ARCHIVE');
@@ -84,7 +83,7 @@ const placeRules: OptionRules<FilePlace> = {
   env: { is: isRecord, remedy: 'an object of environment variables' },
 };
 
-/** Throws {@link ConfigError}; of a place that was given, in the option's name. */
+/** Throws {@link ConfigError}; of a given place, in the option's name. */
 function loadPlace<Config>(
   name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
   given: FilePlace,
@@ -104,12 +103,12 @@ function loadPlace<Config>(
   }
 }
 
-/** The archive of this place. Throws {@link ConfigError}. */
+/** Throws {@link ConfigError}. */
 export function loadArchiveOf(place: FilePlace): ArchiveConfig {
   return loadPlace('LONGHAUL_ARCHIVE', place, loadArchivePlace);
 }
 
-/** The staging of this place. Throws {@link ConfigError}. */
+/** Throws {@link ConfigError}. */
 export function loadStagingOf(place: FilePlace): StagingConfig {
   return loadPlace('LONGHAUL_STAGING', place, (env) => {
     const environment = new Environment(env, ['LONGHAUL_STAGING', 'LONGHAUL_S3_PATH_STYLE']);
@@ -118,7 +117,7 @@ export function loadStagingOf(place: FilePlace): StagingConfig {
   });
 }
 
-/** A namespace's page in Temporal's Web UI; null when its address is not configured. */
+/** Null when the address of the Web UI is not configured. */
 export function namespaceUrl(webUiUrl: string | null, namespace: string): string | null {
   return webUiUrl === null ? null : `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}`;
 }

@@ -5,11 +5,10 @@ import { Secret } from './secret';
 import { isLoopback, type LogLevel } from './values';
 import { variables, variablesReadBy } from './variables';
 
-/** The keys that payloads are encrypted with, before Temporal gets them. */
 export interface CodecKeys {
   /** The id of the key that encrypts. */
   readonly current: string;
-  /** Every key, by its id; each decrypts. 32 bytes in base64. */
+  /** By id; each decrypts. 32 bytes in base64. */
   readonly keys: ReadonlyMap<string, Secret>;
 }
 
@@ -29,35 +28,35 @@ const schema = v.pipe(
   ),
 );
 
-/** The keys of `LONGHAUL_CODEC_KEYS_FILE`; `null` when it is not set or cannot be used. No problem shows a key. */
+/** `null` when the file is not set or cannot be used. No problem shows a key. */
 export function readCodecKeys(environment: Environment<'LONGHAUL_CODEC_KEYS_FILE'>): CodecKeys | null {
   const content = environment.readJson('LONGHAUL_CODEC_KEYS_FILE', { schema, isSecret: true });
   return content && Object.freeze({ current: content.current, keys: new Map(Object.entries(content.keys)) });
 }
 
-/** How many bytes a text in base64, with its padding, stands for; undefined for any other text. */
+/** How many bytes a base64 text, with its padding, stands for; undefined for any other text. */
 export function decodedLength(text: string): number | undefined {
   const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0;
   return isBase64 ? Buffer.from(text, 'base64').length : undefined;
 }
 
-/** Everything the codec server needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
+/** Frozen; secrets print as `[redacted]`. */
 export interface CodecServerConfig {
   readonly codecKeys: CodecKeys;
   /** An IP address of this machine. */
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Any of them opens it; `null`: no caller needs one. */
+  /** Any of them is accepted; `null`: none is needed. */
   readonly tokens: readonly Secret[] | null;
-  /** Of the pages that a browser may call from. */
+  /** Of pages that a browser may call from. */
   readonly origins: readonly string[];
-  /** Whether it encrypts for its callers, too. */
+  /** Whether it encrypts for callers, too. */
   readonly mayEncode: boolean;
   readonly logLevel: LogLevel;
 }
 
-/** Reads the configuration. Pure but for the file of keys. Throws {@link ConfigError} with every problem at once. */
+/** Pure but for the file of keys. Throws {@link ConfigError} with every problem at once. */
 export function loadCodecServerConfig(env: NodeJS.ProcessEnv, readTextFile?: ReadTextFile): Loaded<CodecServerConfig> {
   const environment = new Environment(env, variablesReadBy('codec server'), readTextFile);
   const { values, problems } = environment;

@@ -1,7 +1,4 @@
-/**
- * Thrown when the environment cannot be used. Holds every problem at once, each with the variable's name, its value
- * (never a secret's) and the remedy; nothing was started.
- */
+/** The environment cannot be used; nothing was started. Lists every problem: variable, value (no secret's), remedy. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];

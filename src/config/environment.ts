@@ -10,7 +10,7 @@ import { type Variable, type VariableName, variableNames, variables } from './va
 
 export { ConfigError };
 
-/** A configuration, and warnings that do not keep it from being used. */
+/** Warnings do not keep it from being used. */
 export interface Loaded<Config> {
   readonly config: Config;
   readonly warnings: readonly string[];
@@ -18,22 +18,21 @@ export interface Loaded<Config> {
 
 type Variables = typeof variables;
 
-/** The variables' values, by name. */
 export type VariableValues = {
   readonly [Name in VariableName]:
     | Exclude<ReturnType<Variables[Name]['parse']>, undefined>
     | (Variables[Name] extends { readonly unset: infer Unset } ? Unset : null);
 };
 
-/** Reads a small text file; throws as `readFileSync` does. Tests give their own. */
+/** Throws as `readFileSync` does. Tests give their own. */
 export type ReadTextFile = (path: string) => string;
 
-/** The environment as it is read: the values of some variables, files that they name, and what is wrong with any of it. */
+/** The values of some variables, files that they name, and what is wrong with any of it. */
 export class Environment<Name extends VariableName = VariableName> {
   readonly env: NodeJS.ProcessEnv;
-  /** Where one cannot be used, what it is when it is not set. */
+  /** Where one cannot be used, its value when not set. */
   readonly values: Pick<VariableValues, Name>;
-  /** What cannot be used, each with its name, its value (never a secret's) and the remedy. */
+  /** Each with the variable's name, its value (never a secret's) and the remedy. */
   readonly problems: string[] = [];
   readonly #readTextFile: ReadTextFile;
 
@@ -56,17 +55,16 @@ export class Environment<Name extends VariableName = VariableName> {
     this.values = values as Pick<VariableValues, Name>;
   }
 
-  /** Whether a variable is set, to whatever it is. */
   isSet(name: VariableName): boolean {
     return readText(this.env, name) !== undefined;
   }
 
-  /** Adds a problem for a variable that has to be set, and is not. */
+  /** Adds a problem when it is not set. */
   require(name: VariableName, unless = ''): void {
     if (!this.isSet(name)) this.problems.push(`${name} is not set${unless}; ${variables[name].remedy}.`);
   }
 
-  /** Adds a problem where two variables are set of which one is enough. */
+  /** Adds a problem when both are set. */
   refuseBoth(name: VariableName, other: VariableName): void {
     if (!this.isSet(name) || !this.isSet(other)) return;
     this.problems.push(`${name} and ${other} are both set; leave one of them out.`);
@@ -74,7 +72,6 @@ export class Environment<Name extends VariableName = VariableName> {
 
   /**
    * The text of a file; undefined when it cannot be read, which is a problem.
-   *
    * @param what - the variable or field that names it.
    */
   readFile(what: string, file: string, problems = this.problems): string | undefined {
@@ -89,7 +86,7 @@ export class Environment<Name extends VariableName = VariableName> {
     }
   }
 
-  /** What is alone in a file; null when it cannot be used, which is a problem. It is never shown. */
+  /** The whole file; null when it cannot be used, which is a problem. It is never shown. */
   readSecret<Value>(what: string, file: string, parse: Parse<Value>, kind: string): Value | null {
     const text = this.readFile(what, file)?.trim();
     const value = text === undefined ? undefined : parse(text);
@@ -99,7 +96,7 @@ export class Environment<Name extends VariableName = VariableName> {
     return value ?? null;
   }
 
-  /** The content of the JSON file that a variable names; null when it is not set, or cannot be used, which is a problem. */
+  /** Null when the variable is not set, or the file cannot be used, which is a problem. */
   readJson<Schema extends v.GenericSchema>(
     name: Name & VariableName,
     rules: JsonFileRules<Schema>,
@@ -112,7 +109,7 @@ export class Environment<Name extends VariableName = VariableName> {
     return content ?? null;
   }
 
-  /** The value, which is null only where there is a problem. Throws {@link ConfigError} with every problem at once. */
+  /** `value` is null only where there is a problem. Throws {@link ConfigError} with every problem at once. */
   usable<Value>(value: Value | null, hints: readonly string[] = []): Value {
     if (value === null || this.problems.length > 0) throw new ConfigError([...this.problems, ...hints]);
     return value;
@@ -128,23 +125,23 @@ function shownValue(name: VariableName, text: string): string {
   return `${JSON.stringify(redactUrl(text))}${faults.length === 0 ? '' : `, which has ${faults.join(' and ')}`}`;
 }
 
-/** A path as a message may show it. What does not look like one may be what belongs into the file: a secret. */
+/** What is no path may be what belongs into the file: a secret. */
 export function shownFile(file: string): string {
   return isPath(file) ? JSON.stringify(file) : `a text of ${file.length} characters that is no path`;
 }
 
-/** From some folder, or with the ending of a file. Keys in base64 end with `=`, JSON and PEM have quotes or spaces. */
+/** From a folder, or with the ending of a file. Base64 keys end with `=`, JSON and PEM have quotes or spaces. */
 function isPath(text: string): boolean {
   return /^(?:\.{0,2}|~|[A-Za-z]:)[/\\][^"'{}=+\r\n]*$/.test(text) || /^[^"'{}=+\s]{1,200}\.[A-Za-z]{1,5}$/.test(text);
 }
 
-/** The text of a variable without surrounding spaces; undefined when it is not set or set to nothing, as in a compose file. */
+/** Without surrounding spaces; undefined when it is not set, or empty as in a compose file. */
 export function readText(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const text = env[name]?.trim();
   return text === '' ? undefined : text;
 }
 
-/** The umask of the process. One that cannot be used is reported when the other variables are read. */
+/** One that cannot be used is reported when the other variables are read. */
 export function readUmask(env: NodeJS.ProcessEnv): number {
   return new Environment(env, ['LONGHAUL_UMASK']).values.LONGHAUL_UMASK;
 }
@@ -153,7 +150,7 @@ const prefix = 'LONGHAUL_';
 /** Names that are not the worker's or the command line's: the tool cache of development, and the tests' own. */
 const foreignNames = /^LONGHAUL_(TOOLS$|TEST_)/;
 
-/** A warning for every `LONGHAUL_*` variable that is not known, with the nearest known name. */
+/** For every unknown `LONGHAUL_*` variable, with the nearest known name. */
 export function ignoredVariableWarnings(env: NodeJS.ProcessEnv): string[] {
   const known: readonly string[] = variableNames;
   const unknown = Object.keys(env).filter(

@@ -5,16 +5,15 @@ import { nearestName } from '../core/nearest-name';
 import { boundedText, showValue } from '../core/text';
 import { namePattern, type Parse } from './values';
 
-/** What a JSON file should be. The messages of its schema say what should be there. */
+/** The messages of the schema say what should be there. */
 export interface JsonFileRules<Schema extends v.GenericSchema> {
   readonly schema: Schema;
-  /** Nothing that stands in it is shown. */
+  /** Nothing of its content is shown. */
   readonly isSecret: boolean;
 }
 
 /**
- * The content of a JSON file, or what is wrong with it, as it follows the name of the file.
- *
+ * The content, or what is wrong with it, as it follows the file's name.
  * @param remedy - what to give instead of a file that is no JSON.
  */
 export function parseJsonFile<Schema extends v.GenericSchema>(
@@ -34,17 +33,17 @@ export function parseJsonFile<Schema extends v.GenericSchema>(
   return { faults: result.issues.map((issue) => `: ${faultWords(issue, isSecret)}.`) };
 }
 
-/** So much of a name is shown. */
+/** Characters of a name that are shown. */
 const maxNameLength = 60;
 
 function faultWords({ path, message, input, expected }: v.BaseIssue<unknown>, isSecret: boolean): string {
-  // What is no name may be a secret at the wrong place.
+  // What is no name may be a misplaced secret.
   const isShownKey = (key: string): boolean => !isSecret || namePattern.test(key);
   const keys = (path ?? []).map(({ key }) => (isShownKey(String(key)) ? String(key) : 'a name'));
   const last = path?.at(-1);
   if (expected === 'never') {
     const name = keys.pop() ?? '';
-    // A name that is like no field may be a key at the wrong place.
+    // A name that is like no field may be a misplaced key.
     const isShown = !isSecret || nearestName(name, message.split(', ')) !== undefined;
     const shown = isShown ? `: ${showValue(boundedText(name, maxNameLength))}` : '';
     return `${keys.join('.') || 'the file'} has a field that Longhaul does not know${shown}; it takes ${message}`;
@@ -69,19 +68,17 @@ export function fields<Entries extends v.ObjectEntries>(
   );
 }
 
-/** An object of these values by names. */
 export function byName<Schema extends v.GenericSchema>(
   schema: Schema,
   remedy: string,
 ): v.GenericSchema<Record<string, unknown>, Record<string, v.InferOutput<Schema>>> {
   const name = v.pipe(v.string(), v.regex(namePattern, '1 to 80 letters, digits, dots, _ and -'));
-  // valibot leaves these names out without a word.
+  // valibot leaves these names out silently.
   const isNamed = (value: unknown): boolean =>
     isRecord(value) && ['__proto__', 'constructor', 'prototype'].every((one) => !Object.hasOwn(value, one));
   return v.pipe(v.custom<Record<string, unknown>>(isNamed, remedy), v.record(name, schema));
 }
 
-/** A text that can be read. */
 export function parsed<Value>(parseText: Parse<Value>, remedy: string): v.GenericSchema<string, Value> {
   return v.pipe(
     v.string(remedy),
@@ -94,7 +91,6 @@ export function parsed<Value>(parseText: Parse<Value>, remedy: string): v.Generi
   );
 }
 
-/** A text that is not empty. */
 export function text(remedy: string): v.GenericSchema<string> {
   return v.pipe(v.string(remedy), v.minLength(1, remedy));
 }

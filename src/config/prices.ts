@@ -13,7 +13,6 @@ import {
 import { Environment } from './environment';
 import { fields, parsed, text } from './json-file';
 
-/** A price as `LONGHAUL_PRICES_FILE` has it. */
 interface ListedPrice {
   /** Undefined for every account. */
   readonly account: string | undefined;
@@ -23,7 +22,6 @@ interface ListedPrice {
   readonly price: Price;
 }
 
-/** The prices of `LONGHAUL_PRICES_FILE`. */
 export class PriceList implements Prices {
   readonly #listed: readonly ListedPrice[];
   /** What each account may spend in a day (UTC); accounts that are not here, as much as they want. */
@@ -127,14 +125,14 @@ const schema = fields({
   ),
 });
 
-/** The prices of `LONGHAUL_PRICES_FILE`; none when it is not set. */
+/** None when it is not set. */
 export function readPrices(environment: Environment<'LONGHAUL_PRICES_FILE'>): PriceList {
   const content = environment.readJson('LONGHAUL_PRICES_FILE', { schema, isSecret: false });
   const budgets = content?.dailyBudgets.map(({ account, amount }) => [account, amount] as const);
   return new PriceList(content?.prices ?? [], new Map(budgets));
 }
 
-/** The prices that the command line knows; null when it has none. Throws {@link ConfigError} with every problem. */
+/** Null when there are none. Throws {@link ConfigError} with every problem. */
 export function loadPrices(env: NodeJS.ProcessEnv): PriceList | null {
   const environment = new Environment(env, ['LONGHAUL_PRICES_FILE']);
   const prices = environment.usable(readPrices(environment));

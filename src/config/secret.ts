@@ -3,11 +3,7 @@ import { knownSecrets } from '../core/redact';
 
 const shown = '[redacted]';
 
-/**
- * A value that must not be shown: it prints as `[redacted]` in template strings, JSON and `util.inspect`, and has no
- * readable property. Only {@link Secret.reveal} returns it, and it is removed from every text that this process
- * redacts.
- */
+/** Prints as `[redacted]`, also in JSON and `util.inspect`; this process removes it from every text that it redacts. */
 export class Secret {
   readonly #value: string;
 
@@ -16,7 +12,7 @@ export class Secret {
     knownSecrets.add(value);
   }
 
-  /** The value itself: for the header or the client that needs it, at the last moment. */
+  /** For the header or the client that needs it, at the last moment. */
   reveal(): string {
     return this.#value;
   }

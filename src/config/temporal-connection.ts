@@ -5,9 +5,9 @@ import { errorCode, errorMessage } from '../core/text';
 import { redactUrl } from '../core/uri';
 import { ConfigError, shownFile } from './environment';
 
-/** How to reach Temporal: for `Connection.connect` and `NativeConnection.connect` alike. */
+/** For `Connection.connect` and `NativeConnection.connect` alike. */
 export interface TemporalConnection {
-  /** As a message names it. */
+  /** As messages name it. */
   readonly address: string;
   readonly namespace: string;
   readonly connectionOptions: ClientConnectConfig['connectionOptions'];
@@ -18,10 +18,7 @@ const defaultNamespace = 'default';
 
 const hostAndPort = /^(?<host>\[[\da-f.:]+\]|[^\s:/[\]@]+)(?::(?<port>\d{1,5}))?$/i;
 
-/**
- * Reads Temporal's own configuration: `TEMPORAL_*` and its `temporal.toml`. A variable that is set to nothing counts as
- * not set, as in a compose file. Throws {@link ConfigError} when a variable, that file or the address cannot be used.
- */
+/** `TEMPORAL_*` and `temporal.toml`; an empty variable counts as unset. Throws {@link ConfigError} for a bad one. */
 export function loadTemporalConnection(env: NodeJS.ProcessEnv = process.env): TemporalConnection {
   const set = Object.entries(env).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
   const variables = Object.fromEntries(set);
@@ -35,7 +32,7 @@ export function loadTemporalConnection(env: NodeJS.ProcessEnv = process.env): Te
 
 const switches = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'];
 
-/** What the SDK would pass over: a switch that it does not know is off, a file that is missing is empty. */
+/** What the SDK passes over: an unknown switch is off, a missing file is empty. */
 function variableProblems(variables: Readonly<Record<string, string>>): string[] {
   const unknown = switches.filter((name) => !/^(true|false|0|1)$/.test(variables[name] ?? 'false'));
   const problems = unknown.map((name) => `${name} is ${JSON.stringify(variables[name])}; give true or false.`);
@@ -45,13 +42,13 @@ function variableProblems(variables: Readonly<Record<string, string>>): string[]
   return [...problems, `TEMPORAL_CONFIG_FILE is ${shownFile(file)}, and there is no such file; ${remedy}.`];
 }
 
-/** Host and port of an address, the port by default Temporal's; undefined for what is none. */
+/** Host and port, by default Temporal's port; undefined for what is no address. */
 export function temporalAddress(address: string): string | undefined {
   const { host, port = '7233' } = hostAndPort.exec(address)?.groups ?? {};
   return host !== undefined && Number(port) > 0 && Number(port) <= 65_535 ? `${host}:${port}` : undefined;
 }
 
-/** Host and port. Throws {@link ConfigError} for an address that is none: the SDK takes a scheme for a host's name. */
+/** Throws {@link ConfigError} for what is no address: the SDK takes a scheme for a host's name. */
 function completeAddress(address: string): string {
   const complete = temporalAddress(address);
   if (complete !== undefined) return complete;
@@ -70,7 +67,7 @@ function load(variables: Record<string, string>, disableFile = false): ClientCon
   }
 }
 
-/** Whether a folder above the default temporal.toml may not be entered (`ProtectHome=yes`): nothing says that there is one. */
+/** Whether a folder above the default temporal.toml may not be entered (`ProtectHome=yes`): there may be none. */
 function isOutOfReach(error: unknown): boolean {
   const { path } = error as NodeJS.ErrnoException;
   if (typeof path !== 'string' || !/[/\\]temporalio[/\\]temporal\.toml$/.test(path)) return false;
@@ -83,9 +80,9 @@ function isOutOfReach(error: unknown): boolean {
 }
 
 function reason(error: unknown): string {
-  // Of a file without a profile the SDK says nothing better.
+  // The SDK's own message for a file without a profile is no better.
   if (error instanceof TypeError) return 'the file has no [profile.…] table';
-  // A certificate or a key at the place of its path must not be shown.
+  // A certificate or a key in place of its path must not be shown.
   const { path, code } = error as NodeJS.ErrnoException;
   return typeof path === 'string' ? `${shownFile(path)} cannot be read (${code ?? ''})` : errorMessage(error);
 }

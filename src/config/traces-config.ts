@@ -4,11 +4,10 @@ import { parseTraceparent, type TraceContext } from '../core/trace-context';
 import { safeDecode } from '../core/uri';
 import { type Environment, readText } from './environment';
 
-/** Where the traces of a process go, and as what. */
 export interface TracesConfig {
   /** Of a collector, for OTLP over HTTP. */
   readonly url: string;
-  /** Attributes of the resource beside `service.name`. */
+  /** Beside `service.name`. */
   readonly resource: Readonly<Record<string, string>>;
   /** Null: the name of the program. */
   readonly serviceName: string | null;
@@ -19,14 +18,11 @@ export interface TracesConfig {
 const samplers = ['always_on', 'always_off', 'traceidratio'] as const;
 const headerVariables = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'];
 
-/**
- * `null`: there are none. A variable of Longhaul's turns traces on, since `OTEL_EXPORTER_OTLP_ENDPOINT` is often set for
- * every program of a machine.
- */
+/** `null`: none. Longhaul's own variable turns them on: `OTEL_EXPORTER_OTLP_ENDPOINT` is often set for a machine. */
 export function readTraces({ env, values, problems }: Environment<'LONGHAUL_TRACES_OTLP_URL'>): TracesConfig | null {
   const url = values.LONGHAUL_TRACES_OTLP_URL;
   if (url === null || readText(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null;
-  // The exporter reads the headers by itself: keys of the collector.
+  // The exporter reads these headers by itself; they hold keys of the collector.
   const headers = headerVariables.flatMap((name) => (readText(env, name) ?? '').split(','));
   for (const header of headers.filter((one) => one.includes('='))) {
     const value = safeDecode(header.slice(header.indexOf('=') + 1).trim());
@@ -44,7 +40,7 @@ export function readTraces({ env, values, problems }: Environment<'LONGHAUL_TRAC
   });
 }
 
-/** The `TRACEPARENT` that a build server or a script gives its commands; one that cannot be read is left out. */
+/** As build servers and scripts give it to their commands; an unreadable one is left out. */
 export function readTraceparent(env: NodeJS.ProcessEnv, warnings: string[]): TraceContext | null {
   const text = readText(env, 'TRACEPARENT');
   if (text === undefined) return null;

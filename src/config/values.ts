@@ -3,12 +3,7 @@ import path from 'node:path';
 import { isUri, parseS3Uri } from '../core/uri';
 import { maxWorkflowTasks } from '../core/workflow-tasks';
 
-/*
- * How the texts of variables are read: each function returns undefined for a text that cannot be used. What to give
- * instead stands beside each variable.
- */
-
-/** Reads a text; undefined: it cannot be used. */
+/** Undefined: the text cannot be used. What to give instead stands beside each variable. */
 export type Parse<Value> = (text: string) => Value | undefined;
 
 function numberLike(pattern: RegExp, least: number, most = Infinity): Parse<number> {
@@ -26,7 +21,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Parse<
   return (text) => words.find((word) => word === text);
 }
 
-/** Its parts without surrounding spaces; empty ones are left out. */
+/** Without surrounding spaces; empty parts are left out. */
 function listOf<Value>(parse: Parse<Value>, separator = ','): Parse<readonly Value[]> {
   return (text) => {
     const parts = text.split(separator).map((part) => part.trim());
@@ -54,7 +49,7 @@ export const archiveDigits = textLike(/^[0-9a-f]{8}$/);
 /** A key goes into a header, so it is one word of visible characters. */
 export const apiKey = textLike(/^[\x21-\x7e]+$/);
 
-/** Three octal digits that leave the own user every right. */
+/** Three octal digits that leave the owner every right. */
 export const umask: Parse<number> = (text) => (/^0?0[0-7]{2}$/.test(text) ? Number.parseInt(text, 8) : undefined);
 
 /** The name of an account, a webhook or a key. */
@@ -96,7 +91,7 @@ export const callbackTokens: Parse<readonly string[]> = (text) => {
   return tokens.length <= 2 && tokens.every((token) => /^[\x21-\x7e]{16,200}$/.test(token)) ? tokens : undefined;
 };
 
-/** Scheme, host and port as a browser sends them in `Origin`; never `*` or `null`. */
+/** As a browser sends them in `Origin`; never `*` or `null`. */
 export const origins = listOf((text) => {
   const origin = baseUrl(text) === undefined ? undefined : new URL(text).origin;
   return origin === text.replace(/\/$/, '') ? origin : undefined;
@@ -109,7 +104,7 @@ export const hosts = listOf((text) => {
   return new URL(`host://${host}`).host === host ? host : undefined;
 });
 
-/** An absolute path. Not of quotes, `~` and `$HOME`, which a file of variables keeps: a folder of that name would be made. */
+/** Absolute. Not with quotes, `~` or `$HOME`, which a file of variables keeps: a folder of that name would be made. */
 const folder: Parse<string> = (text) => {
   return /^(?:(["']).*\1$|~(?:\/|$)|\$\{|\$[A-Za-z_])|\p{Cc}/su.test(text) ? undefined : path.resolve(text);
 };
@@ -118,21 +113,19 @@ export const folders: Parse<readonly string[]> = (text) => {
   return folder(text) === undefined ? undefined : listOf(folder, path.delimiter)(text);
 };
 
-/** Outputs are kept in a folder. */
 export interface FolderArchiveConfig {
   readonly kind: 'folder';
   /** Absolute. */
   readonly path: string;
 }
 
-/** A place in a bucket. Endpoint, region and credentials are in `AWS_*`, which the AWS SDK reads itself. */
+/** The AWS SDK reads endpoint, region and credentials from `AWS_*`. */
 export interface BucketPlace {
   readonly bucket: string;
   /** What all keys begin with, without slashes at its ends; may be empty. */
   readonly prefix: string;
 }
 
-/** Outputs are kept in a bucket. */
 export interface BucketArchiveConfig extends BucketPlace {
   readonly kind: 's3';
   /** Whether the bucket stands in the path of a URL instead of its host. */
@@ -142,7 +135,7 @@ export interface BucketArchiveConfig extends BucketPlace {
 /** Where outputs, manifests and create records are kept. */
 export type ArchiveConfig = FolderArchiveConfig | BucketArchiveConfig;
 
-/** Bucket and prefix in `s3://bucket/prefix`. */
+/** `s3://bucket/prefix`. */
 export const bucketPlace: Parse<BucketPlace> = (uri) => {
   const place = parseS3Uri(uri.replace(/\/$/, ''));
   return place === undefined || /[?#]/.test(place.key) ? undefined : { bucket: place.bucket, prefix: place.key };
@@ -150,7 +143,6 @@ export const bucketPlace: Parse<BucketPlace> = (uri) => {
 
 export const bucketPlaces = listOf(bucketPlace);
 
-/** A folder, or a bucket with a prefix. */
 export const archive: Parse<FolderArchiveConfig | Omit<BucketArchiveConfig, 'isPathStyle'>> = (text) => {
   if (isUri(text)) {
     const place = bucketPlace(text);
@@ -162,18 +154,15 @@ export const archive: Parse<FolderArchiveConfig | Omit<BucketArchiveConfig, 'isP
 
 /** How much a worker does at the same time. */
 export interface WorkerSlots {
-  /**
-   * Workflow tasks. Under the timer watch each query holds one until it is answered, and a stalled service may hold 48
-   * for each account; 400 of them at once took two minutes of a small machine after a restart.
-   */
+  /** A query of the timer watch holds one: 48 an account if the service stalls. 400 delay a restart by minutes. */
   readonly workflowTasks: number;
-  /** Creates and other short calls; creates that wait for their turn hold at most half of them. */
+  /** Creates and other short calls; creates that wait hold at most half of them. */
   readonly activities: number;
   readonly uploads: number;
   readonly archives: number;
-  /** Tasks that are watched by activity; a slot that waits costs nothing. */
+  /** Of the watch by activity; a slot that waits costs nothing. */
   readonly watches: number;
-  /** Workflows kept in memory; each costs about a megabyte. */
+  /** In memory; each costs about a megabyte. */
   readonly cachedWorkflows: number;
   /** Requests for work that wait at Temporal, for each kind of work. */
   readonly pollers: number;
@@ -189,12 +178,12 @@ export const defaultSlots: WorkerSlots = Object.freeze({
   pollers: 10,
 });
 
-/** Temporal's SDK needs two of these. */
+/** The SDK needs two of these. */
 const atLeastTwo = ['workflowTasks', 'activities', 'pollers'];
 /** More slots than any machine could serve. */
 const maxSlots = 100_000;
 
-/** Reads `uploads=4,archives=4`, the rest by default. */
+/** `uploads=4,archives=4`, the rest by default. */
 export const slots: Parse<WorkerSlots> = (text) => {
   const pairs = listOf((entry) => {
     const [, name = '', digits = ''] = /^(\w+)\s*=\s*(\d{1,6})$/.exec(entry) ?? [];
@@ -215,7 +204,7 @@ export const buildVersion: Parse<{ readonly deploymentName: string; readonly bui
   return buildId === undefined ? undefined : { deploymentName, buildId };
 };
 
-/** An IP address and a port, not a name: it is bound. */
+/** An IP address, not a name: it is bound. */
 export interface SocketAddress {
   readonly host: string;
   readonly port: number;
@@ -238,7 +227,6 @@ export const metricsPlace: Parse<MetricsConfig> = (text) => {
   return isUrl ? { kind: 'otlp', url: text } : undefined;
 };
 
-/** Whether only this machine reaches what listens at the address. */
 export function isLoopback(host: string): boolean {
   return host === '::1' || host.startsWith('127.');
 }
@@ -252,5 +240,4 @@ export function isClearText(url: string): boolean {
 /** Levels of the worker's log, from most to least. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
-/** One of {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number];

@@ -5,18 +5,17 @@ import { parseDuration } from '../core/time';
 import { maxWorkflowTasks } from '../core/workflow-tasks';
 import * as values from './values';
 
-/** A program that reads variables. */
 export type VariableReader = 'worker' | 'receiver' | 'command line' | 'codec server';
 
-/** One environment variable: what `docs/reference/configuration.md` says of it, and how its text is read. */
+/** What `docs/reference/configuration.md` says of it, and how its text is read. */
 export interface Variable {
   /** @default the worker alone */
   readonly readBy?: readonly VariableReader[];
   /** What holds when it is not set, as the documentation has it. */
   readonly default: string;
-  /** Its value is not shown in any message. */
+  /** Not shown in any message. */
   readonly isSecret?: true;
-  /** What to set it to: the remedy in every complaint about it. */
+  /** What to set it to, as every complaint says. */
   readonly remedy: string;
   readonly parse: values.Parse<unknown>;
   /** Its value when it is not set. @default null */
@@ -48,10 +47,7 @@ function fileVariable(unset: string, remedy: string, readBy: readonly VariableRe
   return { readBy, default: unset, remedy, parse: (path: string) => path } as const satisfies Variable;
 }
 
-/**
- * Every variable of Longhaul, in the order of the documentation. Temporal's own `TEMPORAL_*` are read by Temporal's
- * `envconfig`.
- */
+/** In the order of the documentation. Temporal's `envconfig` reads its own `TEMPORAL_*`. */
 export const variables = {
   LONGHAUL_SERVICE_URL: {
     default: 'required',
@@ -268,22 +264,16 @@ export const variables = {
   },
 } as const satisfies Record<string, Variable>;
 
-/** The name of a variable of Longhaul. */
 export type VariableName = keyof typeof variables;
 
-/** The names, in the order of the documentation. */
+/** In the order of the documentation. */
 export const variableNames = Object.keys(variables) as readonly VariableName[];
 
-/**
- * The programs that read a variable.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests */
 export function readersOf({ readBy = ['worker'] }: Variable): readonly VariableReader[] {
   return readBy;
 }
 
-/** The names of what this program reads. */
 export function variablesReadBy(reader: VariableReader): VariableName[] {
   return variableNames.filter((name) => readersOf(variables[name]).includes(reader));
 }

@@ -10,7 +10,7 @@ export interface Webhook {
   readonly name: string;
   /** Not shown: its path or query may be what keeps others away. */
   readonly url: string;
-  /** The keys that it signs with, in base64: the new one, and while it is changed the old one. */
+  /** In base64: the new key, and the old one while it is changed. */
   readonly secrets: readonly Secret[];
 }
 
@@ -45,7 +45,7 @@ const webhook = v.pipe(
 );
 const schema = byName(webhook, 'an object with webhooks by their names');
 
-/** The webhooks of `LONGHAUL_WEBHOOKS_FILE`; none when it is not set. No problem shows a secret or a URL. */
+/** None when the file is not set. No problem shows a secret or a URL. */
 export function readWebhooks(environment: Environment<'LONGHAUL_WEBHOOKS_FILE'>): ReadonlyMap<string, Webhook> {
   const content = environment.readJson('LONGHAUL_WEBHOOKS_FILE', { schema, isSecret: true }) ?? {};
   return new Map(

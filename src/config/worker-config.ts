@@ -25,25 +25,24 @@ import {
 import { variablesReadBy } from './variables';
 import { readWebhooks, type Webhook } from './webhooks';
 
-/** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
+/** Frozen; secrets print as `[redacted]`. */
 export interface WorkerConfig {
   /** By name; never empty. */
   readonly accounts: ReadonlyMap<string, Account>;
   readonly slots: WorkerSlots;
-  /** How long an unknown account or a refused API key is tried again before it ends a task. */
+  /** How long an unknown account or a refused key is tried again before it ends a task. */
   readonly accountPatienceMs: number;
-  /** As of `CreateLimiterOptions`; not of the environment. */
+  /** As in `CreateLimiterOptions`; not of the environment. */
   readonly uncertainPausesMs?: readonly number[];
   readonly archive: ArchiveConfig;
   /** The archive that this one takes the place of, by the first digits of its id; null for none. */
   readonly replacesArchive: string | null;
-  /** Absolute folders under which local input files may lie; none means that no local file can be read. */
+  /** Absolute; none: no local file can be read. */
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
   readonly inputHosts: readonly string[];
-  /** The same of the service's storage: where inputs are uploaded to, and links of results lead to. */
+  /** The same for uploads of inputs and links of results. */
   readonly storageHosts: readonly string[];
-  /** How large outputs may be, and what they leave free on a disk. */
   readonly outputs: {
     readonly maxOutputBytes: number;
     readonly maxTaskBytes: number;
@@ -51,7 +50,6 @@ export interface WorkerConfig {
   };
   /** Where objects may lie that are inputs; none means that no object can be read. */
   readonly inputBuckets: readonly S3Place[];
-  /** Whether buckets stand in the path of a URL instead of its host. */
   readonly isS3PathStyle: boolean;
   readonly allowed: {
     /** Null: every account. */
@@ -59,32 +57,28 @@ export interface WorkerConfig {
     readonly tuning: boolean;
     readonly recreate: boolean;
   };
-  /** What tasks cost, as far as it is known. */
   readonly prices: PriceList;
-  /** Which version of the worker deployment it is; `null`: it takes tasks of every version. */
+  /** `null`: it takes tasks of every version. */
   readonly version: { readonly deploymentName: string; readonly buildId: string } | null;
-  /** Where the health endpoint listens; port 0 takes a free one, `null` means that there is none. */
+  /** Port 0 takes a free one; `null`: no endpoint. */
   readonly health: SocketAddress | null;
-  /** Whether it reports each account, by name: to this machine only. */
+  /** Whether it names each account, to this machine only. */
   readonly healthTellsAccounts: boolean;
-  /** Where its metrics go; `null`: none are kept. */
+  /** `null`: none are kept. */
   readonly metrics: MetricsConfig | null;
-  /** Where its traces go; `null`: there are none. */
+  /** `null`: none. */
   readonly traces: TracesConfig | null;
-  /** How the service reports the end of a task; `null`: it is not asked to. */
+  /** `null`: the service is not asked for callbacks. */
   readonly callback: CallbackConfig | null;
   readonly webhooks: ReadonlyMap<string, Webhook>;
-  /** What payloads are encrypted with; `null`: they are not. */
+  /** `null`: payloads are not encrypted. */
   readonly codecKeys: CodecKeys | null;
-  /** The file whose certificates Node trusts beside its own (`NODE_EXTRA_CA_CERTS`); `null`: none. */
+  /** `NODE_EXTRA_CA_CERTS`, which Node trusts beside its own; `null`: none. */
   readonly extraCaCerts: string | null;
   readonly logLevel: LogLevel;
 }
 
-/**
- * Reads a worker's configuration. Pure but for the files that the variables name. Throws {@link ConfigError} with every
- * problem at once.
- */
+/** Pure but for files that the variables name. Throws {@link ConfigError} with every problem at once. */
 export function loadWorkerConfig(env: NodeJS.ProcessEnv, readTextFile?: ReadTextFile): Loaded<WorkerConfig> {
   const environment = new Environment(env, variablesReadBy('worker'), readTextFile);
   const { values } = environment;
@@ -172,7 +166,7 @@ function refuseUnknownAccounts(
   refuse('LONGHAUL_PRICES_FILE: dailyBudgets', dailyBudgets.keys());
 }
 
-/** The file, if Node can have read it: Node itself says on its error stream only that it has not, and goes on. */
+/** If Node can have read it: Node only warns on its error stream, and goes on. */
 function readCertificates(environment: Environment, warnings: string[]): string | null {
   const file = readText(environment.env, 'NODE_EXTRA_CA_CERTS');
   const text = file === undefined ? undefined : environment.readFile('NODE_EXTRA_CA_CERTS', file, warnings);
@@ -183,7 +177,7 @@ function readCertificates(environment: Environment, warnings: string[]): string 
   return null;
 }
 
-/** Data names hosts, and what a proxy connects to is not seen here: so none is followed (docs/decisions/0021). */
+/** Data names hosts, and what a proxy connects to is not seen here: none is followed (docs/decisions/0021). */
 function proxyWarnings(env: NodeJS.ProcessEnv): readonly string[] {
   const names = Object.keys(env).filter((name) => /^(?:https?|all)_proxy$/i.test(name) && env[name] !== '');
   if (names.length === 0) return [];

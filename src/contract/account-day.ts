@@ -7,15 +7,11 @@ import { defineQuery, defineUpdate } from './message-definitions';
 import { moment, wholeNumber } from './schema';
 import { isTaskKey } from './workflow-ids';
 
-/*
- * The workflow `accountDay`: what one account spends on one day (UTC). Workers start it with the first create of the
- * day, under an id of its own; clients do not.
- */
+// The workflow `accountDay`: what one account spends on one day (UTC). A worker starts it with the day's first create.
 
 /** The name of the workflow; durable. */
 export const accountDayWorkflow = 'accountDay';
 
-/** What it is started with. */
 export interface AccountDayInput {
   readonly account: string;
   /** `2026-03-01`, in UTC. */
@@ -30,7 +26,6 @@ export function accountDayWorkflowId({ account, day }: AccountDayInput): string 
   return `budget:${account}:${day}`;
 }
 
-/** What a worker asks and tells. */
 export interface DayRequest {
   /** What the account may spend in the day, as this worker's configuration has it. */
   readonly limit: Money;
@@ -46,13 +41,11 @@ export interface DayAnswer {
 /** Reserves, settles and releases; repeating one of them changes nothing. */
 export const spendUpdate = defineUpdate<DayAnswer, [DayRequest]>('spend');
 
-/** How the day stands. */
 export const dayQuery = defineQuery<DayView>('day');
 
-/** So many operations fit into one request. */
 export const maxDayOperations = 500;
 
-/** What is wrong with a request; undefined when nothing is. Any client may send one. */
+/** Undefined when nothing is wrong. Any client may send a request. */
 export function dayRequestProblem(request: unknown): string | undefined {
   if (!isRecord(request)) return `The request is ${showValue(request)}; give { limit, operations }.`;
   const { limit, operations } = request;
@@ -87,7 +80,6 @@ const viewSchema: v.GenericSchema<DayView> = v.object({
   refusedSince: v.nullable(moment),
 });
 
-/** Whether this is how a day stands: of a workflow that another program started it may be anything. */
 export function isDayView(value: unknown): value is DayView {
   return v.is(viewSchema, value);
 }

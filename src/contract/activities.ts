@@ -8,10 +8,7 @@ import type { ManifestInput } from '../archive/manifest';
 import type { OutputNaming, ResourceForm, TaskChoices } from './task-input';
 import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
-/*
- * Inputs and results of the activities. They stand in histories: none of them holds a URL of the service, a credential or a
- * callback's body.
- */
+// These stand in histories: none holds a URL of the service, a credential or a callback's body.
 
 /** Detail of an `InputUnusable` failure: its file, without the query of a URL. */
 export interface UnusableFile {
@@ -80,18 +77,16 @@ export interface CreateTaskInput {
   readonly suppressPreviewOutput?: boolean;
 }
 
-/** An attempt of `createTask` that gave no answer after its heartbeat said where it keeps its create record. */
+/** A `createTask` that gave no answer after its heartbeat said where its create record is. */
 export interface LostCreate {
   /** The archive that has the record, if there is one. */
   readonly archiveId: string;
-  /** Why it gave none, in words. */
   readonly reason: string;
 }
 
-/** What `createTask` heartbeats. Temporal has the first, with the archive alone, before the create record is claimed. */
+/** What `createTask` heartbeats: the first time with the archive alone, before the create record is claimed. */
 export interface CreateHeartbeat {
   readonly archiveId: string;
-  /** The service took the create. */
   readonly requestId?: string;
   /** That attempt is over, and provably created nothing. */
   readonly isReleased?: true;
@@ -103,13 +98,9 @@ export interface CreateHeartbeat {
   readonly waitsUntil?: string;
 }
 
-/**
- * A retryable failure instead of a result proves that nothing was sent that could have been taken. `sent`: how many creates
- * were, those that were refused for now included. Absent: one, or none by its `outcome`.
- */
+/** A retryable failure proves that none was taken. `sent`: creates sent, also refused; absent: 1, or 0 by `outcome`. */
 export type CreateTaskResult = CreateOutcome & { readonly sent?: number };
 
-/** A task at the service. */
 export interface TaskReference {
   readonly account: string;
   readonly requestId: string;
@@ -157,7 +148,6 @@ export interface CheckAdoptionResult {
   readonly rival: UncertainCreate | null;
 }
 
-/** `watchTask`: follows a task until there is something to do about it. */
 export interface WatchTaskInput extends PolledTask {
   /** What the workflow knows when the watch begins; a heartbeat of a previous attempt knows more. */
   readonly known: WatchedTask;
@@ -213,7 +203,6 @@ export interface ArchiveOutputsInput extends TaskReference {
 export interface ArchiveOutputsResult {
   readonly outputs: readonly ArchivedOutput[];
   readonly manifest: string;
-  /** See `TaskResult`. */
   readonly outputCount?: number;
   readonly outputBytes?: number;
   readonly failedOutputs?: readonly FailedOutput[];

@@ -7,13 +7,11 @@ import { batchWorkflowId, isTaskKey, rowWorkflowId } from './workflow-ids';
 /** What a row's task knows of its batch. */
 export interface BatchMembership {
   readonly id: string;
-  /** The row's key. */
   readonly key: string;
   /** How the archived files are named; absent: `{requestId}/{index}{ext}`. */
   readonly names?: OutputNaming;
 }
 
-/** A template of names, and what it can ask for. */
 export interface OutputNaming {
   readonly template: string;
   /** Columns of the row that the template asks for. */
@@ -31,17 +29,16 @@ export function isBatchMembership(value: unknown): value is BatchMembership {
 /** Leaves room for a task's own names and the archive's prefix in the 1,024 bytes of an object's name. */
 const maxFolderBytes = 500;
 
-/** A folder inside the worker's archive, as a task or a batch names it: relative, no part beginning with a dot; `''` is its top. */
+/** Relative, no part beginning with a dot; `''` is the top of the archive. */
 export function isArchiveFolder(value: unknown): value is string {
   if (value === '') return true;
   return typeof value === 'string' && value.split('/').every((part) => /^(?!\.)[\p{L}\p{N} ._-]{1,120}$/u.test(part));
 }
 
-/** What to give instead of what is none. */
 export const archiveFolderRemedy =
   'a folder inside the worker’s archive, such as "campaign-7/drafts": relative, no part beginning with a dot';
 
-/** Why names in this folder would be more than file systems and buckets take, although it {@link isArchiveFolder}. */
+/** Why names in this folder would be longer than file systems and buckets take. */
 export function longFolderProblem(folder: string): string | undefined {
   const isShort =
     utf8Bytes(folder) <= maxFolderBytes && folder.split('/').every((part) => utf8Bytes(part) <= maxPartBytes);
@@ -52,7 +49,6 @@ export function longFolderProblem(folder: string): string | undefined {
 /** Below it every batch keeps its record, its results and, by default, its outputs. */
 const batchesFolder = 'batches';
 
-/** Where a batch keeps what it has in the archive. */
 export function batchFolder(batchId: string): string {
   return `${batchesFolder}/${batchId}`;
 }
@@ -63,13 +59,11 @@ export function defaultRowFolder(batchId: string): string {
 }
 
 /**
- * Why a task's files must not go into this folder: what is there is a batch's own, and replaced or removed by it. Only the
- * outputs' folder of a row's own batch is open to it.
- *
+ * A batch replaces and removes what is in its folder: only outputs of its own rows may go there.
  * @param batchId - of the batch that the task is a row of; null for any other task.
  */
 export function reservedFolderProblem(folder: string, batchId: string | null): string | undefined {
-  // One spelling of all that some file system takes for the same name: case, composed letters, dots and spaces at the end.
+  // One spelling of what file systems take for the same name: case, composed letters, dots and spaces at the end.
   const first = (folder.split('/')[0] ?? '').normalize('NFKC').toLowerCase();
   if (first.replace(/(?<![. ])[. ]+$/, '') !== batchesFolder) return undefined;
   const own = batchId === null ? undefined : defaultRowFolder(batchId);
@@ -80,16 +74,12 @@ export function reservedFolderProblem(folder: string, batchId: string | null): s
 
 const maxTemplateCharacters = 1_000;
 
-/** What a task's input says of where it belongs. */
 export interface TaskPlace {
   readonly archiveFolder: string;
   readonly batch: BatchMembership | null;
 }
 
-/**
- * What is wrong with where a task says that it belongs: only the id `batch:<id>:<key>` makes a task that row of that batch,
- * a batch's folder is open to no task but its rows, and its outputs must get names.
- */
+/** Only the id `batch:<id>:<key>` makes a task that row; only rows use a batch's folder; outputs must get names. */
 export function taskPlaceProblems({ archiveFolder, batch }: TaskPlace, workflowId: string): readonly string[] {
   const { id = '', key = '', names } = batch ?? {};
   const isRow = batch === null || rowWorkflowId(id, key) === workflowId;
@@ -118,7 +108,7 @@ function namingProblems({ template: text, columns }: OutputNaming): readonly str
   });
 }
 
-/** The same for a batch: its record in the archive is kept under its id, so only one workflow may keep it. */
+/** A batch's record is kept under its id, so only one workflow may keep it. */
 export function batchPlaceProblems({ id }: { readonly id: string }, workflowId: string): readonly string[] {
   const own = batchWorkflowId(id);
   if (own === workflowId) return [];

@@ -6,29 +6,20 @@ import type { CallbackNotice, DecisionTaken, TaskStatus } from './task-messages'
 import type { CanceledMemo, TaskResult } from './task-result';
 import type { WebhookEvent } from './webhook';
 
-/** A decision of a person, or of a program: what it takes, and what it is answered. */
 interface Update<Argument> {
   /** Null: it takes none. */
   readonly argument: Argument;
   readonly answer: DecisionTaken;
 }
 
-/**
- * Everything that a Temporal client of any language exchanges with Longhaul's workflows, by workflow. The JSON Schema in
- * `docs/reference/contract.schema.json` is made from it.
- */
+/** All that Temporal clients exchange with the workflows; `docs/reference/contract.schema.json` is made from it. */
 export interface Contract {
   readonly task: {
     /** The one argument of the workflow `task`. */
     readonly input: TaskInput;
-    /** What it completes with. */
     readonly result: TaskResult;
-    /** What it fails with. */
     readonly failure: TaskFailure;
-    /**
-     * The memo `canceledResult`, once Temporal's cancellation has stopped it: Temporal keeps no result of a workflow that
-     * ends as canceled.
-     */
+    /** The memo `canceledResult` of a task that was canceled: Temporal keeps no result of a canceled workflow. */
     readonly canceled: CanceledMemo['canceledResult'];
     /** What each takes; null: nothing. */
     readonly signals: {
@@ -51,7 +42,6 @@ export interface Contract {
     readonly input: BatchInput;
     /** What it completes with; one that was stopped ends as canceled, and `progress` has its figures. */
     readonly result: BatchResult;
-    /** What it fails with. */
     readonly failure: BatchFailure;
     /** What each answers; none takes an argument. */
     readonly queries: { readonly progress: BatchProgress };

@@ -1,10 +1,6 @@
-/**
- * The form of an encrypted payload (docs/guides/encryption.md): it stands in histories. `data` is a nonce of 12 bytes,
- * then the payload that was encrypted, as the bytes of its protobuf message, by AES-256-GCM, then the tag of 16 bytes.
- */
+/** Durable. `data`: nonce (12 bytes), protobuf payload by AES-256-GCM, tag (16 bytes); docs/guides/encryption.md. */
 export const encryptedEncoding = 'binary/longhaul-aes-256-gcm';
 
-/** Names in the metadata of an encrypted payload. */
 export const encryptionMetadata = {
   /** Which key: its id in the file of keys. */
   keyId: 'encryption-key-id',

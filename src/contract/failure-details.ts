@@ -3,10 +3,7 @@ import type { ChangedRow, RenamedRows } from './batch/batch-activities';
 import { listOf } from './schema';
 import { type TaskFacts, taskResultSchema } from './task-result';
 
-/*
- * What a backend meets when a task or a batch did not succeed: a Temporal `ApplicationFailure` with one of these types.
- * Its details have one entry at most, an object of the fields below; later versions may add fields.
- */
+// An `ApplicationFailure` of one of these types has one detail at most, an object; later versions may add fields.
 
 const text = v.string();
 const count = v.number();
@@ -56,13 +53,9 @@ const schemas = {
   }),
 };
 
-/**
- * What a failure of each type says for a program, in the first of its details; types that are not here say nothing more
- * than their message. Durable: names and meanings stay.
- */
+/** The first detail of a failure, for programs; types without one say no more than their message. Durable. */
 export type FailureDetails = { readonly [Type in keyof typeof schemas]: v.InferOutput<(typeof schemas)[Type]> };
 
-/** Whether this can be the details of a failure of this type. */
 export function isFailureDetails<Type extends keyof FailureDetails>(
   type: Type,
   value: unknown,
@@ -74,11 +67,7 @@ export function isFailureDetails<Type extends keyof FailureDetails>(
 type OfTask = TaskFacts & FailureDetails['TaskNotFound'];
 type WithResult = TaskFacts & FailureDetails['TaskFailed'];
 
-/**
- * The details of each type with which a task can end. The types that are not here, such as `ServiceUnavailable`, are
- * those of steps that are tried again: when the time for them is over, the task ends as `DeadlineExceeded`, and its
- * message has the last of them.
- */
+/** Other types, such as `ServiceUnavailable`, are tried again, and end as `DeadlineExceeded`, which quotes the last. */
 export interface TaskFailureDetails {
   readonly InputInvalid: FailureDetails['InputInvalid'];
   readonly InputUnusable: TaskFacts & Partial<FailureDetails['InputUnusable']>;
@@ -107,10 +96,9 @@ export interface TaskFailureDetails {
   readonly ResultLost: Partial<OfTask>;
 }
 
-/** Nothing beside the message. */
 type NoDetails = Readonly<Record<string, unknown>>;
 
-/** The details of each type with which a batch can end. Its tasks are workflows of their own, and go on. */
+/** The batch's tasks are workflows of their own, and go on. */
 export interface BatchFailureDetails {
   readonly InputInvalid: FailureDetails['InputInvalid'];
   readonly InputUnusable: {
@@ -123,12 +111,9 @@ export interface BatchFailureDetails {
   readonly BatchFailed: NoDetails;
 }
 
-/** A type with which a task can end. */
 export type TaskFailureType = keyof TaskFailureDetails;
-/** A type with which a batch can end. */
 export type BatchFailureType = keyof BatchFailureDetails;
 
-/** The failure of a task, as any SDK shows it. */
 export type TaskFailure = {
   readonly [Type in TaskFailureType]: {
     readonly type: Type;
@@ -139,11 +124,9 @@ export type TaskFailure = {
   };
 }[TaskFailureType];
 
-/** The failure of a batch, as any SDK shows it. */
 export type BatchFailure = {
   readonly [Type in BatchFailureType]: {
     readonly type: Type;
-    /** What was wrong, and what to do; for people. */
     readonly message: string;
     /** The first of Temporal's details, and the only one; absent when there are none. */
     readonly details?: BatchFailureDetails[Type];

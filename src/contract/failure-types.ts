@@ -1,7 +1,4 @@
-/**
- * The `type` of every failure that Longhaul writes into a history, with what it means. Callers and operators match on
- * these words: renaming one is a breaking change (docs/reference/contract.md lists them, a test compares).
- */
+/** The `type` of failures in histories, with its meaning; durable (docs/reference/contract.md; a test compares). */
 export const failureTypes = {
   /** The task's input is malformed; the message lists every problem. */
   InputInvalid: 'InputInvalid',
@@ -63,19 +60,16 @@ export const failureTypes = {
   WebhookUndelivered: 'WebhookUndelivered',
 } as const;
 
-/** The type of a failure that is none: the worker that watched a task was shutting down, and another one goes on. */
+/** Not a real failure: the worker that watched a task was shutting down, and another one goes on. */
 export const workerStopping = 'WorkerStopping';
 
-/** The same of a create within its account's limits, which is sent once those before it were. */
+/** Not a real failure: a create waits for those before it, within the limits of its account. */
 export const waitsForTurn = 'WaitsForTurn';
 
 /** One of {@link failureTypes}. */
 export type FailureType = (typeof failureTypes)[keyof typeof failureTypes];
 
-/**
- * Failures of a row that another attempt may fix (docs/reference/errors.md). What is wrong with the input, the account or the
- * worker stays wrong, and what may still run is left to a person.
- */
+/** Failures of a row that another attempt may fix (docs/reference/errors.md), and that left nothing running. */
 export const retryableFailures: readonly FailureType[] = [
   'ServiceUnavailable',
   'ServiceReplyInvalid',
@@ -98,7 +92,7 @@ export const mayNeedOtherInput: readonly FailureType[] = [
   'SuccessNoOutputs',
 ];
 
-/** Whether the service has the task, or still runs it, is not known: `longhaul reconcile` tells, before it is run again. */
+/** The service may have the task, or still run it: ask `longhaul reconcile` before it is run again. */
 export const mayExistUnfollowed: readonly FailureType[] = ['CreateUncertain', 'StopUnconfirmed'];
 
 /** Failures of a task that was never created, if it has no request id: it was refused, and nothing was paid. */

@@ -8,7 +8,6 @@ export interface Metric<
   /** Temporal's meter appends `_total` to that of a counter, and its unit to that of a histogram. */
   readonly name: string;
   readonly kind: Kind;
-  /** Of a histogram. */
   readonly unit: '' | 'seconds';
   readonly help: string;
   /** None of them is an id: each has few values. */
@@ -32,7 +31,6 @@ const counter = metricOf('counter');
 const histogram = metricOf('histogram', 'seconds');
 const gauge = metricOf('gauge');
 
-/** What Longhaul measures of itself, beside the metrics of Temporal's SDK. */
 export const metrics = {
   taskEnds: counter('longhaul_task_ends', 'Tasks that ended: `Success`, `Canceled`, or the type of their failure.', [
     'account',
@@ -135,12 +133,11 @@ export const metrics = {
 
 type LabelsOf<M> = M extends Metric<Metric['kind'], infer Label> ? Readonly<Record<Label, string>> : never;
 
-/** Adds to a counter. Cheap, and nothing while metrics are off or a workflow is replayed. */
+/** Cheap; does nothing while metrics are off or a workflow is replayed. */
 export function count<M extends Metric<'counter'>>(meter: MetricMeter, metric: M, labels: LabelsOf<M>, by = 1): void {
   if (by > 0) meter.createCounter(metric.name, metric.unit, metric.help).add(by, labels);
 }
 
-/** Records a value of a histogram, in its unit. */
 export function record<M extends Metric<'histogram'>>(
   meter: MetricMeter,
   metric: M,
@@ -151,7 +148,6 @@ export function record<M extends Metric<'histogram'>>(
   instrument.record(Math.max(0, value), labels);
 }
 
-/** Sets a gauge. */
 export function setGauge<M extends Metric<'gauge'>>(
   meter: MetricMeter,
   metric: M,
@@ -164,5 +160,4 @@ export function setGauge<M extends Metric<'gauge'>>(
 /** A replay that takes longer than this delays every other workflow of its worker. */
 export const slowReplayMs = 1_000;
 
-/** What the workflows of a worker tell it of their replays. */
 export type ReplaySinks = Readonly<Record<'longhaulReplays', { readonly slow: (tookMs: number) => void }>>;

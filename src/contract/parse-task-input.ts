@@ -16,7 +16,6 @@ import {
   tuningSchema,
 } from './task-input';
 
-/** A file of the task and the input key that wants it. */
 export interface PlannedFile {
   readonly key: string;
   readonly file: string;
@@ -39,8 +38,7 @@ const ownNames = ['createNumber', 'batch'];
 const shownNames = ['adopt', ...names.filter((name) => name !== 'adopt' && !ownNames.includes(name))];
 
 /**
- * Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check.
- *
+ * Pure: client, command line and workflow use the same check.
  * @param further - names of fields that the caller takes beside those of the input, for its messages.
  */
 export function parseTaskInput(input: unknown, further: readonly string[] = []): Parsed<TaskPlan> {
@@ -84,7 +82,6 @@ function toPlan(
   };
 }
 
-/** A misspelt field would be none at all. */
 function unknownProblems(input: Readonly<Record<string, unknown>>, further: readonly string[]): readonly string[] {
   const given = Object.keys(input).filter((name) => !ownNames.includes(name));
   // With inputs it is a new task, and no adoption with a misspelt name.
@@ -100,7 +97,7 @@ function unknownProblems(input: Readonly<Record<string, unknown>>, further: read
   ];
 }
 
-/** Takes the values of `inputs` apart; what is no object is refused by its schema. */
+/** What is no object is refused by its schema. */
 function readInputs(inputs: unknown) {
   const values: Record<string, string | number> = {};
   const files: PlannedFile[] = [];

@@ -3,12 +3,8 @@ import { isFields, isRecord } from '../core/json';
 import { unknownNameProblems } from '../core/nearest-name';
 import { showValue } from '../core/text';
 
-/*
- * Parts of the schemas of what others give to Longhaul. The message of a schema is its remedy: what to give instead. valibot
- * keeps no state, so that workflows can share its schemas (docs/decisions/0033).
- */
+// A schema's message is its remedy. valibot keeps no state, so that workflows can share schemas (docs/decisions/0033).
 
-/** A text of this pattern. */
 export function textLike(pattern: RegExp, remedy: string): v.GenericSchema<string> {
   return v.pipe(v.string(remedy), v.regex(pattern, remedy));
 }
@@ -18,14 +14,13 @@ export const moment: v.GenericSchema<string> = v.custom(
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 );
 
-/** An object by names that are not known before. Of valibot, `record` leaves out `constructor` and the like. */
+/** An object of any names; valibot's `record` leaves out `constructor` and the like. */
 export function dictionary<Schema extends v.GenericSchema>(
   of: Schema,
 ): v.GenericSchema<Readonly<Record<string, v.InferOutput<Schema>>>> {
   return v.custom((value) => isRecord(value) && Object.values(value).every((one) => v.is(of, one)));
 }
 
-/** A safe whole number of this range. */
 export function wholeNumber(
   least: number,
   most = Number.MAX_SAFE_INTEGER,
@@ -34,7 +29,6 @@ export function wholeNumber(
   return v.pipe(v.number(remedy), v.safeInteger(remedy), v.minValue(least, remedy), v.maxValue(most, remedy));
 }
 
-/** One of these words. */
 export function oneOf<const Words extends readonly string[]>(words: Words): v.PicklistSchema<Words, string> {
   return v.picklist(words, `one of ${words.map((word) => showValue(word)).join(', ')}`);
 }
@@ -47,7 +41,7 @@ export function listOf<Item extends v.GenericSchema>(
   return v.array(item);
 }
 
-/** An object of this schema; unlike the schema itself it refuses a list, a Map and whatever else holds more than fields. */
+/** Unlike the schema itself it refuses a list, a Map and whatever else holds more than fields. */
 export function fields<Entries extends v.ObjectEntries>(
   schema: v.ObjectSchema<Entries, undefined>,
   remedy: string,

@@ -6,17 +6,13 @@ import type { FailureType } from './failure-types';
 
 /** Longhaul's search attributes. A worker refuses to start on a namespace that lacks one. */
 export const searchAttributes = {
-  /** What the task is doing: a `LonghaulStatus`, or the service's own word where Longhaul does not know it. */
+  /** A `LonghaulStatus`, or the service's own word where Longhaul does not know it. */
   status: defineSearchAttributeKey('LonghaulStatus', SearchAttributeType.KEYWORD),
   /** The app's `web_app_id`. */
   app: defineSearchAttributeKey('LonghaulApp', SearchAttributeType.KEYWORD),
-  /** The service's handle of the task, once known. */
   requestId: defineSearchAttributeKey('LonghaulRequestId', SearchAttributeType.KEYWORD),
-  /** The batch the task belongs to. */
   batch: defineSearchAttributeKey('LonghaulBatch', SearchAttributeType.KEYWORD),
-  /** The account whose credentials the task uses. */
   account: defineSearchAttributeKey('LonghaulAccount', SearchAttributeType.KEYWORD),
-  /** The type of the failure that the task ended with. */
   failure: defineSearchAttributeKey('LonghaulFailure', SearchAttributeType.KEYWORD),
   /** What the start called the task, for its caller's own lists; the workflow leaves it as it is. */
   tags: defineSearchAttributeKey('LonghaulTags', SearchAttributeType.KEYWORD_LIST),
@@ -25,21 +21,19 @@ export const searchAttributes = {
 /** As the tools of Temporal and its documentation call the types. */
 export type AttributeTypeName = 'Keyword' | 'KeywordList';
 
-/** The names to register in a namespace, each with its type. */
 export const searchAttributeTypes: Readonly<Record<string, AttributeTypeName>> = Object.fromEntries(
   Object.values(searchAttributes).map(({ name, type }) => [name, type === 'KEYWORD' ? 'Keyword' : 'KeywordList']),
 );
+/** To be registered in a namespace. */
 export const searchAttributeNames: readonly string[] = Object.keys(searchAttributeTypes);
 
 /** The memo that tells when an uncertain create was sent, in milliseconds since 1970. */
 export const sentAtMemo = 'createSentAtMs';
 
-/** The filter of Temporal's lists for the rows of a batch. */
 export function rowsOfBatch(batchId: string): string {
   return `${searchAttributes.batch.name} = ${JSON.stringify(batchId)}`;
 }
 
-/** What the search attributes of a task tell. */
 export interface SearchableTask {
   readonly status: LonghaulStatus;
   readonly account: string;
@@ -51,7 +45,6 @@ export interface SearchableTask {
   readonly failure?: FailureType | undefined;
 }
 
-/** The search attributes that a task's workflow keeps up to date, as a start may set them already. */
 export function taskSearchAttributes(task: SearchableTask): SearchAttributePair[] {
   const { status, account, webAppId, requestId, failure } = task;
   return [
@@ -63,20 +56,17 @@ export function taskSearchAttributes(task: SearchableTask): SearchAttributePair[
   ];
 }
 
-/** The status that the workflow of a task begins with. */
 export function firstStatus(plan: { readonly files: readonly unknown[] }): LonghaulStatus {
   return plan.files.length > 0 ? 'PreparingInputs' : 'Creating';
 }
 
-/** How many tags a task has at most. */
 export const maxTags = 20;
 
-/** Whether this can be a tag. It is listed as it is, also where payloads are encrypted: nothing like a secret can be one. */
+/** A tag is listed as it is, also where payloads are encrypted, so nothing like a secret can be one. */
 export function isTag(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._:/=@+-]{0,63}$/.test(value) && redact(value) === value;
 }
 
-/** Every problem of a task's tags, each with the value and the remedy. */
 export function tagProblems(tags: unknown): readonly string[] {
   if (!Array.isArray(tags)) return [`tags is ${showValue(tags)}; give a list of texts.`];
   if (tags.length > maxTags) return [`tags has ${tags.length} entries; a task takes at most ${maxTags}.`];

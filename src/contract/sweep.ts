@@ -5,15 +5,12 @@ import { firstProblems, unusableInput } from './input-bounds';
 import { check, dictionary, flag, moment, oneOf, pick, unknownFieldProblems, wholeNumber } from './schema';
 import { workflowTaskQueue } from './task-queues';
 
-/*
- * The workflow `sweep`: what `reconcile` finds, found again and again. A Schedule of Temporal starts it; `longhaul sweep
- * install` makes that.
- */
+// The workflow `sweep`: `reconcile` again and again, started by a Schedule that `longhaul sweep install` makes.
 
 /** The name of the workflow; durable. */
 export const sweepWorkflow = 'sweep';
 
-/** The id of the Schedule whose sweeps run on a task queue; durable. Its workflows are called so, too, with their time. */
+/** The durable id of the Schedule of a task queue; the ids of its workflows add their time. */
 export function sweepScheduleId(taskQueue: string): string {
   return taskQueue === workflowTaskQueue ? 'longhaul-sweep' : `longhaul-sweep-${taskQueue}`;
 }
@@ -32,10 +29,8 @@ const inputSchema = v.object({
   /** @default report */
   unfollowed: v.optional(oneOf(unfollowedPolicies), 'report'),
 });
-/** What a sweep compares, and what it does by itself. */
 export type SweepInput = Readonly<v.InferInput<typeof inputSchema>>;
 
-/** A {@link SweepInput} with nothing left open. */
 export type SweepPlan = Readonly<v.InferOutput<typeof inputSchema>>;
 
 const counted = wholeNumber(0);
@@ -52,10 +47,8 @@ const resultSchema = v.object({
   /** The first findings with their commands, for people; bounded. */
   text: v.string(),
 });
-/** How a sweep ended. */
 export type SweepResult = Readonly<v.InferOutput<typeof resultSchema>>;
 
-/** Whether this is the result of a sweep: another program may have started a workflow of this type. */
 export function isSweepResult(value: unknown): value is SweepResult {
   return v.is(resultSchema, value);
 }
@@ -65,10 +58,7 @@ export interface SweepActivities {
   readonly sweep: (plan: SweepPlan) => Promise<SweepResult>;
 }
 
-/**
- * Checks the input of a sweep: any client of the namespace may start one with anything. With problems the plan is what was
- * given, for people.
- */
+/** Any client of the namespace may start one with anything. With problems, `plan` is what was given, for people. */
 export function parseSweepInput(input: unknown = {}): {
   readonly plan: SweepPlan;
   readonly problems: readonly string[];

@@ -4,12 +4,11 @@ import { type FailureType, mayExistUnfollowed, unpaidRefusals } from './failure-
 import type { StopRequestView, TaskStatus } from './task-messages';
 import { adoptionKey, batchOfRow, isLonghaulWorkflowId, taskKeyOf, taskWorkflowId } from './workflow-ids';
 
-/** What a person calls a task. An id that is not Longhaul's own may hold anything: it stands in no command to copy. */
+/** An id that is not Longhaul's own may hold anything: it stands in no command to copy. */
 function shownId(workflowId: string): string {
   return taskKeyOf(workflowId) ?? (isLonghaulWorkflowId(workflowId) ? workflowId : 'WORKFLOW_ID');
 }
 
-/** The commands about a task, to be copied. */
 export const taskCommands = {
   status: (workflowId: string): string => `longhaul status ${shownId(workflowId)}`,
   follow: (workflowId: string): string => `longhaul status ${shownId(workflowId)} --follow`,
@@ -32,11 +31,7 @@ export type Fact = readonly [name: string, value: string | null];
 type ShownTask = Nullable<Omit<TaskStatus, 'workflowId' | 'status' | 'since' | 'startedAt' | 'stopRequests'>>;
 type Nullable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | null };
 
-/**
- * The facts that every view of a task shows, in their order.
- *
- * @param asOf - a moment as this view shows it, such as `as of 0:05 ago`.
- */
+/** @param asOf - a moment as this view shows it, such as `as of 0:05 ago`. */
 export function taskFacts(task: ShownTask, asOf: (iso: string) => string): readonly Fact[] {
   const { serviceStatus, serviceStatusAt = null, queuePosition, polls, failedPolls, createRequests } = task;
   const ahead = queuePosition === null ? '' : `, ${queuePosition} ahead in the queue`;
@@ -54,7 +49,6 @@ export function taskFacts(task: ShownTask, asOf: (iso: string) => string): reado
   ];
 }
 
-/** Whether a request to end the task is under way. */
 export function isOpenRequest({ outcome }: Pick<StopRequestView, 'outcome'>): boolean {
   return outcome === 'waiting' || outcome === 'sent';
 }
@@ -64,13 +58,10 @@ export function isCutOff(execution: string): boolean {
   return execution === 'TERMINATED' || execution === 'TIMED_OUT';
 }
 
-/** What a person can decide about a task that waits for a decision. */
 export interface OperatorChoice {
-  /** Name of the update that says so. */
   readonly update: 'adopt' | 'recreate' | 'abandon' | 'rearchive';
   /** The update's argument, as JSON; null: it takes none. */
   readonly argument: string | null;
-  /** The same in a terminal. */
   readonly command: string;
   /** When to choose it, and what it costs. */
   readonly meaning: string;
@@ -104,10 +95,8 @@ export function operatorChoices(status: string, workflowId: string): readonly Op
   ];
 }
 
-/** A task that ended without success, as far as what is left to do depends on it. */
 export interface FailedTask {
   readonly workflowId: string;
-  /** Whether it followed a task that existed already. */
   readonly isAdopted: boolean;
   readonly batchId: string | null;
   readonly requestId: string | null;
@@ -116,7 +105,7 @@ export interface FailedTask {
   readonly type: FailureType | undefined;
 }
 
-/** What is left to do for a person after a failure: whether something is paid, and how it is tried again. */
+/** Whether something is paid, and how it is tried again. */
 export function afterFailure(task: FailedTask): string {
   const { requestId, type, isAdopted } = task;
   if (mayExistUnfollowed.some((one) => one === type)) return afterUnfollowed(task);
@@ -171,23 +160,20 @@ export interface CutOffTask {
   readonly adoptedBy: string | null;
 }
 
-/** What it means that a task's workflow was cut off, and the remedies. */
 export const unfollowedTask =
   'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key, input and retry to take it over, or adopt its request id.';
 
-/** The same by its last known state. A person may have settled an uncertain create since, which Temporal does not know. */
+/** A person may have settled an uncertain create since, which Temporal does not know. */
 export function cutOffMeaning({ status, requestId, adoptedBy }: CutOffTask): string {
   if (adoptedBy !== null) return `and ${adoptedBy} took its task over.`;
   if (status !== 'CreateUncertain' || requestId !== null) return unfollowedTask;
   return 'and it was not known whether it had created a task: its create record says whether that was settled since, which Temporal does not know.';
 }
 
-/** What is left to do for a person about a task that another workflow took over. */
 export function afterAdoption(adoptedBy: string): string {
   return `${taskCommands.status(adoptedBy)} tells how its task goes on`;
 }
 
-/** What is left to do for a person about a task whose workflow was cut off. */
 export function afterCutOff({ workflowId, status, requestId, adoptedBy }: CutOffTask): string {
   if (adoptedBy !== null) return afterAdoption(adoptedBy);
   if (requestId !== null && workflowId === taskWorkflowId(adoptionKey(requestId))) {

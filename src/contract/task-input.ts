@@ -39,8 +39,8 @@ export const deadlinesSchema = v.object({
 export type Deadlines = v.InferInput<typeof deadlinesSchema>;
 
 /**
- * How a task is watched: `timer`, by durable timers in its workflow, 6 history events a poll; `activity`, by one
- * heartbeating activity, a handful of events in all; a worker has thousands of these.
+ * How a task is watched: `timer`, by its workflow, 6 history events a poll; `activity`, by a heartbeating activity, a
+ * handful of events in all.
  */
 export type WatchWay = 'timer' | 'activity';
 
@@ -90,11 +90,7 @@ export type TaskTuning = Readonly<v.InferOutput<typeof tuningSchema>>;
 
 const knownTuning = `an object with ${Object.keys(tuningSchema.entries).join(', ')}`;
 const commonEntries = {
-  /**
-   * A named set of credentials that the worker resolves. Default: `default`.
-   *
-   * @pattern ^[A-Za-z0-9._-]{1,80}$
-   */
+  /** A named set of credentials that the worker resolves. Default: `default`. @pattern ^[A-Za-z0-9._-]{1,80}$ */
   account: v.optional(taskKey, 'default'),
   /** A folder inside the worker's archive; relative. Default: its top. */
   archive: v.optional(v.custom<string>(isArchiveFolder, archiveFolderRemedy), ''),
@@ -102,11 +98,7 @@ const commonEntries = {
   watch: v.optional(oneOf(['timer', 'activity']), 'timer'),
   /** How long it may queue, run, and take in all. Default: 24 h, 12 h and 48 h. */
   deadlines: v.optional(fields(deadlinesSchema, 'one or more of queue, run and total, such as { total: "12h" }'), {}),
-  /**
-   * The webhook of the workers' configuration that is sent when the task ends. Default: none.
-   *
-   * @pattern ^[A-Za-z0-9._-]{1,80}$
-   */
+  /** A webhook of the workers' configuration, sent when a task ends. Default: none. @pattern ^[A-Za-z0-9._-]{1,80}$ */
   webhook: v.optional(taskKey),
   /** Set by the batch that the task is a row of. */
   batch: v.optional(
@@ -123,21 +115,13 @@ const filePath = v.custom<string>(
   ({ input }) => textRemedy(input, 'a path, an https: URL or an s3: URI'),
 );
 export const fileSchema = v.object({
-  /**
-   * A path under the worker's input roots, an `https:` URL, or an `s3:` URI of a bucket that it may read.
-   *
-   * @minLength 1
-   */
+  /** A path under the worker's input roots, an `https:` URL, or an `s3:` URI that it may read. @minLength 1 */
   file: filePath,
   as: v.optional(oneOf(['url', 'name', 'id']), 'url'),
 });
 /** An input that is a file: uploaded first, then given to the app as a resource. */
 export type FileInput = v.InferInput<typeof fileSchema> & {
-  /**
-   * An input is a file, or of the library a content, not both.
-   *
-   * @hide
-   */
+  /** An input is a file or, in the library, a content, not both. @hide */
   readonly content?: never;
 };
 
@@ -149,25 +133,16 @@ const webAppId = positive('the app’s web_app_id');
 const createNumber = v.optional(positive('a count from 1'), 1);
 
 export const newTaskSchema = v.object({
-  /**
-   * The app's `web_app_id`.
-   *
-   * @asType integer
-   * @minimum 1
-   */
+  /** The app's `web_app_id`. @asType integer @minimum 1 */
   webAppId,
-  /**
-   * Keys `<node_id>:<NodeClass>.<parameter>`.
-   *
-   * @propertyNames { "pattern": "^[^:]+:.+[.][^.]+$" }
-   */
+  /** Keys `<node_id>:<NodeClass>.<parameter>`. @propertyNames { "pattern": "^[^:]+:.+[.][^.]+$" } */
   inputs: v.custom<Readonly<Record<string, InputValue>>>(
     isFields,
     'an object of "<node_id>:<NodeClass>.<parameter>": value',
   ),
   /** Passed on as `suppress_preview_output`. */
   suppressPreviewOutput: v.optional(flag),
-  /** What happens when it is not known whether the service took the create: `recreate` may pay twice. Default: `hold`, for a person. */
+  /** When it is not known whether the create was taken; `recreate` may pay twice. Default: `hold`, for a person. */
   onUncertain: v.optional(oneOf(['hold', 'fail', 'recreate']), 'hold'),
   /**
    * How long `fail` and `recreate` wait for a callback that would bring the request id. Default: the rest of
@@ -175,9 +150,8 @@ export const newTaskSchema = v.object({
    */
   uncertainWait: v.optional(duration),
   /**
-   * Which create of this workflow id this is, from 1. Only an accepted second charge raises it: `recreate`, or the
-   * client's `retry` after a task that is over.
-   *
+   * Which create of this workflow id, from 1. Only an accepted second charge raises it: `recreate`, or the client's
+   * `retry` after a task that is over.
    * @asType integer
    * @minimum 1
    */
@@ -188,23 +162,14 @@ export const newTaskSchema = v.object({
 export type NewTaskInput = v.InferInput<typeof newTaskSchema>;
 
 export const adoptSchema = v.object({
-  /**
-   * The service's id of the task, as the service shows it.
-   *
-   * @pattern ^[!-~]{1,200}$
-   */
+  /** The service's id of the task, as the service shows it. @pattern ^[!-~]{1,200}$ */
   requestId: v.custom<string>(isRequestId),
 });
-/** What names a task that exists. */
 export type AdoptRequest = v.InferInput<typeof adoptSchema>;
 
 /** Answer to `CreateUncertain`: the task that the create made. */
 export interface AdoptDecision extends AdoptRequest {
-  /**
-   * Also a task that the service created before the create was sent, or that another create made or may have made.
-   *
-   * @default false
-   */
+  /** Also a task created before the create was sent, or that another create made or may have made. @default false */
   readonly force?: boolean;
 }
 
@@ -213,20 +178,9 @@ export const adoptedTaskSchema = v.object({
     (value) => v.is(adoptSchema, value),
     '{ requestId } with the service’s request id as text',
   ),
-  /**
-   * The app’s `web_app_id`, where it is known: the service does not tell it, and the cost depends on it.
-   *
-   * @asType integer
-   * @minimum 1
-   */
+  /** The app's `web_app_id`, if known: the service does not tell it; costs depend on it. @asType integer @minimum 1 */
   webAppId: v.optional(webAppId),
-  /**
-   * Which create of this workflow id made the task, when one did.
-   *
-   * @default 1
-   * @asType integer
-   * @minimum 1
-   */
+  /** Which create of this workflow id made the task, when one did. @default 1 @asType integer @minimum 1 */
   createNumber,
   ...commonEntries,
 });
@@ -236,29 +190,25 @@ export type AdoptedTaskInput = v.InferInput<typeof adoptedTaskSchema>;
 /** Input of the `task` workflow. */
 export type TaskInput = NewTaskInput | AdoptedTaskInput;
 
-/** What a task's input chose although a worker's operator may not want it: the activities know what is allowed. */
+/** What an input chose that a worker's operator may not allow; the activities know what is allowed. */
 export interface TaskChoices {
   readonly tuning?: Partial<TaskTuning>;
   readonly onUncertain?: 'recreate';
 }
 
-/** The choices of an input; undefined when it made none. */
 export function taskChoices(input: TaskInput): TaskChoices | undefined {
   const { tuning } = input;
   const onUncertain = 'onUncertain' in input && input.onUncertain === 'recreate' ? input.onUncertain : undefined;
   return tuning === undefined && onUncertain === undefined ? undefined : { tuning, onUncertain };
 }
 
-/**
- * SHA-256 of a task's input, as hex: equal for inputs that mean the same task. A retry of the same task raises
- * `createNumber`. An adopted task is its request id and account: how it is followed makes no other task of it.
- */
+/** SHA-256 (hex) of what makes a task: `createNumber` is left out; an adopted task is its request id and account. */
 export function inputDigest(input: TaskInput): string {
   if ('adopt' in input) return digest({ adopt: input.adopt, account: input.account ?? 'default' });
   return digest({ ...input, createNumber: undefined });
 }
 
-/** Names of the fields in which two inputs differ, each input of the app by its key: `inputs["2:ImageScale.width"]`. */
+/** Names of the fields in which two inputs differ, each input of the app as `inputs["2:ImageScale.width"]`. */
 export function differingFields(one: TaskInput, other: TaskInput): readonly string[] {
   const [fields, others] = [fieldsByName(one), fieldsByName(other)];
   const names = new Set([...fields.keys(), ...others.keys()]);
@@ -271,7 +221,7 @@ function fieldsByName(input: TaskInput): ReadonlyMap<string, unknown> {
   return new Map<string, unknown>([...Object.entries(others), ...byKey]);
 }
 
-/** SHA-256 of what a create sends, as hex: two creates that would be paid for the same thing have the same. */
+/** SHA-256 (hex) of what a create sends: equal for creates that would be paid for the same thing. */
 export function createDigest({ account = 'default', ...input }: NewTaskInput): string {
   const { webAppId, inputs, suppressPreviewOutput } = input;
   return digest({ account, webAppId, inputs, suppressPreviewOutput });

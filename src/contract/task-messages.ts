@@ -14,12 +14,7 @@ export const interruptSignal = defineSignal('interrupt');
 /** What the callback receiver passes on of a callback; everything else stays outside the history. */
 export interface CallbackNotice {
   readonly requestId: string;
-  /**
-   * Which create of the key it answers.
-   *
-   * @asType integer
-   * @minimum 1
-   */
+  /** Which create of the key it answers. @asType integer @minimum 1 */
   readonly createNumber: number;
   readonly status: string;
 }
@@ -27,7 +22,6 @@ export interface CallbackNotice {
 /** A callback came: the task is polled at once, and only the service is believed. */
 export const callbackSignal = defineSignal<[CallbackNotice]>('callback');
 
-/** What the task is doing. */
 export const statusQuery = defineQuery<TaskStatus>('status');
 
 /** The answer to a decision: what will happen now, in words. */
@@ -84,7 +78,7 @@ const taskStatus = v.object({
   failedPolls: count,
   /** How many times this workflow asked the service to create the task. */
   createRequests: count,
-  /** In words: what happens now, and what comes next. */
+  /** What happens now, and what comes next; in words. */
   waitingFor: text,
   nextStep: text,
   /** The last problem, if it still stands. */

@@ -16,7 +16,6 @@ export function watchTaskQueue(taskQueue: string = workflowTaskQueue): string {
   return `${taskQueue}-watch`;
 }
 
-/** The part of an archive's id that stands in a worker's identity. */
 export function shortArchiveId(archiveId: string): string {
   return archiveId.slice(0, 8);
 }
@@ -26,7 +25,6 @@ export function withArchive(processIdentity: string, archiveId: string): string 
   return `${processIdentity}/archive-${shortArchiveId(archiveId)}`;
 }
 
-/** The archive in a worker's identity; undefined where it has none. */
 export function archiveOf(identity: string): string | undefined {
   return /\/archive-([0-9a-f]{8})$/.exec(identity)?.[1];
 }

@@ -64,7 +64,7 @@ const factEntries = {
   /** Its input files. */
   uploads: v.optional(uploads),
 };
-/** What a task did on the way to its end. In the result, or in the details of the failure. */
+/** What a task did on the way to its end: in the result, or in a failure's details. */
 export type TaskFacts = v.InferOutput<v.ObjectSchema<typeof factEntries, undefined>>;
 
 export const taskResultSchema = v.object({
@@ -91,7 +91,6 @@ export const taskResultSchema = v.object({
 /** Result of the `task` workflow, and what `--json` prints. */
 export type TaskResult = v.InferOutput<typeof taskResultSchema>;
 
-/** Whether this is the result of a task: any program may run workflows under the names and ids of Longhaul's. */
 export function isTaskResult(value: unknown): value is TaskResult {
   return v.is(taskResultSchema, value);
 }
@@ -110,7 +109,7 @@ export function canceledMemo(result: TaskResult): CanceledMemo {
   return { canceledResult: { manifest, costTimes, cost, timestamps, ...readTaskFacts(result) } };
 }
 
-/** What a program left that is not Longhaul's is nothing, field by field. */
+/** A field that another program wrote in another form is left out. */
 const readFacts = v.object({
   startedAt: v.fallback(factEntries.startedAt, undefined),
   createNumber: v.fallback(factEntries.createNumber, undefined),
@@ -124,12 +123,10 @@ const canceledResult = v.object({
   ...readFacts.entries,
 });
 
-/** Reads what a task said of itself. */
 export function readTaskFacts(value: unknown): TaskFacts {
   return v.parse(readFacts, isRecord(value) ? value : {});
 }
 
-/** Reads what {@link canceledMemo} wrote. */
 export function readCanceledMemo(memo: Readonly<Record<string, unknown>> | undefined): CanceledMemo['canceledResult'] {
   const result = memo?.['canceledResult'];
   return v.parse(canceledResult, isRecord(result) ? result : {});

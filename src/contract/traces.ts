@@ -4,14 +4,10 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { isRecord } from '../core/json';
 import { formatTraceparent, parseTraceparent, type TraceContext } from '../core/trace-context';
 
-/**
- * The header of Temporal's own interceptors for OpenTelemetry: theirs and Longhaul's read each other. It is durable.
- *
- * @internal exported for tests
- */
+/** Durable; Temporal's interceptors for OpenTelemetry write and read it, too. @internal exported for tests */
 export const traceHeader = '_tracer-data';
 
-/** The global of the workflow sandbox that a worker with traces sets: which part of the traces that begin there is recorded. */
+/** The global of the sandbox that a worker with traces sets: which part of the traces that begin there is recorded. */
 export const traceSampleRatio = '__LONGHAUL_TRACE_SAMPLE_RATIO__';
 
 /** The context in the headers of a start, a signal, an update or an activity; they may come from any client. */
@@ -33,13 +29,13 @@ export function withTraceHeader(headers: Headers, context: TraceContext): Header
   return { ...headers, [traceHeader]: defaultPayloadConverter.toPayload(carrier) };
 }
 
-/** The id of the trace that a workflow begins without one from its caller: of its first run, so the same in every later one. */
+/** The trace that a workflow begins without one from its caller: of its first run, so the same in every later one. */
 export function traceIdOfRun(firstRunId: string): string {
   const digits = firstRunId.replaceAll('-', '').toLowerCase();
   return /^(?!0+$)[0-9a-f]{32}$/.test(digits) ? digits : digest(firstRunId).slice(0, 32);
 }
 
-/** The id of a span of a run. It takes no random number of the sandbox: a workflow does the same with and without traces. */
+/** No random number of the sandbox: a workflow must do the same with and without traces. */
 export function spanIdOfRun(runId: string, part: WorkflowSpan['part']): string {
   return digest(`${part} ${runId}`).slice(0, 16);
 }
@@ -48,13 +44,11 @@ function digest(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/** Something that happened at a moment. */
 export interface WorkflowSpanEvent {
   readonly name: string;
   readonly atMs: number;
 }
 
-/** A span of a workflow, reported when it is over. */
 export interface WorkflowSpan extends TraceContext {
   /** The run itself, or the queries of a task that is watched by timer, all together. */
   readonly part: 'run' | 'watch';
@@ -71,7 +65,7 @@ export interface WorkflowSpan extends TraceContext {
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What the workflow sandbox calls in the worker, once for a run. */
+/** Called once for a run. */
 export type TraceSinks = Readonly<
   Record<'longhaulTraces', Readonly<Record<'ended', (spans: readonly WorkflowSpan[]) => void>>>
 >;

@@ -5,19 +5,14 @@ import * as v from 'valibot';
 import { unusableInput } from './input-bounds';
 import { check, pick, textLike } from './schema';
 
-/**
- * The workflow `webhook`: one delivery of the event that a task or a batch has ended, which starts it as its child
- * (docs/decisions/0032). Its name is durable.
- */
+/** A child of the task or batch that ended: delivers one event (docs/decisions/0032). The name is durable. */
 export const webhookWorkflow = 'webhook';
 
-/** What a webhook may be called. */
 export const webhookName = textLike(
   /^[A-Za-z0-9._-]{1,80}$/,
   'the name of a webhook: 1 to 80 letters, digits, dots, underscores or hyphens',
 );
 
-/** Whether this can be the name of a webhook. */
 export function isWebhookName(value: unknown): value is string {
   return v.is(webhookName, value);
 }
@@ -84,7 +79,6 @@ export type WebhookEvent =
 
 /** Input of the `webhook` workflow; only a task or a batch starts it. */
 export interface WebhookInput {
-  /** Which webhook of the worker's configuration. */
   readonly webhook: string;
   /** The header `webhook-id`: the same for every attempt, and for a delivery that is repeated. */
   readonly id: string;
@@ -105,15 +99,12 @@ export interface WebhookActivities {
   readonly sendWebhook: (input: WebhookInput) => Promise<WebhookDelivery>;
 }
 
-/** The workflow id of a delivery: below that of the workflow which ended, so that a list by prefix finds it. */
+/** Below the id of the workflow that ended, so that a list by prefix finds it. */
 export function webhookWorkflowId(endedWorkflowId: string, id: string): string {
   return `webhook:${endedWorkflowId}:${id}`;
 }
 
-/**
- * Why this is no input of a delivery. Any client of the namespace may start the workflow with anything; an event is signed
- * only for the workflow that ended, which Temporal names as the parent.
- */
+/** Any client may start it with anything; an event is signed only for the workflow that ended, its parent. */
 export function webhookInputProblems(input: unknown, parentWorkflowId: string | undefined): readonly string[] {
   const unusable = unusableInput(input, '{ webhook, id, event }');
   if (unusable !== undefined) return [unusable];

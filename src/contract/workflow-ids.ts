@@ -4,13 +4,11 @@ import { textLike } from './schema';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
 
-/** What to give instead of what can be no key. */
 export const taskKeyRemedy = '1 to 80 letters, digits, dots, underscores or hyphens';
 
 /** A key, an id of a batch or the name of an account. */
 export const taskKey = textLike(keyPattern, taskKeyRemedy);
 
-/** Whether a task key can stand in a workflow id. */
 export function isTaskKey(key: unknown): key is string {
   return typeof key === 'string' && keyPattern.test(key);
 }
@@ -23,14 +21,11 @@ export function taskWorkflowId(key: string): string {
   return `task:${key}`;
 }
 
-/**
- * The key under which a request id is adopted when none is given: the same request id has the same key, so that
- * it is not followed twice. A request id that cannot stand in a key becomes a slug and a hash.
- */
+/** The same for the same request id, so that it is not followed twice; where that fits in no key, with a hash. */
 export function adoptionKey(requestId: string): string {
   const plain = `adopt-${requestId}`;
   if (isTaskKey(plain)) return plain;
-  // With the prefix and the hash it makes a key.
+  // Fits into a key with the prefix and the hash.
   return `adopt-${requestId.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 50)}-${shortHash(requestId)}`;
 }
 
@@ -40,7 +35,6 @@ export function batchWorkflowId(id: string): string {
   return `batch:${id}`;
 }
 
-/** The batch's id in its workflow id; `undefined` for any other id. */
 export function batchIdOf(workflowId: string): string | undefined {
   const id = workflowId.startsWith('batch:') ? workflowId.slice('batch:'.length) : '';
   return isTaskKey(id) ? id : undefined;
@@ -51,7 +45,6 @@ export function rowWorkflowId(batchId: string, key: string): string {
   return `${batchWorkflowId(batchId)}:${key}`;
 }
 
-/** The id of the batch that has this row's task; `undefined` for any other id. */
 export function batchOfRow(workflowId: string): string | undefined {
   const [kind, batch, row, ...rest] = workflowId.split(':');
   return kind === 'batch' && isTaskKey(batch) && isTaskKey(row) && rest.length === 0 ? batch : undefined;
@@ -75,7 +68,7 @@ export function isLonghaulWorkflowId(id: string): boolean {
   return keys.length > 0 && keys.length <= maxKeys && keys.every(isTaskKey);
 }
 
-/** The archive's name of the record of the `number`th create that this workflow id was allowed; no two ids share one. */
+/** The archive's name of the record of the `number`th create of this workflow id; no two ids share one. */
 export function createRecordName(workflowId: string, number: number): string {
   return `.creates/${boundedPathPart(workflowId)}/${number}.json`;
 }
@@ -85,7 +78,6 @@ export function createName(workflowId: string, number: number): string {
   return `${workflowId}/${number}`;
 }
 
-/** The create that a {@link createName} names; `undefined` for any other text. */
 export function parseCreateName(
   name: string,
 ): { readonly workflowId: string; readonly createNumber: number } | undefined {
@@ -93,10 +85,7 @@ export function parseCreateName(
   return workflowId === '' ? undefined : { workflowId, createNumber: Number(number) };
 }
 
-/**
- * The header in which a create carries its {@link createName}: the service echoes it with every callback about the task
- * (specification, sections 4.1 and 6). `prefix` is that of the service's headers.
- */
+/** Carries a {@link createName}; callbacks about the task echo it (specification, sections 4.1 and 6). */
 export function correlationHeader(prefix = defaultHeaderPrefix): string {
   return `${prefix}Correlation`;
 }

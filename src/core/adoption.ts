@@ -1,4 +1,4 @@
-/** The service's clock and a worker's are two, and the service tells whole seconds: a difference up to this proves nothing. */
+/** The service's clock and a worker's differ, and the service tells whole seconds: this much proves nothing. */
 const clockToleranceMs = 5_000;
 
 /** A create whose outcome is not known; times in epoch milliseconds. */
@@ -12,10 +12,7 @@ export function isCreatedBefore(createdAtMs: number, sentAtMs: number): boolean 
   return createdAtMs < sentAtMs - clockToleranceMs;
 }
 
-/**
- * Of the other uncertain creates, the last one that may as well have made the task: sent before the service created it
- * (null: it does not say when), and no earlier than the create that was sent at `sentAtMs`. Pure.
- */
+/** The last other create, not before `sentAtMs`, that may have made the task; `createdAtMs` null: not known when. */
 export function findRival(
   createdAtMs: number | null,
   sentAtMs: number,

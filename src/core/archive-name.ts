@@ -18,10 +18,7 @@ export function boundedPathPart(text: string, maxBytes = maxPartBytes): string {
 /** What a shortened name keeps: manifests are known by it, and types of files. */
 const keptEnd = /(?:manifest\.json|\.[A-Za-z0-9]{1,10})$/;
 
-/**
- * The name itself, or a shorter one that stands for it alone: long parts are cut and get a hash; if the whole is still
- * longer than `maxBytes`, its folders become one. Files of one folder stay in one folder.
- */
+/** The name or a shorter one for it alone: long parts are cut and get a hash. Files of a folder stay together. */
 export function fittedName(name: string, maxBytes: number): string {
   const parts = name.split('/').map((part) => {
     if (utf8Bytes(part) <= maxPartBytes) return part;
@@ -46,7 +43,6 @@ export function outputName(requestId: string, index: number, ext: string): strin
   return `${boundedPathPart(requestId)}/${index}${safeExtension(ext)}`;
 }
 
-/** The archive's name of a task's manifest. */
 export function manifestName(requestId: string): string {
   return `${boundedPathPart(requestId)}/manifest.json`;
 }
@@ -85,7 +81,7 @@ function escaped(character: string): string {
 const offsetBasis = 0xcbf29ce484222325n;
 const prime = 0x100000001b3n;
 
-/** Sixteen hexadecimal digits that tell texts apart: FNV-1a over their UTF-16 units. For names only: collisions can be made. */
+/** 16 hex digits that tell texts apart: FNV-1a over UTF-16 units. For names only: collisions can be made. */
 export function shortHash(text: string): string {
   let hash = offsetBasis;
   for (let index = 0; index < text.length; index += 1) {

@@ -1,4 +1,3 @@
-/** A piece of a template: literal text, or the name that stands in braces. */
 export type TemplatePiece =
   /** `isStray`: a brace, or `{}`, that is neither a placeholder nor doubled. */
   { readonly text: string; readonly isStray: boolean } | { readonly placeholder: string };

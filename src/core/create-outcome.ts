@@ -45,7 +45,7 @@ export interface CreateUncertain {
   readonly reason: string;
   /** It asked for a callback, which may still bring the request id at the task's end. */
   readonly callbackAsked?: boolean;
-  /** When it was sent, or about to be, by its create record: the service may have created the task at any time since. */
+  /** By its create record, when it was sent or about to be: the service may have created the task since. */
   readonly sentAtMs?: number;
 }
 
@@ -88,13 +88,11 @@ interface Signs {
   readonly isIdOfTask: boolean;
   readonly code: number | undefined;
   readonly message: string | undefined;
-  /** `status` is true, or the code one of success. */
   readonly isAccepted: boolean;
-  /** `status` is false, or the code none of success. */
   readonly isRefused: boolean;
-  /** A code or status of another form, or a `success` that is not true: it may refuse in words that are not specified. */
+  /** A code or status of another form, or a `success` that is not true: it may refuse in words not specified. */
   readonly isDoubtful: boolean;
-  /** The whole envelope of section 2.1 refuses, by both of its signs: the service itself, not a proxy on the way, says no. */
+  /** The whole envelope of section 2.1 refuses, by both signs: the service says no, not a proxy on the way. */
   readonly isClearRefusal: boolean;
 }
 
@@ -131,7 +129,7 @@ function readSigns(body: unknown, { successCodes }: EnvelopeRules): Signs {
   };
 }
 
-/** The statuses by which a server refuses what it has not begun; any other below 500 may be made up by what is on the way. */
+/** Statuses that refuse what was not begun; any other below 500 may come from something on the way. */
 const refusingStatuses: readonly number[] = [
   ...[301, 302, 307, 308],
   ...[400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418],
@@ -149,7 +147,7 @@ function isRefusal({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { co
     if (isClearRefusal || requestId !== undefined) return isClearRefusal;
     return (isRefused && code === undefined && message !== undefined) || (!isSuccess && retryAfterMs !== undefined);
   }
-  // A service that fails half-way may well have made the task before it said no, unless it looked at nothing but the account.
+  // A service that fails half-way may have made the task first, unless it looked only at the app, account or key.
   const meaning = code === undefined ? undefined : codes[code];
   return isClearRefusal && meaning !== undefined && ['app', 'account', 'key'].includes(refusalScopes[meaning]);
 }
@@ -161,7 +159,7 @@ function toRejected({ httpStatus, retryAfterMs }: CreateReply, signs: Signs, { c
   const withoutMessage = isRedirect
     ? `the service answered with a redirect (HTTP ${httpStatus}), which a create never follows`
     : `the service answered HTTP ${httpStatus} without a message`;
-  // Without a code of the service it is the word of what stands where the service should be: no such address or proxy.
+  // Without a code, such a status comes from what stands in the service's place: a wrong address, or a proxy.
   const isOfWay = isRedirect || (code === undefined && [404, 405, 407, 421, 426].includes(httpStatus));
   return {
     outcome: 'rejected',
@@ -206,10 +204,7 @@ function numeric(value: unknown): number | undefined {
   return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
-/**
- * Whether this can be a request id: printable text without spaces (specification, section 2.2) that holds no secret,
- * for it is shown everywhere. The one rule for a create's reply, a callback and a person's `adopt`.
- */
+/** Printable, no spaces (specification, section 2.2) and no secret, as it is shown everywhere. The only rule for it. */
 export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value) && redact(value) === value;
 }

@@ -1,6 +1,4 @@
-/**
- * Splits an input key at its first `:` and last `.`, as in `27:LayerColor: Levels.channel`; undefined for any other.
- */
+/** Splits an input key at its first `:` and last `.`, as in `27:LayerColor: Levels.channel`. */
 export function parseInputKey(
   key: string,
 ): { readonly nodeId: string; readonly nodeClass: string; readonly parameter: string } | undefined {
@@ -25,7 +23,6 @@ export function readInputText(text: string): InputFromText {
   return exactNumber(text) ?? text;
 }
 
-/** The number that a text is, in JSON's notation; `undefined` when it is none, or none that a double holds exactly. */
 export function exactNumber(text: string): number | undefined {
   if (!numberPattern.test(text)) return undefined;
   const value = Number(text);

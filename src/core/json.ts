@@ -1,4 +1,4 @@
-/** What a JSON text says; `undefined` for a text that is not JSON. The parser's own error quotes the text: it stays here. */
+/** `undefined` for a text that is not JSON. The parser's own error quotes the text: it stays here. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -9,7 +9,7 @@ export function parseJson(text: string): unknown {
 
 const stringOrLongNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 
-/** The same, with whole numbers that a double would round, such as ids, as texts of their digits. */
+/** As {@link parseJson}, with whole numbers that a double would round, such as ids, as texts of their digits. */
 export function parseExactJson(text: string): unknown {
   if (!/\d{16}/.test(text)) return parseJson(text);
   const exact = text.replace(stringOrLongNumber, (part) =>
@@ -18,7 +18,6 @@ export function parseExactJson(text: string): unknown {
   return parseJson(exact);
 }
 
-/** Whether a value is an object with names, no list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -29,7 +28,6 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
   return Object.keys(value).length > 0 || Object.prototype.toString.call(value) === '[object Object]';
 }
 
-/** Whether a value is a whole number from 0, and exact. */
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -4,7 +4,7 @@ const defaultMaxDistance = 6;
 const maxDifferentPart = 0.6;
 /** A longer text is no name that somebody mistyped. */
 const maxNameLength = 80;
-/** More unknown names than this are rubbish; to look for what each of 30,000 meant would keep a workflow for half a second. */
+/** More are rubbish; to look for what each of 30,000 meant would keep a workflow for half a second. */
 const maxSuggestions = 40;
 
 /** The known name that is most like another one. All begin with `shared` letters; at most `maxDistance` may differ. */
@@ -24,10 +24,7 @@ export function nearestName(
   return best.distance <= letters * maxDifferentPart ? best.known : undefined;
 }
 
-/**
- * The problems of unknown fields or options, of the first with the name that was meant; `where` is such as
- * `deadlines.`.
- */
+/** `where` is such as `deadlines.`. */
 export function unknownNameProblems(
   kind: 'field' | 'option',
   names: readonly string[],

@@ -10,7 +10,6 @@ export interface OptionRule {
 /** A rule for every option of a type, and for no other. */
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule };
 
-/** Of an option that is checked elsewhere, with the value's own parser. */
 export const checkedElsewhere: OptionRule = { is: () => true, remedy: '' };
 export const flag: OptionRule = { is: (value) => typeof value === 'boolean', remedy: 'true or false' };
 /** Of a filter: `false` would be none, and not its opposite. */

@@ -2,15 +2,12 @@ import { boundedPathPart, columnPart, isLiteralSafe, partOf, safeExtension } fro
 import { parseTemplate, type TemplatePiece } from './column-template';
 import { utf8Bytes } from './text';
 
-/** A checked template for the names of archived files. */
 export interface OutputNameTemplate {
   readonly text: string;
-  /** The columns of the rows that it asks for. */
   readonly columns: readonly string[];
   readonly parts: readonly (readonly TemplatePiece[])[];
 }
 
-/** Either the template, or every reason why it would not keep names apart or safe. */
 export type ParsedOutputNameTemplate =
   | { readonly template: OutputNameTemplate; readonly problems?: never }
   | { readonly template?: never; readonly problems: readonly string[] };
@@ -37,11 +34,7 @@ const placeholderBytes: ReadonlyMap<string, number> = new Map([
   ['ext', 11],
 ]);
 
-/**
- * Reads a template such as `{batch}/{key}/{index}{ext}`; `{requestId}` and columns of the rows may stand in it, too. It
- * is taken only if no two outputs can get one name: it ends in `{index}`, and what tells tasks apart can be read off
- * the name.
- */
+/** Reads `{batch}/{key}/{index}{ext}` and the like; refused where two outputs could get one name, or an unsafe one. */
 export function parseOutputNameTemplate(text: string): ParsedOutputNameTemplate {
   const composed = (piece: TemplatePiece): TemplatePiece =>
     'text' in piece ? { ...piece, text: piece.text.normalize('NFC') } : piece;
@@ -52,10 +45,7 @@ export function parseOutputNameTemplate(text: string): ParsedOutputNameTemplate 
   return { template: { text, columns: [...names].filter((name) => !placeholderBytes.has(name)), parts } };
 }
 
-/**
- * The archive's name of one output, safe on every file system; two outputs of rows with different keys never share one,
- * not even where case makes no difference. Throws `RangeError` when a column is missing, or `index` is no count.
- */
+/** Rows with other keys never share one, whatever the case. Throws `RangeError`: no such column, or a bad `index`. */
 export function outputNameBy(
   template: OutputNameTemplate,
   values: OutputNameValues,
@@ -66,7 +56,6 @@ export function outputNameBy(
   return fill(template, values, String(index), safeExtension(ext));
 }
 
-/** The archive's name of a task's manifest, beside its outputs. */
 export function manifestNameBy(template: OutputNameTemplate, values: OutputNameValues): string {
   return fill(template, values, 'manifest.json', '');
 }
@@ -144,10 +133,7 @@ function endsInIndex(parts: readonly (readonly TemplatePiece[])[]): boolean {
   return isPlaceholder(tail.at(-1), 'index') && isOnlyThere;
 }
 
-/**
- * Whether a name tells what was filled in for this placeholder: it is alone with fixed text in its part, or before
- * `{index}` with something between them that is neither letter, digit nor dot, and so is part of no index or extension.
- */
+/** Alone with fixed text in its part, or before `{index}` with a character between that no index or extension has. */
 function canBeReadOff(part: readonly TemplatePiece[], name: string): boolean {
   const varying = placeholdersOf(part).filter((one) => one !== 'index' && one !== 'ext');
   if (varying.length !== 1 || varying[0] !== name) return false;

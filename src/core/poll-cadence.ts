@@ -1,6 +1,5 @@
 import { getServiceStatus, type ServiceStatus, type WatchedTask } from './task-state';
 
-/** What the next poll's delay depends on. */
 export interface PollSituation {
   readonly status: ServiceStatus | undefined;
   /** Tasks ahead in the service's queue, when it says so (specification, section 2.3, `queue_count`). */
@@ -12,7 +11,6 @@ export interface PollSituation {
   readonly random: number;
 }
 
-/** What the delay after the last poll of a watched task depends on. */
 export function toPollSituation(known: WatchedTask, nowMs: number, random: number): PollSituation {
   return {
     status: getServiceStatus(known),

@@ -25,7 +25,6 @@ export interface ArchiveFacts {
   readonly problems: readonly string[];
 }
 
-/** Everything known of one task that has a request id. */
 export interface TaskFacts {
   readonly requestId: string;
   readonly account: string | null;
@@ -40,7 +39,6 @@ export interface TaskFacts {
   readonly atService: ServiceFacts | null;
 }
 
-/** Everything known of a create whose request id is not known. */
 export interface UncertainFacts {
   readonly workflowId: string;
   readonly createNumber: number;
@@ -51,7 +49,6 @@ export interface UncertainFacts {
   readonly openStatus: string | null;
 }
 
-/** Why a task needs no action. */
 export type SafeReason =
   | 'followed'
   /** Its manifest is there, and every file that it names. */
@@ -61,7 +58,6 @@ export type SafeReason =
   /** A later create was allowed in its place, by a person or a policy. */
   | 'superseded';
 
-/** What can be done; the command line knows the words for it. */
 export type Remedy =
   | { readonly do: 'adopt'; readonly requestId: string; readonly account: string | null; readonly folder: string }
   | { readonly do: 'rearchive'; readonly workflowId: string }
@@ -86,15 +82,11 @@ export const findingKinds = [
   'notArchived',
   /** It was archived, and files of it are missing or not what they were. */
   'damaged',
-  /** Its workflow waits for a person to archive it again. */
   'archiveIncomplete',
-  /** The service did not say how it is. */
   'unanswered',
-  /** A create was sent, and it is not known whether it made a task. */
   'uncertain',
   /** A list names it, and the service does not know it. */
   'unknownId',
-  /** Its result cannot be had any more. */
   'lost',
 ] as const;
 
@@ -113,19 +105,17 @@ export interface Finding {
 
 export type Verdict = { readonly safe: SafeReason } | { readonly finding: Finding };
 
-/** Whether the verdict depends on what the service says, so that it has to be asked. */
 export function dependsOnService(facts: TaskFacts): boolean {
   const { follower, archived } = facts;
   if (follower !== null) return false;
   return archived === null ? !hasNothingToSave(facts) : archived.problems.length > 0;
 }
 
-/** Whether its workflows have found out that there is no result. One that was adopted has asked for the outputs once more. */
+/** Its workflows have found out that there is no result. An adopted one has asked for the outputs once more. */
 function hasNothingToSave({ lastStatus, endsWithoutOutputs }: TaskFacts): boolean {
   return lastStatus === 'Canceled' || endsWithoutOutputs > 1;
 }
 
-/** Judges a task that has a request id. Pure. */
 export function judgeTask(facts: TaskFacts, nowMs: number): Verdict {
   const { follower, archived } = facts;
   if (follower?.status === 'ArchiveIncomplete') {
@@ -181,7 +171,6 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
     : found('damaged', `The service still has it${until}.`, [adopt]);
 }
 
-/** A task of a list that is not known here, as a candidate for what an uncertain create made. */
 export interface Candidate {
   readonly requestId: string;
   readonly createdAtMs: number;
@@ -190,16 +179,14 @@ export interface Candidate {
 /** The service's clock may be behind ours, and it may take its time to create a task. */
 const earliestMs = -60_000;
 const latestMs = 15 * 60_000;
-/** One that was held up may create it when it recovers; such a task is only proposed to a person. */
+/** A service that was held up may create it when it recovers; such a task is only proposed to a person. */
 const latestOfCandidateMs = 24 * 60 * 60_000;
 const maxCandidates = 3;
 
-/** Whether a task that the service created at this moment can be what a create made that was sent at that one. */
 export function isCreatedAbout(createdAtMs: number, sentAtMs: number, withinMs = latestMs): boolean {
   return createdAtMs - sentAtMs >= earliestMs && createdAtMs - sentAtMs <= withinMs;
 }
 
-/** The candidates that were created when this create was sent or since, the nearest first. Pure. */
 function candidatesFor({ sentAtMs }: UncertainFacts, candidates: readonly Candidate[]): readonly Candidate[] {
   if (sentAtMs === null) return [];
   const distance = ({ createdAtMs }: Candidate): number => Math.abs(createdAtMs - sentAtMs);
@@ -209,7 +196,6 @@ function candidatesFor({ sentAtMs }: UncertainFacts, candidates: readonly Candid
     .slice(0, maxCandidates);
 }
 
-/** Judges a create without a request id. Pure. */
 export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candidate[]): Verdict {
   const { workflowId, createNumber, sentAtMs, isSuperseded, openStatus } = facts;
   if (openStatus !== null && openStatus !== 'CreateUncertain') return { safe: 'followed' };
@@ -234,7 +220,7 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
   return { finding: finding(about, 'uncertain', `${words} Its workflow waits for a person.`, remedies) };
 }
 
-/** Takes back remedies for tasks that an uncertain create may have made: adopted first, `recreate` would pay twice. Pure. */
+/** Takes back `adopt` for tasks that an uncertain create may have made: adopted first, `recreate` would pay twice. */
 export function afterDecisions(findings: readonly Finding[]): readonly Finding[] {
   const creates = new Map<string | null, string>();
   for (const remedy of findings.flatMap(({ remedies }) => remedies)) {
@@ -248,7 +234,6 @@ export function afterDecisions(findings: readonly Finding[]): readonly Finding[]
   });
 }
 
-/** The most pressing first; equal ones in a steady order. Pure. */
 export function inOrder(findings: readonly Finding[]): readonly Finding[] {
   const rank = ({ kind }: Finding): number => findingKinds.indexOf(kind);
   const name = ({ requestId, workflowId }: Finding): string => `${requestId ?? ''} ${workflowId ?? ''}`;
@@ -264,7 +249,7 @@ function finding(
   return { kind, requestId, workflowId, account, reason, remedies };
 }
 
-/** An expiry that has passed proves nothing: it, or this machine's clock, may be wrong, and the links may still work. */
+/** An expiry that has passed proves nothing: it, or this machine's clock, may be wrong; the links may still work. */
 function formatUntil(expiresAtMs: number | null, nowMs: number): string {
   if (expiresAtMs === null) return '';
   return expiresAtMs <= nowMs

@@ -1,6 +1,6 @@
 const redacted = '[redacted]';
 
-/** A shorter value is no secret worth the name, and would be found in ordinary words. */
+/** A shorter value would be found in ordinary words. */
 const minSecretLength = 4;
 /** Credentials of the last 64 upload tokens: more uploads do not run at the same time in one process. */
 const maxTemporary = 192;
@@ -58,7 +58,6 @@ class KnownSecrets {
     }
   }
 
-  /** Remembers short-lived credentials; the oldest make room. */
   addTemporary(...values: readonly string[]): void {
     for (const value of values) {
       this.#temporary.delete(value);
@@ -89,7 +88,7 @@ class KnownSecrets {
 
 const minEncodedLength = 8;
 
-/** What base64, or its form for URLs, has of a value that begins at any byte, without characters that hold bits of its neighbours. */
+/** Base64, also its form for URLs, of a value at any byte offset, without characters shared with its neighbours. */
 function inBase64(value: string): readonly string[] {
   if (value.length < minEncodedLength) return [];
   return [0, 1, 2].flatMap((bytesBefore) => {
@@ -108,7 +107,6 @@ const suspicious = /[=?%&\\"]|:\/\/|bearer\s/i;
 const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>\\]+/gi;
 const wordInText = /[^\s"'<>\\]+/g;
 const bearerInText = /\bbearer\s+[^\s"',;<>\\]+/gi;
-/** Names of fields that hold a secret whatever they are part of. */
 const credential =
   '(?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password';
 const secretName = new RegExp(`^(?:${credential})$`, 'i');
@@ -126,9 +124,8 @@ const escaped = /(?:%[0-9a-f]{2})+|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\[\\/"]|&(?:am
 const maxEscapeLevels = 4;
 
 /**
- * Text of another system without secrets: those that this process knows, `further` ones, bearer tokens, fields that are
- * named like a credential, and the query of every link. A text that hides one behind escapes comes back decoded. Of
- * other codings only the base64 of a lasting secret is found.
+ * Removes known secrets, `further` ones, bearer tokens, fields named like a credential and the queries of links, also
+ * behind escapes: such a text comes back decoded. Of other codings only the base64 of a lasting secret is found.
  */
 export function redact(text: string, further: readonly string[] = []): string {
   if (!suspicious.test(text)) return knownSecrets.removeFrom(text, further);
@@ -145,7 +142,7 @@ export function redact(text: string, further: readonly string[] = []): string {
 
 const maxDepth = 50;
 
-/** The same for every text of a JSON value, the names of fields included; a field named like a credential is left out. */
+/** The same for every text and field name of a JSON value; a field named like a credential is left out. */
 export function redactJson(value: unknown, redactText: (text: string) => string = redact, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -210,10 +207,10 @@ function character(digits: string, radix: 10 | 16): string {
 
 const signatureName =
   /(?:^|-)(?:signature|credential|security-token|sig|(?:oss|aws)accesskeyid|googleaccessid|(?:auth_|access_)?token|auth_key|(?:api|access)_?key)$/i;
-/** Names of what is long and random in links that open nothing, too: ids, versions, hashes and names of content, its processing. */
+/** Parameters that are long and random and open nothing: ids, versions, hashes, names and processing of content. */
 const contentName =
   /(?:id|^v|^ver|version|^rev|revision|^ref|etag|hash|md5|sha\d*|checksum|digest|commit|file|image|photo|picture|asset|process)$/i;
-/** A link or a path to a file in a value; what stands behind `?` and `#` of it is looked at, too, as a parameter of its own. */
+/** A link or a path to a file in a value; what follows its `?` and `#` is looked at as a parameter of its own, too. */
 const placeInValue = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/[^?#&;]*|[^?#&;]*\.[a-z0-9]{1,5}(?=[?#]))/i;
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 const fileName = /\.[a-z0-9]{1,5}$/i;
@@ -221,10 +218,10 @@ const hexOfHash = /(?:^|[^0-9a-z])(?=\d*[a-f])[0-9a-f]{32,}(?![0-9a-z])/i;
 const jwt = /eyJ[\w-]{8,}\.eyJ[\w-]+\./;
 /** From the length of an MD5 on, its padding left out. */
 const base64Run = /[0-9a-z+/_~-]{22,}/gi;
-/** Of its places, where a kind of character follows another as in no word: 0.42 in base64, less than 0.2 in names. */
+/** Share of places where the kind of character changes as in no word: 0.42 in base64, less than 0.2 in names. */
 const minChangesOfKind = 0.2;
 
-/** Whether a parameter is part of a signed link, by its name or by a value as random as a hash. Beside an expiry less is enough. */
+/** Whether a parameter signs a link: by its name, or a value as random as a hash. Beside an expiry less is enough. */
 export function isSignature(name: string, value: string, hasExpiry = false): boolean {
   if (signatureName.test(name)) return true;
   if (fileName.test(value) || (contentName.test(name) && !hasExpiry)) return false;
@@ -234,7 +231,6 @@ export function isSignature(name: string, value: string, hasExpiry = false): boo
   );
 }
 
-/** Whether a value is a moment, as the one beside a signature at which the link expires. */
 export function isMoment(value: string): boolean {
   return /^(?:[1-4]\d{9}(?:\d{3})?|\d{4}-?\d\d-?\d\dT\d\d:?\d\d.*)$/.test(value);
 }

@@ -41,10 +41,9 @@ export const refusalScopes: Readonly<Record<RefusalMeaning, RefusalScope>> = {
   SERVICE_UNAVAILABLE: 'way',
 };
 
-/** What envelope codes mean: code → meaning. */
 export type EnvelopeCodes = Readonly<Record<number, RefusalMeaning>>;
 
-/** Codes seen in clients of similar services: the specification shows none but 20000 (section 7). Options override each. */
+/** Seen in clients of similar services: the specification shows only 20000 (section 7). Options override each. */
 export const defaultEnvelopeCodes: EnvelopeCodes = {
   20015: 'INVALID_REQUEST',
   20049: 'INSUFFICIENT_BALANCE',
@@ -72,7 +71,6 @@ export interface EnvelopeRules {
   readonly codes: EnvelopeCodes;
 }
 
-/** Whether it means "not now": what is refused so may be sent again later. */
 export function isForNow(meaning: RefusalMeaning): boolean {
   return meaning === 'QUEUE_FULL' || meaning === 'RATE_LIMITED';
 }
@@ -126,7 +124,7 @@ export const specifiedDialect: ServiceDialect = {
 
 const headerPrefix = /^[A-Za-z][A-Za-z0-9-]{0,58}-$/;
 
-/** Reads `header=X-Acme-, 41007=QUEUE_FULL, 0=SUCCESS, finished=Success`; undefined for anything else, or a name twice. */
+/** Reads `header=X-Acme-, 41007=QUEUE_FULL, 0=SUCCESS, finished=Success`; undefined for all else, or twice one name. */
 export function parseServiceDialect(text: string): ServiceDialect | undefined {
   let prefix: string | undefined;
   const success: number[] = [];

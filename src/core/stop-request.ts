@@ -3,7 +3,6 @@ import { isTerminal, type ServiceStatus } from './task-state';
 /** The service's own verbs, and `stop`: end it, whichever of them applies. */
 export type StopVerb = 'cancel' | 'interrupt' | 'stop';
 
-/** What became of a request to end the task. */
 export type StopOutcome =
   /** Not sent yet: it waits for a state in which its verb applies. */
   | 'waiting'
@@ -75,7 +74,6 @@ function isOpen(request: StopRequest): boolean {
   return request.outcome === 'waiting' || request.outcome === 'sent';
 }
 
-/** The next verb to send, if any: read, act, read again. */
 export function nextVerb(
   requests: readonly StopRequest[],
   status: ServiceStatus | undefined,
@@ -91,10 +89,7 @@ export function nextVerb(
   return undefined;
 }
 
-/**
- * What the requests wait for: `clock`, when one is due or on its way, so that the task must be polled all the time;
- * `change`, when each is kept for another state; `nothing`, when none is open.
- */
+/** `clock`: one is due or under way: keep polling; `change`: each waits for another state; `nothing`: none is open. */
 export function getStopWait(
   requests: readonly StopRequest[],
   status: ServiceStatus | undefined,

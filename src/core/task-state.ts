@@ -3,7 +3,6 @@ export const serviceStatuses = ['Queuing', 'Preparing', 'Running', 'Success', 'F
 
 export type ServiceStatus = (typeof serviceStatuses)[number];
 
-/** A state that a task never leaves. */
 export type TerminalStatus = Extract<ServiceStatus, 'Success' | 'Failed' | 'Canceled'>;
 
 /** What `LonghaulStatus` shows: the service's states, and those around them. Operators filter by these words. */
@@ -63,12 +62,10 @@ export function parseServiceStatus(
   return configured?.get(key) ?? builtInWords.get(key);
 }
 
-/** Whether a task in this state is over; a word that the specification does not know is not terminal. */
 export function isTerminal(status: string | undefined): status is TerminalStatus {
   return status === 'Success' || status === 'Failed' || status === 'Canceled';
 }
 
-/** What one poll of a task brought: its state, "no such task", that it was deleted, or nothing at all. */
 export type Observation =
   | { readonly seen: 'task'; readonly status: string; readonly queuePosition?: number }
   | { readonly seen: 'notFound' }
@@ -111,7 +108,6 @@ export function unseenTask(nowMs: number): WatchedTask {
   };
 }
 
-/** What is known after another poll. Pure: the clock is the caller's. */
 export function afterPoll(known: WatchedTask, observation: Observation, nowMs: number): WatchedTask {
   const polls = known.polls + 1;
   if (observation.seen !== 'task') {
@@ -154,12 +150,11 @@ export function asksOutputs({ unknownInARow }: WatchedTask): boolean {
   return unknownInARow > 0 && unknownInARow % unknownPolls === 0;
 }
 
-/** The service's word as a state that Longhaul knows; `undefined` for another word and before the first answer. */
 export function getServiceStatus({ serviceStatus }: Pick<WatchedTask, 'serviceStatus'>): ServiceStatus | undefined {
   return serviceStatus === null ? undefined : parseServiceStatus(serviceStatus);
 }
 
-/** Whether it was deleted, or "no such task", which is "not visible yet" for a while, has lasted too long to mean that. */
+/** Deleted, or "no such task" for longer than `graceMs`; until then that means "not visible yet". */
 export function isLost(
   { notFoundSinceMs }: WatchedTask,
   observation: Observation,
@@ -182,7 +177,7 @@ export interface FailingQueries {
 const longMs = 180_000;
 const manyQueries = 3;
 
-/** What is known after another query; undefined once one was answered. One that waits for its turn tells nothing. */
+/** Undefined once a query was answered. One that waits for its turn tells nothing. */
 export function afterQuery(
   failing: FailingQueries | undefined,
   query: { readonly observation: Observation; readonly waitsForTurn: boolean },
@@ -211,7 +206,6 @@ export interface DeadlineStarts {
   readonly runningSinceMs: number | null;
 }
 
-/** The first deadline that has passed; `undefined` while all of them hold. */
 export function passedDeadline(starts: DeadlineStarts, limits: DeadlinesMs, nowMs: number): DeadlineName | undefined {
   const { startedAtMs, acceptedAtMs, runningSinceMs } = starts;
   if (nowMs - startedAtMs > limits.total) return 'total';

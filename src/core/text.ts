@@ -31,17 +31,14 @@ function octalBytes(character: string): string {
 const plainWords =
   /^(?!.*(?:\bwww\.|:\S|--|\.\.))(?:[\p{L}\p{M}\p{N} ,.;:’…%+=?!-]|(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}]))*$/iu;
 
-/**
- * Text from outside as Markdown may show it, on one line: plain words as they are, all else as a code span. Backslashes
- * would not do: GitHub's flavour finds its links after it has removed them.
- */
+/** Plain words, or a code span: backslashes do not help, as GitHub's flavour finds links after it has removed them. */
 export function markdownText(text: string, maxLength = Infinity): string {
   const whole = printableLine(text);
   const line = whole.length > maxLength ? `${cutText(whole, maxLength - 1)}…` : whole;
   return plainWords.test(line) ? line : markdownCode(line);
 }
 
-/** A line as a code span: closed by more backticks than it has in a row; backticks at its ends need a space before them. */
+/** A code span: closed by more backticks than the line has in a row; backticks at its ends need a space before them. */
 export function markdownCode(line: string): string {
   const longestRun = Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longestRun + 1);
@@ -58,7 +55,7 @@ function jsonEscape(character: string): string {
 const maxLineLength = 500;
 /** Beyond what is shown, this much is read, so that a secret at the cut is found whole. */
 const marginLength = 8_192;
-/** What most texts are; to find out costs less than to look for what is not. */
+/** True of most texts, and cheaper than the replacement. */
 const plainAscii = /^[\x20-\x7e]*$/;
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 const unprintableInLines = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/gu;
@@ -136,9 +133,7 @@ function jsonOrNothing(value: unknown): string | undefined {
   return JSON.stringify(value);
 }
 
-/**
- * What to give in place of an object that stands for a text: a URL or a Date; `otherwise` in place of any other value.
- */
+/** What to give in place of an object that stands for a text, a URL or a Date; else `otherwise`. */
 export function textRemedy(value: unknown, otherwise: string): string {
   if (value instanceof Date) return 'a text, such as its toISOString()';
   if (typeof value !== 'object' || value === null || className(value) !== 'URL') return otherwise;
@@ -146,7 +141,6 @@ export function textRemedy(value: unknown, otherwise: string): string {
   return isLocal ? 'its path, which fileURLToPath of node:url makes' : 'its href';
 }
 
-/** The text of whatever was thrown: an error's message, or the value itself as text. */
 export function errorMessage(error: unknown): string {
   if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string') {
     return error.message;

@@ -61,13 +61,12 @@ export function parseServiceTimestamp(raw: string): string | undefined {
   return !isLocal || formatServiceTimestamp(instant) === local ? instant.toISOString() : undefined;
 }
 
-/** A timestamp of the service: ISO-8601 in UTC beside the service's own text; `iso` is null where that is no timestamp. */
+/** A timestamp of the service: ISO-8601 in UTC beside the service's text; `iso` is null where that is none. */
 export interface ServiceTimestamp {
   readonly iso: string | null;
   readonly raw: string;
 }
 
-/** A timestamp with its text, see {@link parseServiceTimestamp}. */
 export function toServiceTimestamp(raw: string): ServiceTimestamp {
   return { iso: parseServiceTimestamp(raw) ?? null, raw };
 }
@@ -99,7 +98,7 @@ function formatServiceTimestamp(instant: Date): string {
   return wallClock(instant.getTime() + serviceOffsetMs);
 }
 
-/** Milliseconds since 1970 of an ISO date or date with time; undefined for a day that there is none of, which `Date` moves on. */
+/** Milliseconds since 1970 of an ISO date or moment; undefined for a day that does not exist, which `Date` moves on. */
 export function parseDate(text: string): number | undefined {
   const [day] = /^\d{4}-\d{2}-\d{2}(?![^T ])/.exec(text) ?? [];
   const startMs = Date.parse(day ?? '');

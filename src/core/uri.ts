@@ -14,7 +14,6 @@ export function uriKind(text: string): UriKind | undefined {
   return /^s3:/i.test(text) ? 's3' : 'foreign';
 }
 
-/** Whether a file, an archive or a folder is named by a URI and not by a path; see {@link uriKind}. */
 export function isUri(text: string): boolean {
   return uriKind(text) !== undefined;
 }
@@ -43,7 +42,7 @@ export function withoutUrls(text: string): string {
 /** With backslashes, unlike elsewhere: more of a text is searched here, and none of it is taken out. */
 const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>]+/gi;
 
-/** The first parameter that looks like a signature, in any URL of the text: such a URL must not enter a workflow history. */
+/** The first parameter that looks like a signature, in any URL of the text: such a URL must not enter a history. */
 export function signatureParameterOf(text: string): string | undefined {
   for (const url of text.match(urlInText) ?? []) {
     const parameters = parametersOf(url);
@@ -54,7 +53,7 @@ export function signatureParameterOf(text: string): string | undefined {
   return undefined;
 }
 
-/** Whether a URL of the text carries a password (`https://name:password@host`): it must stay outside of histories, too. */
+/** A URL of the text carries a password (`https://name:password@host`): it must stay out of histories, too. */
 export function hasPassword(text: string): boolean {
   return /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#"'<>@:]*:[^\s/?#"'<>]*@/i.test(text);
 }

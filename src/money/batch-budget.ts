@@ -2,20 +2,18 @@ import { formatMoney, type Money, type Price, type Prices } from './money';
 import { formatRowPlace, pickPlace, type RowPlace, shownKey } from '../core/batch/row-place';
 import { formatCountOf, showValue } from '../core/text';
 
-/** What the rows of a batch cost so far; plain JSON, a part of the batch's state. Every attempt of a row counts. */
+/** What the rows of a batch cost so far, all attempts included. Plain JSON, a part of the batch's state. */
 export interface BatchSpending {
   readonly currencies: Readonly<Record<string, { readonly micros: number; readonly largestMicros: number }>>;
-  /** Tasks that are over, were or may have been created, and whose cost is not known. */
+  /** Tasks that ended, or may have been created, whose cost is not known. */
   readonly unknown: number;
 }
 
 export const noSpending: BatchSpending = { currencies: {}, unknown: 0 };
 
-/** What is known of the prices of a batch's rows. */
 export interface BatchPrices {
-  /** Rows of apps whose price is not known. */
   readonly unpriced: number;
-  /** The first of them; null when there is none. */
+  /** The first such row; null when there is none. */
   readonly firstUnpriced: (RowPlace & { readonly key: string; readonly webAppId: number }) | null;
   readonly currencies: Readonly<Record<string, CurrencyPrices>>;
 }
@@ -28,33 +26,26 @@ interface CurrencyPrices {
   readonly isFixed: boolean;
 }
 
-/** What a budget comes to while a batch runs. */
 export interface BudgetView {
   readonly budget: Money;
-  /** What ended rows cost; where that is not known, as much as the most expensive of them. */
+  /** What ended rows cost; an unknown cost counts as the highest known one. */
   readonly settled: Money;
-  /** What the rows that run are expected to cost. */
   readonly expected: Money;
-  /** What one row is expected to cost: as much as the most expensive one so far, and no less than its price says. */
+  /** What one row is expected to cost: the highest cost so far, at least its price. */
   readonly perRow: Money;
-  /** Tasks whose cost is not known although they are over. */
   readonly unknown: number;
-  /** How many more rows may start now. */
   readonly places: number;
 }
 
-/** While no cost is known and prices depend on time, so many tasks run at most. */
+/** How many tasks may run while prices depend on time and no cost is known. */
 export const tasksBeforeFirstCost = 5;
 
-/** What one more task is expected to cost: as much as the most expensive one so far, and no less than its price says. */
 export function expectedMicros(known: { readonly taskMicros: number; readonly largestMicros: number }): number {
   return Math.max(known.taskMicros, known.largestMicros);
 }
 
-/** Stands for "no limit" where JSON has to hold it. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
-/** Adds what a task cost that is over; undefined for one whose cost is not known. */
 export function addCost({ currencies, unknown }: BatchSpending, cost: Money | undefined): BatchSpending {
   if (cost === undefined) return { currencies, unknown: unknown + 1 };
   const { micros, largestMicros } = currencies[cost.currency] ?? { micros: 0, largestMicros: 0 };
@@ -65,27 +56,22 @@ export function addCost({ currencies, unknown }: BatchSpending, cost: Money | un
   return { currencies: { ...currencies, [cost.currency]: sum }, unknown };
 }
 
-/** The known sums, in the order of the currencies' names. */
 export function spentSums({ currencies }: BatchSpending): readonly Money[] {
   const sums = Object.entries(currencies).sort(([one], [other]) => (one < other ? -1 : 1));
   return sums.map(([currency, { micros }]) => ({ currency, micros }));
 }
 
-/** The account of rows that name none. */
 export const defaultAccount = 'default';
 
-/** A row whose price is to be found. */
 export interface PricedRow extends RowPlace {
   readonly key: string;
   readonly originalKey?: string | null;
   readonly input: { readonly webAppId: number; readonly account?: string };
 }
 
-/** Collects the prices that rows have at one moment. */
 export class PriceCheck {
   readonly #known: Prices | undefined;
   readonly #atMs: number;
-  /** Each app's price is found once. */
   readonly #found = new Map<string, Price | null>();
   #unpriced = 0;
   #firstUnpriced: BatchPrices['firstUnpriced'] = null;
@@ -115,7 +101,7 @@ export class PriceCheck {
     this.#sums.set(price.currency, Math.min(sum, Number.MAX_SAFE_INTEGER));
   }
 
-  /** What all rows cost together; null where the price of one is not known, or depends on a time. */
+  /** Null where a price is not known, or depends on a time. */
   get fixedCosts(): readonly Money[] | null {
     const isFixed = this.#unpriced === 0 && [...this.#currencies.values()].every((prices) => prices.isFixed);
     if (!isFixed || this.#sums.size === 0) return null;
@@ -170,12 +156,11 @@ export function budgetProblem(
   return `${words}, and rows of this batch cost ${other}: give the budget in ${other}, or one currency a batch of its own.`;
 }
 
-/** How far a budget reaches. Pure. */
 export function viewBudget(budget: Money, prices: BatchPrices, spending: BatchSpending, running: number): BudgetView {
   const { currency } = budget;
   const { micros, largestMicros } = spending.currencies[currency] ?? { micros: 0, largestMicros: 0 };
   const { taskMicros, isFixed } = prices.currencies[currency] ?? { taskMicros: 0, isFixed: true };
-  // A cost in another currency has come after the check of the prices: it is not known in this one.
+  // A cost in another currency, known only after the check of the prices, counts as unknown.
   const others = Object.keys(spending.currencies).filter((one) => one !== currency).length;
   const unknown = spending.unknown + others;
   const each = expectedMicros({ taskMicros, largestMicros });
@@ -195,7 +180,7 @@ export function viewBudget(budget: Money, prices: BatchPrices, spending: BatchSp
   };
 }
 
-/** What a budget comes to, for people: `19.20 of 20.00 EUR spent, 0.40 EUR expected for rows that run`. */
+/** For people: `19.20 of 20.00 EUR spent, 0.40 EUR expected for rows that run`. */
 export function formatBudget(view: BudgetView, running: number): string {
   const { budget, settled, expected, perRow, unknown, places } = view;
   const unknownCosts =

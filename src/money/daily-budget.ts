@@ -10,13 +10,13 @@ import {
 } from './day-operations';
 import type { Money } from './money';
 
-/** What one run of the day's workflow hands to the next; plain JSON. */
+/** The state that a run of the day's workflow hands to the next. Plain JSON. */
 export interface DayState {
   readonly limit?: Money;
   readonly settledMicros: number;
   readonly settled: number;
   readonly apps: Readonly<Record<string, AppState>>;
-  /** Of each create that runs, by task and number: its app, and the attempt that reserved it last. */
+  /** App and last reserving attempt of each running create, by task and number. */
   readonly running: Readonly<Record<string, string>>;
   readonly held: Readonly<Record<string, Hold>>;
   readonly refusedSinceMs?: number;
@@ -31,26 +31,23 @@ interface AppState {
   readonly taskMicros: number;
   readonly isFixed: boolean;
   readonly largestMicros: number;
-  /** When one of its creates was granted last. */
   readonly grantedMs?: number;
-  /** Tasks that are over, by whether their cost is known. */
   readonly settled: number;
   readonly unknown: number;
 }
 
-/** Those may never tell a cost (uncertain, lost, terminated): after so long without any, one more may run. */
+/** After this time without a known cost one more task may run: those that run may never tell one. */
 const oneMoreAfterMs = 15 * 60_000;
-/** Clocks of Temporal's own machines may differ. */
 const earlyMs = 60_000;
-/** A row that has not come to its create by then asks again. */
+/** How long a row's hold counts; its create reserves anew after that. */
 const holdMs = 15 * 60_000;
-/** What a state of continue-as-new can hold: some 30 bytes each. */
+/** Bounds of the state that continue-as-new carries; about 30 bytes a task. */
 const maxTasks = 20_000;
 const maxApps = 500;
 
 const noApp: AppState = { taskMicros: 0, isFixed: true, largestMicros: 0, settled: 0, unknown: 0 };
 
-/** What an account may spend in a day (UTC), and has spent. Pure: the day's workflow keeps it, and workers ask it. */
+/** What an account may spend in a day (UTC), and has spent. Pure. */
 export class DailyBudget {
   #limit: Money | undefined;
   #settledMicros: number;
@@ -59,7 +56,6 @@ export class DailyBudget {
   readonly #apps: Map<string, AppState>;
   readonly #running: Map<string, string>;
   readonly #held: Map<string, Hold>;
-  /** How many tasks of each app run, or are held. */
   readonly #open = new Map<string, number>();
 
   constructor(state?: DayState) {
@@ -86,10 +82,7 @@ export class DailyBudget {
     };
   }
 
-  /**
-   * Takes in what a worker asks and tells, in this order. What is granted is expected to fit, with all that is settled,
-   * reserved and held, into the limit that this very worker has.
-   */
+  /** Applies operations in order. Expected, reserved and settled costs must fit into the limit of this very worker. */
   apply(
     { limit, operations }: { readonly limit: Money; readonly operations: readonly DayOperation[] },
     nowMs: number,
@@ -134,7 +127,6 @@ export class DailyBudget {
       return 'known';
     }
     if (kind === 'hold' && this.#held.has(task)) return 'known';
-    // The create takes its place, or frees it.
     this.#unhold(task);
     if (nowMs >= endsAtMs) return 'over';
     if (nowMs < endsAtMs - dayMs - earlyMs) return 'notYet';
@@ -143,7 +135,7 @@ export class DailyBudget {
     if (!this.#apps.has(name) && this.#apps.size >= maxApps) return 'full';
     const before = this.#apps.get(name);
     const { taskMicros, isFixed, ...known } = before ?? noApp;
-    // Workers may have different prices: the higher one counts, once a task was granted at it.
+    // Prices of workers may differ: the higher one counts once a task was granted at it.
     const price = { taskMicros: Math.max(taskMicros, operation.taskMicros), isFixed: isFixed && operation.isFixed };
     const expected = { ...known, ...price };
     this.#apps.set(name, expected);
@@ -160,7 +152,6 @@ export class DailyBudget {
     return 'granted';
   }
 
-  /** Why one more of this app may not run, whose price is in the sums already. */
   #refusal(
     { task, app, create }: CreateId & ExpectedCost,
     expected: AppState,
@@ -169,7 +160,7 @@ export class DailyBudget {
   ): 'noRoom' | 'noCost' | undefined {
     if (this.#settledSum() + this.#reservedSum() + expectedMicros(expected) > limit.micros) return 'noRoom';
     if (expected.isFixed || expected.settled > expected.unknown) return undefined;
-    // Created once more, a task has the place of its earlier create.
+    // A task that is created again takes the place of its earlier create.
     const isAgain = this.#running.has(createKey({ task, create: create - 1 }));
     const open = (this.#open.get(String(app)) ?? 0) + expected.unknown - (isAgain ? 1 : 0);
     const isLongAgo = nowMs - (expected.grantedMs ?? nowMs) >= oneMoreAfterMs;
@@ -185,7 +176,7 @@ export class DailyBudget {
     return 'done';
   }
 
-  /** A create that is not reserved was settled before, or is of another day. */
+  /** Ignores a create that is not reserved: it was settled before, or is of another day. */
   #settle(key: string, cost: Money | null): void {
     const name = this.#end(key);
     if (name === undefined) return;
@@ -201,7 +192,6 @@ export class DailyBudget {
     });
   }
 
-  /** The app of a create that runs no more; undefined when it did not. */
   #end(key: string): number | undefined {
     const running = this.#running.get(key);
     if (running === undefined) return undefined;

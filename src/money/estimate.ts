@@ -1,23 +1,20 @@
 import type { Money } from './money';
 
-/** What one row took and cost; null where it is not known, or tells nothing of the next row. */
+/** What one row took and cost; null where unknown, or of no use for an estimate. */
 export interface RowSample {
   readonly ms: number | null;
   readonly cost: Money | null;
 }
 
-/** Rows of one app in one batch: a bounded sample of them. */
 export interface AppSamples {
   readonly webAppId: number;
-  /** Of which something is known. */
   readonly rows: number;
   readonly samples: readonly RowSample[];
 }
 
-/** What rows of an app took and cost: the median and the 90th percentile. */
 export interface AppFigures {
   readonly webAppId: number;
-  /** On so many rows they rest. */
+  /** The number of rows behind the figures. */
   readonly rows: number;
   readonly ms: Spread | null;
   readonly cost: (Spread & { readonly currency: string }) | null;
@@ -28,26 +25,20 @@ interface Spread {
   readonly p90: number;
 }
 
-/** What rows that are still to run will cost, and how long they take. */
 export interface Estimate {
   readonly rows: number;
-  /** On so many earlier rows it rests. */
   readonly restsOn: number;
-  /** Apps of which nothing is known; their rows are not in the figures. */
+  /** Apps without figures; their rows are not included. */
   readonly unknownApps: readonly number[];
-  /** In each currency; empty when no cost is known. */
   readonly costs: readonly { readonly currency: string; readonly median: number; readonly p90: number }[];
-  /** How long it takes, in milliseconds, with this many rows at a time; null when that is not known. */
+  /** Milliseconds, with `concurrency` rows at a time; null when not known. */
   readonly ms: Spread | null;
   readonly concurrency: number;
 }
 
-/** So many rows of an app are kept as samples. */
 const maxSamples = 200;
-/** Of so many apps. */
 const maxApps = 20;
 
-/** Keeps an even sample of rows, however many there are. */
 export class AppSampler {
   readonly #apps = new Map<number, { rows: number; every: number; samples: RowSample[] }>();
 
@@ -71,7 +62,6 @@ export class AppSampler {
   }
 }
 
-/** The figures of an app's rows in several batches, the latest batch first. */
 export function toFigures(webAppId: number, batches: readonly Omit<AppSamples, 'webAppId'>[]): AppFigures {
   const samples = batches.flatMap((batch) => batch.samples);
   const costs = samples.flatMap(({ cost }) => cost ?? []);
@@ -91,7 +81,6 @@ function spread(values: readonly number[]): Spread | null {
   return sorted.length === 0 ? null : { median: rank(0.5), p90: rank(0.9) };
 }
 
-/** Estimates rows by app from what earlier rows took and cost. Pure. */
 export function estimateRows(
   rowsByApp: ReadonlyMap<number, number>,
   known: readonly AppFigures[],
@@ -118,7 +107,7 @@ export function estimateRows(
       ms.p90 += count * app.ms.p90;
     }
   }
-  // However many run at a time, one row takes its time.
+  // The time of a single row is a lower bound.
   const places = Math.max(1, Math.min(concurrency, rows));
   return {
     rows,

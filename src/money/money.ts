@@ -1,12 +1,11 @@
-/** An amount of one currency, exact: no floating-point number ever holds a part of a unit. */
+/** An exact amount in one currency, in whole millionths: never a floating-point number. */
 export interface Money {
-  /** Three capital letters, as ISO 4217 has it. */
+  /** ISO 4217: three capital letters. */
   readonly currency: string;
   /** Whole millionths of a unit; a safe integer, not negative. */
   readonly micros: number;
 }
 
-/** Whether a value has the form of {@link Money}. */
 export function isMoney(value: unknown): value is Money {
   if (typeof value !== 'object' || value === null) return false;
   const { currency, micros } = value as { readonly currency?: unknown; readonly micros?: unknown };
@@ -15,16 +14,15 @@ export function isMoney(value: unknown): value is Money {
   );
 }
 
-/** What a task of one app costs: an amount for each task, and one for each millisecond of one of its cost times. */
+/** The price of a task of one app: an amount per task, and one per millisecond of one of its cost times. */
 export interface Price {
   readonly currency: string;
-  /** Whole millionths of a unit for each task. */
   readonly taskMicros: number;
-  /** What each millisecond costs; null when only tasks are counted. */
+  /** Null when only tasks are charged. */
   readonly time: {
-    /** Its name among the service's cost times (specification, section 2.5), such as `total_cost_time`. */
+    /** The name of a cost time of the service (specification, section 2.5), such as `total_cost_time`. */
     readonly costTime: string;
-    /** Whole billionths of a millionth of a unit, so that a price of fractions of a millionth is exact. */
+    /** Whole billionths of a millionth of a unit. */
     readonly msFemtos: number;
   } | null;
 }
@@ -32,21 +30,15 @@ export interface Price {
 const microsInUnit = 1_000_000n;
 const femtosInMicro = 1_000_000_000n;
 
-/** What tasks cost. */
 export interface Prices {
-  /** The price of a task that is created at this time; null when none is known, which is not the same as free. */
+  /** The price of a task created at this time; null when not known, which does not mean free. */
   find(account: string, webAppId: number, atMs: number): Price | null;
 }
 
-/** The decimal digits of a unit that a price for a millisecond may have. */
 export const maxTimeDecimals = 15;
-/** The decimal digits of a unit that an amount may have. */
 export const maxAmountDecimals = 6;
 
-/**
- * Reads a decimal number such as `0.02` as whole parts of a unit, of which a unit has `10 ** decimals`. `undefined` for
- * anything else, for more digits than `decimals`, and for what is too large to be exact.
- */
+/** Reads a decimal as whole parts, `10 ** decimals` a unit. `undefined` for other text, more digits, or too large. */
 export function parseDecimal(text: string, decimals: number): number | undefined {
   const found = /^(\d{1,12})(?:\.(\d+))?$/.exec(text);
   if (found === null) return undefined;
@@ -65,10 +57,7 @@ export function parseMoney(text: string): Money | undefined {
   return micros === undefined ? undefined : { currency, micros };
 }
 
-/**
- * What a task cost, to the nearest millionth of a unit, halves upwards. `undefined` when the service has not given the cost
- * time that its price is for.
- */
+/** A task's cost to the nearest millionth, halves up. `undefined` without the cost time that its price is for. */
 export function taskCost(price: Price, costTimes: Readonly<Record<string, number>>): Money | undefined {
   const { currency, taskMicros, time } = price;
   if (time === null) return { currency, micros: taskMicros };
@@ -79,12 +68,11 @@ export function taskCost(price: Price, costTimes: Readonly<Record<string, number
   return micros > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : { currency, micros: Number(micros) };
 }
 
-/** Such as `295.878734 EUR`. */
 export function formatMoney(money: Money): string {
   return `${formatAmount(money)} ${money.currency}`;
 }
 
-/** The amount alone: at least two decimal digits, and no more than it has. */
+/** The amount alone, with at least two decimal digits. */
 export function formatAmount({ micros }: Pick<Money, 'micros'>): string {
   const whole = BigInt(micros) / microsInUnit;
   const digits = String(BigInt(micros) % microsInUnit).padStart(6, '0');
@@ -93,7 +81,6 @@ export function formatAmount({ micros }: Pick<Money, 'micros'>): string {
   return `${whole}.${digits.slice(0, end)}`;
 }
 
-/** Sums of several currencies, in the order of their names. */
 export class MoneySums {
   readonly #sums = new Map<string, number>();
 

@@ -13,10 +13,8 @@ import {
 import { PollHeldBackError } from '../service/account-gate';
 import type { KnownTasks } from './known-tasks';
 
-/** Concurrent queries: far fewer than a worker sends. */
 const questionsAtOnce = 4;
 
-/** Sends a query of an account when its turn comes. */
 export type InTurn = <T>(account: string, query: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 interface Asking {
@@ -26,7 +24,7 @@ interface Asking {
   readonly signal?: AbortSignal;
 }
 
-/** Queries the service for every task whose safety depends on the answer; returns how many. Queries cost nothing. */
+/** Asks about every task whose safety depends on the answer; returns how many. Queries cost nothing. */
 export async function askService(
   asking: Asking,
   known: KnownTasks,
@@ -47,7 +45,7 @@ export async function askService(
   return asked;
 }
 
-/** Asks the account, or one after the other until one knows the task; an account that gave no answer may own it. */
+/** Asks one account, or each until one knows the task; an account that gave no answer may own it. */
 export async function askAccounts(
   asking: Asking,
   requestId: string,
@@ -73,7 +71,7 @@ async function askOne({ services, inTurn, signal }: Asking, account: string, req
   } catch (error) {
     if (error instanceof OutputGoneError) return { says: 'gone' };
     if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { says: 'unknown' };
-    // One account that rests or does not answer must not end the comparison of all others.
+    // One account that does not answer must not end the comparison of all others.
     if (!(error instanceof ServiceError || error instanceof PollHeldBackError)) throw error;
     const isRefused = error instanceof UnauthorizedError || error instanceof ApiKeyUnavailableError;
     return { says: 'nothing', words: withoutUrls(error.message), refusedKeyOf: isRefused ? account : undefined };

@@ -2,15 +2,13 @@ import { type Finding, type FindingKind, findingKinds, type Remedy } from '../co
 import { shellWord, printableLine, printableText } from '../core/text';
 import type { Reconciliation } from './reconcile';
 
-/** A command that makes something safe, ready for a shell. */
 export interface RemedyCommand {
-  /** In which case it is the right one; null where there is no choice. */
+  /** When to use it; null where there is no choice. */
   readonly when: string | null;
   /** Words in capitals are for the person to fill in. */
   readonly command: string;
 }
 
-/** A finding with its commands, as `--json` prints it. */
 export interface FindingView extends Omit<Finding, 'remedies'> {
   readonly commands: readonly RemedyCommand[];
 }
@@ -28,7 +26,7 @@ const titles: Record<FindingKind, string> = {
 
 const placeholder = 'REQUEST_ID';
 
-/** A finding with its commands. `taskQueue` is that of the workers, when it is not the usual one. */
+/** `taskQueue` is null when it is the usual one. */
 export function findingView({ remedies, ...finding }: Finding, taskQueue: string | null): FindingView {
   return { ...finding, commands: remedies.map((remedy) => remedyCommand(remedy, taskQueue)) };
 }
@@ -41,7 +39,7 @@ export function countKinds(findings: readonly Pick<Finding, 'kind'>[]): FindingC
   return counts;
 }
 
-/** The whole comparison for a person. `counts` are of all findings, when only the first of them are given. */
+/** `counts` are of all findings, when only the first of them are given. */
 export function reconciliationText(
   { safe }: Pick<Reconciliation, 'safe'>,
   findings: readonly FindingView[],
@@ -63,7 +61,7 @@ export function reconciliationText(
   return [...blocks, `${verdict}. Safe: ${total} (${parts.join(', ')}).`, ''].join('\n');
 }
 
-/** The same of at most `maxLength` characters: the first findings, and how many more there are `where`. */
+/** At most `maxLength` characters: the first findings, and how many more there are `where`. */
 export function boundedReconciliationText(
   safe: Pick<Reconciliation, 'safe'>,
   findings: readonly FindingView[],

@@ -4,11 +4,10 @@ import { createName } from '../contract/workflow-ids';
 import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../core/reconcile';
 import type { RecordedCreate } from '../archive/archive-reader';
 
-/** A manifest, and how the files that it names are. */
 export interface ReadManifest extends ArchiveFacts {
   readonly requestId: string;
   readonly account: string | null;
-  /** The name of the create that the task was; null where that is not known, as of one that was adopted. */
+  /** The task's create; null where not known, as for an adopted task. */
   readonly createdBy: string | null;
   readonly archivedAtMs: number | null;
 }
@@ -21,29 +20,25 @@ export interface KnownTasksScope {
 type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
   /** Whether anything but a workflow of another queue names it. */
   isInScope: boolean;
-  /** Whether anything but a workflow names it: a create record, a manifest, a list. */
   isRecorded: boolean;
-  /** The creates whose records name it, each with its workflow: more than one where the service gave an id again. */
+  /** Workflow by create of the records that name it; several where the service reused an id. */
   readonly creators: Map<string, string>;
-  /** What its manifests say, by the create that each is of. */
   readonly archives: Map<string | null, ArchiveFacts>;
   /** Whether its latest workflow ended because the service did not know it. */
   hasEndedUnknown: boolean;
 };
 
 /**
- * What is known of every task, merged from all sources. Temporal's list is taken in first and newest first, the archive
- * second: a workflow that the list shows as over has written its manifest by then.
+ * What all sources know of each task. Temporal's list comes first, newest first, then the archive: a workflow that the
+ * list shows as over has written its manifest by then.
  */
 export class KnownTasks {
   readonly #tasks = new Map<string, Gathered[]>();
   readonly #runs = new Map<string, Pick<ListedTask, 'isOver' | 'status' | 'requestId'>>();
   readonly #uncertain: RecordedCreate[] = [];
-  /** Those that have a create record. */
   readonly #recordedWorkflows = new Set<string>();
-  /** Archived before what is compared begins: the folder, by request id. */
+  /** Folder by request id, archived before `sinceMs`. */
   readonly #oldManifests = new Map<string, string>();
-  /** Of workflows that were allowed more than one create. */
   readonly #highestNumber = new Map<string, number>();
   readonly #scope: KnownTasksScope;
 
@@ -92,11 +87,11 @@ export class KnownTasks {
   addManifest({ requestId, account, createdBy, folder, problems, archivedAtMs }: ReadManifest): void {
     const isOld = archivedAtMs !== null && archivedAtMs < this.#scope.sinceMs;
     const { archives } = this.#recorded(requestId, account);
-    // A task may have been archived into several folders: one that is complete is enough.
+    // Of several folders, one that is complete is enough.
     if (!isWhole(archives.get(createdBy))) archives.set(createdBy, { folder, problems: isOld ? [] : problems });
   }
 
-  /** A manifest of before what is compared begins: its task is safe, wherever else it is named; not one that was created since. */
+  /** A manifest from before `sinceMs`: its task is safe, unless it was created since. */
   addOldManifest(requestId: string, folder: string): void {
     this.#oldManifests.set(requestId, folder);
   }
@@ -115,9 +110,9 @@ export class KnownTasks {
       if (!task.isInScope || this.#isMistaken(task)) continue;
       const { creators, archives, follower } = task;
       const unsaved = [...creators].filter(([create]) => !isWhole(archives.get(create)));
-      // Who adopted a task archived that of one of the creates.
+      // An adopting workflow archived the task of one of the creates.
       const [other] = unsaved.slice(isWhole(archives.get(null)) ? 1 : 0);
-      // Where records and manifests name more than one create, the service gave the id again.
+      // Records and manifests of more than one create: the service reused the id.
       const creates = new Set([...creators.keys(), ...archives.keys()].filter((create) => create !== null));
       if (creates.size > 1 && archives.size > 0 && other !== undefined) {
         const [create, workflowId] = other;
@@ -148,15 +143,11 @@ export class KnownTasks {
     }
   }
 
-  /** Whether a run knows the task of its create; a mistyped id does not count. */
   #isKnownTo(run: Pick<ListedTask, 'requestId'> | undefined): boolean {
     return (this.#tasks.get(run?.requestId ?? '') ?? []).some((task) => !this.#isMistaken(task));
   }
 
-  /**
-   * Whether an id was mistyped: only an ended workflow has it, and neither the service nor the create record knows it.
-   * An adoption has no record; one of an id that the service did not know then, either, never had a result.
-   */
+  /** Whether an id was mistyped: only an ended workflow has it, and neither the service nor a create record does. */
   #isMistaken({ atService, isRecorded, follower, workflowId, hasEndedUnknown }: Gathered): boolean {
     if (atService?.says !== 'unknown' || isRecorded || follower !== null) return false;
     return workflowId !== null && (hasEndedUnknown || this.#recordedWorkflows.has(workflowId));
@@ -166,7 +157,7 @@ export class KnownTasks {
     return Object.assign(this.#getOrAdd(requestId, account), { isInScope: true, isRecorded: true });
   }
 
-  /** @param account - null: where it is not known, any that has such a task */
+  /** @param account - null: not known, so any that has such a task */
   #getOrAdd(requestId: string, account: string | null): Gathered {
     const known = this.#tasks.get(requestId) ?? [];
     const other = account === null ? known[0] : known.find((task) => task.account === null);
@@ -192,7 +183,6 @@ export class KnownTasks {
   }
 }
 
-/** Whether there is a manifest, and all that it names. */
 function isWhole(archived: ArchiveFacts | undefined): boolean {
   return archived?.problems.length === 0;
 }

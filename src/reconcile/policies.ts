@@ -9,16 +9,15 @@ import { workflowState } from './workflow-state';
 export interface SweptFinding {
   readonly finding: Finding;
   readonly handled: string | undefined;
-  /** Whether it is not safe for all that is known: it was left as it is, or an earlier attempt did not help. */
+  /** Whether it is still unsafe: left as it is, or an earlier attempt did not help. */
   readonly isLeft: boolean;
 }
 
-/** A sweep takes care of so many at most; the next one goes on. */
 const maxHandled = 200;
 const archivable: readonly FindingKind[] = ['notArchived', 'damaged'];
 const maxProblemLength = 300;
 
-/** Has policies take care of findings, one after the other, so that they start no flood. Throws the signal's reason. */
+/** Handles findings one by one, to start no flood. Throws the signal's reason. */
 export async function handleAll(
   longhaul: Longhaul,
   plan: SweepPlan,
@@ -47,7 +46,6 @@ async function handle(
   try {
     if (rearchive && remedy?.do === 'rearchive') {
       await longhaul.task(remedy.workflowId).rearchive();
-      // It could not be archived before: until it is, it counts.
       return { finding, handled: `${remedy.workflowId} archives it again`, isLeft: true };
     }
     const isWanted = kind === 'running' ? unfollowed !== 'report' : rearchive && archivable.includes(kind);
@@ -67,7 +65,7 @@ function leftAsItIs(finding: Finding, why?: string): SweptFinding {
   return { finding: { ...finding, reason }, handled: undefined, isLeft: true };
 }
 
-/** Why a task is not adopted all the same; the comparison is some time ago. Undefined: nothing is against it. */
+/** Why a task is not adopted after all: the comparison is some time ago. Undefined: it may be. */
 async function reasonAgainst(
   longhaul: Longhaul,
   { kind, workflowId }: Finding,
@@ -76,7 +74,7 @@ async function reasonAgainst(
   if (kind === 'damaged') return undefined;
   const state = workflowId === null ? 'unknown' : await workflowState(longhaul, workflowId);
   if (state === 'open') return `${workflowId} runs again.`;
-  // A workflow that Temporal does not know may run elsewhere: in another namespace, over the same archive.
+  // A workflow unknown here may run in another namespace over the same archive.
   if (isToStop && state === 'unknown') return 'Temporal does not know its workflow, so it is not stopped by itself.';
   const batchId = batchOfRow(workflowId ?? '');
   if (batchId === undefined || (await workflowState(longhaul, batchWorkflowId(batchId))) !== 'open') return undefined;
@@ -95,9 +93,9 @@ async function adopt(
     ...(folder !== '' && { archive: folder }),
   });
   const { workflowId, origin } = task;
-  // A workflow that follows it already is a person's: it is not stopped.
+  // A person's workflow follows it already: it is not stopped.
   if (origin === 'attached') return { finding, handled: `${workflowId} follows it`, isLeft: false };
-  // What was adopted before, and is found again, was not helped by that.
+  // Adopted before and found again: that did not help.
   const isLeft = finding.workflowId === taskWorkflowId(adoptionKey(requestId));
   if (!isToStop) return { finding, handled: `${workflowId} follows it`, isLeft };
   if (!(await isOnlyFollower(longhaul, workflowId, requestId, signal))) {
@@ -110,7 +108,7 @@ async function adopt(
 const listPatienceMs = 10_000;
 const listEveryMs = 250;
 
-/** Whether no other workflow follows a task: once Temporal's list has our follower, it has what began before. */
+/** Once Temporal's list has our follower, it has all that began before. */
 async function isOnlyFollower(
   longhaul: Longhaul,
   workflowId: string,

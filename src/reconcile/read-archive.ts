@@ -9,35 +9,31 @@ import type { Archive, Expectation } from '../storage/archive/archive';
 import { ArchiveError } from '../storage/errors';
 import type { KnownTasks, ReadManifest } from './known-tasks';
 
-/** Small files that are read at the same time; most of the wait is the archive's. */
 const readsAtOnce = 16;
-/** Sizes from the list are kept of so many files; of others the archive is asked. */
 const maxSizes = 500_000;
-/** A manifest may name any number of files; so many of them tell that it is damaged. */
 const maxProblems = 20;
-/** No record or manifest is larger. */
 const maxReadBytes = 64 * 1024 * 1024;
-/** So many that cannot be read are told as findings; with more, it is the archive that cannot. */
+/** With more unreadable files, the archive itself is unreadable. */
 const maxUnread = 20;
 
 export interface ArchiveCount {
   records: number;
   manifests: number;
-  /** What is not Longhaul's, and the first of it. */
+  /** Files that are not Longhaul's, and the first of them. */
   foreign: number;
   firstForeign: string | null;
 }
 
 interface ReadArchiveOptions {
-  /** Whether every file is hashed, which reads all of them; otherwise sizes are compared. */
+  /** Hash every file, which reads all of them, instead of comparing sizes. */
   readonly verify: boolean;
-  /** Records and manifests that were kept before are known by their names, and not read. */
+  /** Older records and manifests are known by their names, and not read. */
   readonly sinceMs: number;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: (count: ArchiveCount) => void;
 }
 
-/** Takes in the create records and manifests of an archive. Throws ArchiveError, and the signal's reason. */
+/** Throws ArchiveError, and the signal's reason. */
 export async function readArchive(
   archive: Archive,
   known: KnownTasks,
@@ -75,7 +71,7 @@ export async function readArchive(
   );
   for (const name of unread) {
     signal?.throwIfAborted();
-    // Once more, for it may have failed for a moment; what cannot be read is taken as damaged, and never ends the whole.
+    // A second try, as it may have failed for a moment; then it counts as damaged and does not end the comparison.
     const content = await archive.read(name).catch((error: unknown) => {
       if (!(error instanceof ArchiveError)) throw error;
       return Buffer.alloc(0);
@@ -111,7 +107,6 @@ async function listArchive(
 
 type ManifestFile = Extract<ArchivedFile, { readonly kind: 'manifest' }>;
 
-/** Takes in a record or a manifest that was kept before what is compared begins; false where it has to be read. */
 function addByName(known: KnownTasks, name: string, file: Exclude<ArchivedFile, { readonly kind: 'rows' }>): boolean {
   if (file.kind === 'create') {
     if (!isLonghaulWorkflowId(file.workflowId)) return false;
@@ -132,7 +127,7 @@ async function readManifest(
 ): Promise<ReadManifest | undefined> {
   const manifest = parseManifest(content);
   if (manifest === undefined) {
-    // Any other JSON may be called so, too. A damaged manifest's request id is known only from its name.
+    // Other JSON files may have this name. A damaged manifest's request id is known only from its name.
     const folder = usualFolder(name, folderName);
     if (parseJson(content.toString()) !== undefined || folder === undefined || !isRequestId(folderName)) {
       return undefined;
@@ -149,7 +144,6 @@ async function readManifest(
   return { requestId, account, createdBy, folder, archivedAtMs, problems };
 }
 
-/** The folder that a task was archived into, when its manifest has the usual name; undefined for any other. */
 function usualFolder(name: string, requestId: string): string | undefined {
   const usual = manifestName(requestId);
   if (name === usual) return '';
@@ -161,7 +155,7 @@ type ArchiveFiles = Pick<ReadArchiveOptions, 'verify' | 'sinceMs'> & {
   readonly sizes: ReadonlyMap<string, number>;
 };
 
-/** What is wrong with the first files that a manifest names; one of before what is compared begins is not looked at. */
+/** Problems with the first files of a manifest; older manifests are not checked. */
 async function findProblems(
   files: ArchiveFiles,
   prefix: string,
@@ -185,7 +179,7 @@ async function findProblem(
   { bytes, sha256 }: Required<Expectation>,
 ): Promise<string | undefined> {
   if (sizes.get(name) !== bytes) {
-    // It may have been kept anew since the list was read.
+    // It may have been replaced since the list was read.
     const size = await archive.size(name);
     if (size === undefined) return `${name} is missing`;
     if (size !== bytes) return `${name} has ${size} bytes instead of ${bytes}`;

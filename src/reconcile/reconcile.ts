@@ -24,31 +24,28 @@ export interface ReconcileDependencies {
   readonly longhaul: Longhaul;
   readonly services: ReadonlyMap<string, ServiceClient>;
   readonly archive: Archive;
-  /** Sends a query of an account when its turn comes. @default at once */
+  /** @default at once */
   readonly inTurn?: InTurn;
 }
 
 export interface ReconcileOptions {
-  /** Request ids from anywhere. */
   readonly requestIds: readonly string[];
-  /** The account to ask about a task whose account is not known; null asks each in turn. */
+  /** Asked about tasks of unknown account; null asks each in turn. */
   readonly account: string | null;
   /** What began before is left out; 0 compares everything. */
   readonly sinceMs: number;
-  /** Only what the workers of this queue ran, and what the archive and the list name; null compares everything. */
+  /** Only what workers of this queue ran, and what archive and list name; null compares everything. */
   readonly taskQueue: string | null;
   readonly verify: boolean;
-  /** Answers that are written into create records before anything is compared. */
+  /** Written into create records before anything is compared. */
   readonly settlements: readonly Settlement[];
   readonly signal?: AbortSignal;
   readonly onProgress: (words: string) => void;
 }
 
-/** What is safe, counted, and what is not. */
 export interface Reconciliation {
   readonly safe: Readonly<Record<SafeReason, number>>;
   readonly findings: readonly Finding[];
-  /** The task queues of the workflows that run, each of which needs a worker. */
   readonly taskQueues: ReadonlySet<string>;
 }
 
@@ -58,8 +55,8 @@ const describesAtOnce = 4;
 const progressStep = 1_000;
 
 /**
- * Compares what Temporal, the archive and a list know of tasks, asks the service about those that are neither followed
- * nor archived, and says which are not safe. Apart from `settlements` it changes nothing. Throws `InputInvalidError`,
+ * Compares what Temporal, the archive and a list know of tasks, asks the service about those neither followed nor
+ * archived, and says which are not safe. Apart from `settlements` it changes nothing. Throws `InputInvalidError`,
  * ArchiveError, and the client's errors about Temporal.
  */
 export async function reconcile(parts: ReconcileDependencies, options: ReconcileOptions): Promise<Reconciliation> {
@@ -89,7 +86,7 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   await settle(parts, options.settlements, workflowsOf, ask);
   const found = await readArchive(archive, known, {
     verify: options.verify,
-    // A name does not always tell of which task a manifest is; what a list names must not seem lost for that.
+    // A name does not always tell a manifest's task; a listed task must not seem lost for that.
     sinceMs: options.requestIds.length > 0 ? 0 : sinceMs,
     signal,
     onProgress: (count) => {
@@ -132,7 +129,7 @@ async function settle(
   }
 }
 
-/** Leaves out what a workflow follows all the same: one that began or continued as new while the list was read. */
+/** Drops findings with a workflow that began or continued as new while the list was read. */
 async function withoutFollowed(
   longhaul: Longhaul,
   { safe, findings }: Compared,
@@ -162,7 +159,6 @@ function judgeAll(known: KnownTasks, nowMs: number): Compared {
   for (const task of known.all()) {
     take(judgeTask(task, nowMs));
     const { requestId, workflowId, archived, atService } = task;
-    // Only a task without a workflow and an archive can be what an uncertain create made.
     if (workflowId !== null || archived !== null || atService?.says !== 'task') continue;
     if (atService.createdAtMs !== null) candidates.push({ requestId, createdAtMs: atService.createdAtMs });
   }

@@ -6,7 +6,7 @@ import type { ServiceFacts } from '../core/reconcile';
 import { formatMoment } from '../core/time';
 import type { Archive } from '../storage/archive/archive';
 
-/** A person's answer about a create whose workflow is over: the task it made, or that it made none. */
+/** A person's answer about a create whose workflow is over; a null request id: it created nothing. */
 export interface Settlement {
   readonly workflowId: string;
   readonly createNumber: number;
@@ -15,14 +15,13 @@ export interface Settlement {
   readonly force?: boolean;
 }
 
-/** What the service says of a request id; `account` is that of the create, by its record, null where it has none. */
+/** `account` is that of the create record, null where it has none. */
 export type AskAboutTask = (requestId: string, account: string | null) => Promise<ServiceFacts>;
 
 /**
- * Writes the answer into the create record: the request id, or its withdrawal, so that the next create of this workflow
- * id may take its number. An id that is there stands unless the service does not know it, and none is written that it
- * does not know. `others` are workflows that Temporal lists with the task. Returns what is wrong; undefined when the
- * record has the answer. Throws ArchiveError.
+ * Writes the answer into the create record: the request id, or a withdrawal that frees the number for the next create.
+ * Keeps an id that the service knows, and writes none that it does not know. `others`: workflows that Temporal lists
+ * with the task. Returns what is wrong; undefined when the record has the answer. Throws ArchiveError.
  */
 export async function settleRecord(
   archive: Archive,
@@ -57,13 +56,12 @@ export async function settleRecord(
   return problem;
 }
 
-/** Records that were kept so long before this one are not read: clocks of workers and archive differ. */
+/** Older records are not read; the margin covers clocks of workers and archive that differ. */
 const keptMarginMs = 3_600_000;
 
 /**
- * Why the task that a person names for a create is another create's, or may well be; undefined when nothing speaks
- * against it. Of `others`, those that adopted the task have no record of it. Throws ArchiveError. @internal exported
- * for tests
+ * Why the named task is, or may be, another create's; undefined when nothing speaks against it. Adopting workflows
+ * among `others` have no record of it. Throws ArchiveError. @internal exported for tests
  */
 export async function problemWithCreate(
   archive: Archive,
@@ -91,7 +89,6 @@ export async function problemWithCreate(
   return `${when}; ${rival.workflowId}, sent at ${formatMoment(rival.sentAtMs)}, has no task, either, and may as well have made it: ${anyway}`;
 }
 
-/** The other creates of the app that have no task on record, by name. */
 async function findUncertain(
   archive: Archive,
   { account, webAppId }: Partial<CreateRecord>,

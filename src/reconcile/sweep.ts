@@ -11,24 +11,22 @@ import { handleAll } from './policies';
 import { reconcile, type ReconcileDependencies } from './reconcile';
 
 export interface SweepDependencies extends ReconcileDependencies {
-  /** Of the workers: only what they ran is compared. */
   readonly taskQueue: string;
-  /** Of another archive, every result would be called lost. */
+  /** With another archive, every result would be called lost. */
   readonly archiveIdentity: Pick<ArchiveIdentity, 'during'>;
 }
 
 export interface SweepOptions {
   readonly signal: AbortSignal;
-  /** When it begins, in epoch milliseconds, by the clock of Temporal: a worker's may leave out everything. */
+  /** Epoch milliseconds by Temporal's clock: with a worker's, everything may be left out. */
   readonly nowMs: number;
   readonly onProgress: (words: string) => void;
   readonly onFinding: (finding: FindingView) => void;
 }
 
 const dayMs = 24 * 3_600_000;
-/** A report has so many findings, the most pressing first; its counts are of all. */
+/** The most pressing first; counts are of all. */
 const maxReported = 1_000;
-/** So many stand in the workflow's result and in the log. */
 const maxShown = 20;
 const maxTextLength = 16 * 1024;
 const maxProblemLength = 300;
@@ -38,9 +36,8 @@ const maxReports = 100;
 const reportFolder = '.sweeps';
 
 /**
- * Compares what Temporal, the archive and the service know of tasks, applies the plan's policies, and keeps a report in
- * the archive, `.sweeps/<time>.json`. May be repeated. Throws ArchiveError, the client's errors about Temporal, and the
- * signal's reason.
+ * Compares what Temporal, the archive and the service know, applies the plan's policies, and keeps the report
+ * `.sweeps/<time>.json`. May be repeated. Throws ArchiveError, client errors about Temporal, and the signal's reason.
  */
 export async function sweep(
   dependencies: SweepDependencies,
@@ -79,7 +76,7 @@ export async function sweep(
   return { endedAt, safe, unsafe, handled: swept.length - left.length, report: report.place, text };
 }
 
-/** Where the report is, or why there is none: an archive that takes no files must not keep back what was found. */
+/** An archive that takes no report must not hide the findings. */
 async function keepReport(
   archive: Archive,
   endedAt: string,
@@ -93,13 +90,12 @@ async function keepReport(
     return { place: `none, ${safeText(error.message, [], maxProblemLength)}`, isKept: false };
   }
   await removeOldReports(archive, name).catch((error: unknown) => {
-    // The next sweep removes them.
     if (!(error instanceof ArchiveError)) throw error;
   });
   return { place: archive.locate(name), isKept: true };
 }
 
-/** The oldest by their names; never the one just written, whatever the clock of an earlier worker was. */
+/** Oldest by name, but never the newest: an earlier worker's clock may have been wrong. */
 async function removeOldReports(archive: Archive, newest: string): Promise<void> {
   const names: string[] = [];
   for await (const { name } of archive.list(reportFolder)) {

@@ -4,9 +4,8 @@ import { utf8Bytes } from '../core/text';
 
 const maxWorkflowIdBytes = 1_000;
 
-/** How a workflow stands, by itself: Temporal's list is behind. Throws the client's errors about Temporal. */
+/** Asks the workflow itself, as Temporal's list lags. Throws the client's errors about Temporal. */
 export async function workflowState(longhaul: Longhaul, workflowId: string): Promise<'open' | 'over' | 'unknown'> {
-  // A record may be damaged, and name what can be no workflow.
   if (!workflowId.includes(':') || utf8Bytes(workflowId) > maxWorkflowIdBytes) return 'unknown';
   try {
     return (await longhaul.task(workflowId).isOver()) ? 'over' : 'open';

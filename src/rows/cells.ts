@@ -2,13 +2,12 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { exactNumber } from '../core/input-values';
 import { optionNames } from './row-problem';
 
-/** What stands between the cells of a table; all that are known. */
 export const delimiters = [',', ';', '|', '\t'] as const;
 export type Delimiter = (typeof delimiters)[number];
 
 export const delimiterByFormat: Readonly<Record<'csv' | 'tsv', Delimiter>> = { csv: ',', tsv: '\t' };
 
-/** The delimiter that a first line such as `sep=;` names, as Excel writes it, and how many bytes that line has. */
+/** As a first line such as `sep=;` names it, and how many bytes that line has. */
 export function declaredDelimiter(head: Buffer): { readonly delimiter: Delimiter; readonly bytes: number } | undefined {
   const [line, delimiter] = /^"?sep=([,;|\t])"?\r?\n/i.exec(head.toString('latin1')) ?? [];
   return line === undefined ? undefined : { delimiter: delimiter as Delimiter, bytes: line.length };
@@ -18,11 +17,11 @@ type ParsedCells =
   | { readonly cells: readonly string[]; readonly problem?: never }
   | { readonly cells?: never; readonly problem: string };
 
-/** Reads the cells of one record: quoted as RFC 4180 has it, whatever the delimiter. */
+/** Quoted as RFC 4180 has it, whatever the delimiter. */
 export function parseCells(text: string, delimiter: Delimiter): ParsedCells {
   if (text === '') return { cells: [] };
   try {
-    // The record is one, and known to be: a lone carriage return must not become another.
+    // A lone carriage return must not become another record.
     const [cells] = parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true });
     return { cells: cells ?? [] };
   } catch (error) {
@@ -36,15 +35,14 @@ export function quoteRemedy(delimiter: Delimiter): string {
   return delimiter === '\t' ? `${plain} Google Sheets quotes nothing in TSV: download CSV there.` : plain;
 }
 
-/** The name of a column with plain spaces, whatever a page or a spreadsheet put between its words. */
+/** With plain spaces, whatever a page or a spreadsheet put between the words. */
 export function columnName(text: string): string {
   return trimUnseen(text).replace(/\p{Zs}/gu, ' ');
 }
 
-/** A space, or a character that shows nothing, as text that was copied from a page brings along. */
 const unseen = /[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/;
 
-/** A text without what cannot be seen around it. Not by one expression: its time would grow with the square. */
+/** Trims what cannot be seen. A regular expression's time would grow with the square of the length. */
 export function trimUnseen(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && unseen.test(text.charAt(start))) start += 1;
@@ -52,17 +50,16 @@ export function trimUnseen(text: string): string {
   return text.slice(start, end);
 }
 
-/** What stands before the fraction of a number. */
+/** What stands before a number's fraction. */
 export type DecimalSign = 'point' | 'comma';
 
-/** How numbers are written in a row file. */
 export interface NumberNotation {
   readonly sign: DecimalSign;
-  /** Whether a point may also separate thousands, because the file seems to be of a language that does so. */
+  /** Whether a point may separate thousands, too, as in languages that the file may be of. */
   readonly isUnsure: boolean;
 }
 
-/** What is said, or else a point; it is not sure between semicolons, which come with decimal commas. */
+/** By default a point; not sure between semicolons, which come with decimal commas. */
 export function numberNotation(decimal: DecimalSign | undefined, delimiter?: Delimiter): NumberNotation {
   return { sign: decimal ?? 'point', isUnsure: decimal === undefined && delimiter === ';' };
 }
@@ -71,7 +68,7 @@ const pointedThousands = /^-?[1-9]\d{0,2}(?:\.\d{3})+$/;
 const withComma = /^-?\d+,\d+(?:[eE][+-]?\d+)?$/;
 const withPoint = /^-?\d+\.\d+(?:[eE][+-]?\d+)?$/;
 
-/** The number that a cell is; `undefined` when it is none, when a double does not hold it, and when it may be another one. */
+/** `undefined` for no number, one that a double does not hold, and one that may be another number. */
 export function readCellNumber(text: string, { sign, isUnsure }: NumberNotation): number | undefined {
   if (isUnsure && pointedThousands.test(text)) return undefined;
   if (sign === 'point') return exactNumber(text);
@@ -87,12 +84,11 @@ const writtenNumber = new RegExp(
   ].join('|')})$`,
 );
 
-/** How a number is to be written that is written as people write it; `undefined` for any other text. */
+/** For a number that is written as people write it; `undefined` for any other text. */
 export function numberRemedy(text: string): string | undefined {
   return writtenNumber.test(trimUnseen(text)) ? 'write a number as 0.5, 1024 or -5' : undefined;
 }
 
-/** Whether a text, without what cannot be seen around it, is a number in another notation than this one. */
 function isInOtherNotation(text: string, { sign, isUnsure }: NumberNotation): boolean {
   const isPointed = pointedThousands.test(text);
   if (sign === 'point') return (isUnsure && isPointed) || writtenNumber.test(text);
@@ -106,21 +102,19 @@ export function expectedNumber({ sign }: NumberNotation): string {
 }
 
 const damages: readonly (readonly [RegExp, string])[] = [
-  // `#REF!`, `#N/A`, also in other languages (`#BEZUG!`, `#NV`), and what was too wide for its cell.
   [/^#(?:[\p{Lu}/0]+[!?]|N\/A|NV|#+)$/u, 'an error of a spreadsheet'],
   [/^=(?:".*"|[A-Z]+[(\d].*)$/s, 'a formula'],
-  // `4.00638E+12`: the file has its first digits alone.
+  // `4.00638E+12`: only the first digits are left.
   [/^-?\d(?:[.,]\d+)?E\+\d{2}$/, 'a long number that a spreadsheet shortened'],
 ];
 
-/** The damage that a spreadsheet did to a cell; `undefined` for none. */
 export function cellDamage(text: string): string | undefined {
   const trimmed = trimUnseen(text);
   if (trimmed === '' && text !== '') return 'nothing but unseen characters';
   return damages.find(([pattern]) => pattern.test(trimmed))?.[1];
 }
 
-/** What keeps a cell from being the number or the file that it looks like; `undefined` for nothing. */
+/** Why a cell is not the number or the file that it looks like; `undefined` for nothing. */
 export function unintendedText(text: string, notation: NumberNotation): string | undefined {
   const trimmed = trimUnseen(text);
   if (/^['’]@/.test(trimmed)) return 'an apostrophe before the @, which results.csv and spreadsheets put there';

@@ -11,34 +11,31 @@ import type { RefusedRow } from './prepare-row';
 import { type EarlierKey, type RowKey, RowKeys } from './row-key';
 import { RowFileError, type RowProblem, type RowProblemCode, RowProblems } from './row-problem';
 
-/** What became of the rows of a file. */
 export interface RowsReport {
   readonly rows: number;
   readonly goodRows: number;
   readonly badRows: number;
-  /** Rows without a key of their own, good ones. */
+  /** Good rows without a key of their own. */
   readonly derivedKeys: number;
   readonly problemCount: number;
   readonly problemsByCode: Readonly<Partial<Record<RowProblemCode, number>>>;
   readonly firstProblems: readonly RowProblem[];
-  /** Those of good rows. */
+  /** Of good rows. */
   readonly files: InputFileCount;
 }
 
-/** Callbacks and limits of a check. */
 export interface RowSinks {
   readonly onRow?: (row: PreparedRow) => Promise<void> | void;
   readonly onProblem?: (problem: RowProblem) => void;
-  /** How many problems the report keeps. @default 100 */
+  /** Problems that the report keeps. @default 100 */
   readonly maxProblems?: number;
   /** Reads no further than this many good rows. @default all */
   readonly maxGoodRows?: number;
 }
 
 /**
- * Checks every row against the others and the files it names: keys are unique, input files exist and can be read. Keeps
- * a hash of each key and file: some 14 MB for 100,000 rows. @throws RowFileError for what are no outcomes; what reading
- * the rows and `onRow` throw.
+ * Keys must be unique, and input files exist and be readable. Keeps a hash of each: some 14 MB for 100,000 rows.
+ * @throws RowFileError for what are no outcomes; what reading the rows and `onRow` throw.
  */
 export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowSinks = {}): Promise<RowsReport> {
   const { onRow, onProblem, maxProblems = 100, maxGoodRows = Infinity } = sinks;
@@ -99,12 +96,10 @@ async function findProblems(
     const at = key.originalKey === null ? undefined : { field: keyField, value: key.originalKey };
     problems.add('DUPLICATE', duplicateProblem(key, keyField, earlier), at);
   }
-  // A template may use one cell for several inputs.
   const keysByFile = new Map<string, string[]>();
   for (const { key, file } of listInputFiles(checked)) keysByFile.set(file, [...(keysByFile.get(file) ?? []), key]);
   for (const [file, inputs] of keysByFile) {
     const columns = inputs.map((input) => inputColumns?.get(input) ?? [input]);
-    // What is wrong with its cell was said.
     if (file.trim() === '' || columns.flat().some((column) => problems.has(column))) continue;
     const problem = await files.check(file, folderName);
     if (problem === undefined) continue;
@@ -142,7 +137,7 @@ function duplicateProblem({ originalKey }: RowKey, keyField: string, earlier: Ea
   return `${what}${alike}; give every row a key of its own.`;
 }
 
-/** The size of an input file in bytes, or what is wrong with it; `start` is where relative paths start. */
+/** In bytes, or what is wrong with the file; `start` is where relative paths start. */
 export async function inspectInputFile(file: string, start: string): Promise<number | string> {
   try {
     const stats = await stat(file);
@@ -159,13 +154,13 @@ export async function inspectInputFile(file: string, start: string): Promise<num
 }
 
 export interface InputFileCount {
-  /** Inputs that are files of this machine, counted once for every row that has them. */
+  /** Files of this machine, counted once for every row that has them. */
   readonly references: number;
-  /** Their size, in bytes: what would be uploaded if every row uploaded for itself. */
+  /** What would be uploaded if every row uploaded for itself. */
   readonly referencedBytes: number;
   readonly distinct: number;
   readonly distinctBytes: number;
-  /** Inputs named by a URI: they are not checked. */
+  /** Inputs named by a URI, which are not checked. */
   readonly remoteReferences: number;
 }
 
@@ -178,7 +173,6 @@ class InputFileStats {
   readonly #seen = new Map<string, InspectedFile>();
   readonly #total = { references: 0, referencedBytes: 0, distinct: 0, distinctBytes: 0, remoteReferences: 0 };
 
-  /** What is wrong with an input file, as the rest of a sentence about it; `undefined` when nothing is. */
   async check(file: string, folderName?: string): Promise<string | undefined> {
     if (isUri(file)) return undefined;
     const { size } = await this.#inspect(file, folderName);

@@ -12,7 +12,7 @@ import { addFaults, type RawRecord } from './split-records';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The rows of a JSONL file. @throws RowFileError when there is none. */
+/** @throws RowFileError when there are no rows. */
 export async function* readJsonLines(
   records: AsyncIterable<RawRecord>,
   options: RowOptions,
@@ -62,7 +62,7 @@ function parseRow(text: string, keyField: string, problems: RowProblems): Row | 
 }
 
 function toRow(value: unknown, keyField: string, problems: RowProblems): Row | undefined {
-  // Without a prototype: a field is what the row has, whatever its name is (`constructor`, `__proto__`).
+  // Without a prototype, for fields such as `constructor` and `__proto__`.
   if (isFields(value)) return Object.assign(Object.create(null) as Record<string, unknown>, value);
   const shown = value === undefined ? 'undefined' : showValue(value);
   problems.add('MALFORMED', `The row is ${shown}; give an object { ${showValue(keyField)}, "inputs" }.`);
@@ -80,7 +80,7 @@ function sayObject(row: Row, options: RowOptions, problems: RowProblems): SaidRo
   const columns = Object.fromEntries(keepColumns.map((name) => [name, columnText(row, name, problems)]));
   if (template === undefined) {
     const aside = new Set([keyField, ...keepColumns, ...ignoreColumns]);
-    // A program's rows may have the usual field, unset, beside the column that is the key.
+    // A program's rows may have "key", unset, beside the column that is the key.
     if (row['key'] == null) aside.add('key');
     const entries = Object.entries(row).filter(([name]) => !aside.has(name));
     const fields = withInputsInPlace(entries, problems);
@@ -96,13 +96,12 @@ function sayObject(row: Row, options: RowOptions, problems: RowProblems): SaidRo
   return { fields, ...own, content: { ...content, ...columns }, columns };
 }
 
-/** A field that is an input key is an input, as a column of a table is. */
+/** A field that is an input key is an input, as in a table. */
 function withInputsInPlace(entries: readonly (readonly [string, unknown])[], problems: RowProblems): Row {
   const isInput = ([name]: readonly [string, unknown]): boolean => parseInputKey(name) !== undefined;
   const inputs = Object.fromEntries(entries.filter(isInput));
   const fields = Object.fromEntries(entries.filter((entry) => !isInput(entry)));
   const { inputs: own } = fields;
-  // What is no object is returned unchanged: the check of the input reports it.
   if (Object.keys(inputs).length === 0 || (own !== undefined && !isFields(own))) return fields;
   for (const name of Object.keys(inputs)) {
     if (own !== undefined && name in own) {

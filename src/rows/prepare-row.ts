@@ -15,30 +15,26 @@ import { deriveKey, givenKey, keyRemedy, maxOriginalKeyLength, type RowKey } fro
 import type { RowOptions } from './row-options';
 import { optionNames, type RowProblems } from './row-problem';
 
-/** What a row says, whatever it was read from: not yet checked as the input of a task. */
 export interface SaidRow {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly key: unknown;
   readonly keyField: string;
-  /** What its key is derived from when it gives none. */
   readonly content: Readonly<Record<string, unknown>>;
   readonly columns: Readonly<Record<string, string>>;
 }
 
-/** A row as the reader of its format gives it; `prepareRow` checks all alike. */
 export interface SourceRow extends RowPlace {
   readonly problems: RowProblems;
   readonly own?: Pick<PreparedRow, 'table' | 'cells'>;
   readonly said?: SaidRow;
 }
 
-/** What is left of a row that cannot become a task: enough to check its key and its files, too. */
+/** What is left of a row that cannot become a task: its key and its files are checked, too. */
 export interface RefusedRow extends Pick<PreparedRow, 'line' | 'sheetRow' | 'table' | 'cells'> {
   readonly key: RowKey | null;
   readonly inputs: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the input of a task from a row; what is left of it when that is not possible, with the problems added. */
 export function prepareRow(
   { problems, said, own = {}, ...source }: SourceRow,
   index: number,
@@ -57,7 +53,7 @@ export function prepareRow(
     problems.addField('INPUT', name, own, `${option} holds for every row; ${remedy}`);
   }
   const ownKey = readKey(said, problems);
-  // A template that names the app has reported what keeps it from being one.
+  // A template that names the app has reported the problem.
   const isAppRefused = template?.hasApp === true && problems.found.length > 0;
   if (common?.webAppId === undefined && !(appColumn in fields) && !isAppRefused) {
     const remedy = `give it in every row, or one app for all rows by ${optionNames.webAppId}`;
@@ -80,7 +76,6 @@ export function prepareRow(
   return { refused: null };
 }
 
-/** Whether it is the input of a task; adds its problems, to others only those of other inputs. */
 function isTaskInput(
   input: unknown,
   { batchId, template }: RowOptions,
@@ -112,7 +107,6 @@ function isTaskInput(
 
 const fieldAtBeginning = /^(?:(?:inputs\[|The input key )("(?:[^"\\]|\\.)*")|(\w+) )/;
 
-/** The field that a problem of a task's input begins with, and what stands there; `undefined` when it names none. */
 function placeOf(problem: string, input: unknown): { readonly field: string; readonly value: unknown } | undefined {
   if (!isRecord(input)) return undefined;
   const [, shownKey, field] = fieldAtBeginning.exec(problem) ?? [];
@@ -125,14 +119,13 @@ function placeOf(problem: string, input: unknown): { readonly field: string; rea
 function readKey({ key, keyField }: SaidRow, problems: RowProblems): RowKey | undefined {
   if (key === undefined) return undefined;
   const text = typeof key === 'number' && isExactNumber(key) ? String(key) : key;
-  // A space at the end of a key is invisible: with it the row would be another one, and paid for again.
+  // With a space that nobody sees the row would be another one, and paid for again.
   const trimmed = typeof text === 'string' ? trimUnseen(text) : '';
   if (trimmed !== '' && trimmed.length <= maxOriginalKeyLength) return givenKey(trimmed);
   problems.addField('KEY', keyField, key, keyRemedy);
   return undefined;
 }
 
-/** The row's own inputs over those of all rows, with absolute paths; what is no object, as it is. */
 function rowInputs(
   fields: Readonly<Record<string, unknown>>,
   folder: string,
@@ -163,12 +156,12 @@ function ownInput(key: string, value: unknown, folder: string, options: RowOptio
   }
   if (!isFields(value) || typeof value['file'] !== 'string') return value;
   const { file } = value;
-  // Without a form the field is absent: inputs are compared by their digest.
+  // Absent without a form: inputs are compared by their digest.
   const form = forms[key] === undefined ? {} : { as: forms[key] };
   return { ...form, ...value, file: file.trim() === '' || isUri(file) ? file : path.resolve(folder, file) };
 }
 
-/** Whether a text ends in the extension of a picture, a video or a sound. */
+/** Whether its extension is that of a picture, a video or a sound. */
 export function looksLikeMediaFile(text: string): boolean {
   return /^(?:image|video|audio)\//.test(lookup(path.extname(text)) || '');
 }

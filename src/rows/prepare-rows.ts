@@ -21,15 +21,14 @@ import { preparedIndexPath, preparedRowsAt, PreparedRowsWriter, readPreparedPage
 import type { RowOutcome } from './read-rows';
 import { RowFileError } from './row-problem';
 
-/** Where prepared rows go, a folder or a staging, and whether bad rows are left out. */
 export interface PrepareRowsOptions extends RowSinks {
-  /** Must lie where the workers may read (`LONGHAUL_INPUT_ROOTS`). It is made if it is not there. */
+  /** Must lie where the workers may read (`LONGHAUL_INPUT_ROOTS`). Made if it is not there. */
   readonly folder?: string;
-  /** Takes the rows and the local files that they name, where workers have no folder of this machine. */
+  /** Takes the rows and their local files, where workers have no folder of this machine. */
   readonly staging?: RowStaging;
   /** What the file's name begins with: the batch's id. */
   readonly name: string;
-  /** With bad rows: go on without them. @default false: nothing is written */
+  /** Goes on without bad rows. @default false: nothing is written */
   readonly skipBad?: boolean;
 }
 
@@ -52,12 +51,10 @@ export interface PreparedRowFile {
 }
 
 /**
- * Checks every row and writes the good ones for the workers, as `<name>-<hash>.rows.jsonl`. The hash is that of the
- * file's content, so a file that a batch reads from is never replaced by another one; the same rows are the same file.
- * With a `staging` it lies there, and the local files that rows name with it; nothing is staged for rows that are refused.
- *
- * @throws RowFileError for outcomes or options that are none, and when the row file cannot be read or the folder not be
- * written; what staging throws.
+ * Checks every row and writes the good ones as `<name>-<hash>.rows.jsonl`, by the hash of their content: a file that a
+ * batch reads is never replaced. A `staging` gets the local files of rows, too; nothing is staged for refused rows.
+ * @throws RowFileError for outcomes or options that are none, an unreadable row file or a folder that is not writable;
+ * what staging throws.
  */
 export async function prepareRows(
   outcomes: AsyncIterable<RowOutcome>,
@@ -119,7 +116,6 @@ async function writeRows(
     await writer.discard();
     return { report, rows: null };
   }
-  // What is there under that name already has the same content.
   const rows = await inFolder(folder, () => writer.finish((hash) => `${name}-${hash}.rows.jsonl`));
   return { report, rows };
 }
@@ -136,7 +132,7 @@ function notWritable(folder: string, error: unknown): string {
   return `The prepared rows cannot be written to ${JSON.stringify(folder)} (${errorCode(error)}); make the folder writable and give it room, or copy the row file to another one.`;
 }
 
-/** Why this process may not write prepared rows to the folder, or make it; undefined: it may. Writes nothing. */
+/** Why prepared rows could not be written there; undefined: they can. Writes nothing. */
 export async function findFolderProblem(folder: string): Promise<string | undefined> {
   try {
     await access(`${folder}/.`, constants.W_OK).catch(async (error: unknown) => {
@@ -153,15 +149,15 @@ type Inputs = Readonly<Record<string, InputValue>>;
 
 const atOnce = 8;
 
-/** Where the rows of batches and their files are put for the workers; `openStaging` of `longhaul/files` makes one. */
+/** Where rows and their files are put for the workers; `openStaging` of `longhaul/files` makes one. */
 export interface RowStaging {
-  /** Keeps a file of this machine under a name that its content gives; returns its `s3:` URI. */
+  /** Keeps a local file under a name that its content gives; returns its `s3:` URI. */
   keepInput(path: string): Promise<string>;
-  /** Keeps a file of this machine under a name; returns its `s3:` URI. */
+  /** Keeps a local file under this name; returns its `s3:` URI. */
   keepAs(name: string, path: string): Promise<string>;
 }
 
-/** Stages the local files of several tasks' inputs and puts their `s3:` URIs in their place. */
+/** Puts `s3:` URIs in the place of local files. */
 export async function stageInputs(staging: Pick<RowStaging, 'keepInput'>, tasks: readonly Inputs[]): Promise<Inputs[]> {
   const files = tasks.flatMap((inputs) =>
     Object.values(inputs).flatMap((value) => (typeof value === 'object' ? [value.file] : [])),
@@ -177,7 +173,7 @@ export async function stageInputs(staging: Pick<RowStaging, 'keepInput'>, tasks:
   try {
     await Promise.all(Array.from({ length: atOnce }, stageNext));
   } finally {
-    // After a failure the others begin no further file.
+    // After a failure no further file is begun.
     queue.clear();
   }
   return tasks.map((inputs) => {
@@ -189,9 +185,8 @@ export async function stageInputs(staging: Pick<RowStaging, 'keepInput'>, tasks:
 }
 
 /**
- * Stages the input files of prepared rows, and the rows with them, page by page. A staged row names its files by their
- * content, so its digest changes when a file does. `rows` are prepared into a folder of their own, where this writes as
- * well; `name` is the batch's id.
+ * Page by page. A staged row names its files by their content, so its digest changes when a file does. `location` must
+ * be in a folder of its own, where this writes as well; `name` is the batch's id.
  */
 export async function stageRows(
   staging: RowStaging,
@@ -214,11 +209,10 @@ export async function stageRows(
     await writer.discard();
     throw error;
   }
-  // By their content, so that rows that a batch reads from are never replaced by others.
   const rows = await writer.finish((hash) => `${name}-${hash}.rows.jsonl`);
   const key = `rows/${path.basename(rows.location)}`;
   const staged = await staging.keepAs(key, rows.location);
-  // Last, as in a folder: without an index the rows are not there yet.
+  // Last: without an index the rows are not there yet.
   await staging.keepAs(preparedIndexPath(key), preparedIndexPath(rows.location));
   return { ...rows, location: staged };
 }

@@ -15,17 +15,17 @@ import { maxOriginalKeyLength } from './row-key';
 export interface RowTable {
   readonly columns: readonly string[];
   readonly delimiter: Delimiter;
-  /** Whether the mark that some programs put before UTF-8 stands at its beginning. */
+  /** Whether the UTF-8 mark stands at its beginning. */
   readonly hasBom: boolean;
-  /** What stands before the fraction of a number. @default point */
+  /** Before a number's fraction. @default point */
   readonly decimal?: DecimalSign;
-  /** The columns that a template makes each input of, by the input's key. Without a template the columns are the inputs. */
+  /** The columns that a template makes each input of, by input key. Absent without a template: columns are inputs. */
   readonly inputColumns?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A row that can become a task. Plain JSON. */
 export interface PreparedRow extends RowPlace {
-  /** Its place among the rows of the file, bad ones counted, from 0. */
+  /** Among the rows of the file, bad ones counted, from 0. */
   readonly index: number;
   /** Matches `[A-Za-z0-9._-]{1,80}`. */
   readonly key: string;
@@ -36,20 +36,20 @@ export interface PreparedRow extends RowPlace {
   /** The input digest of `input`: the same that a task of its own would have. */
   readonly digest: string;
   readonly columns: Readonly<Record<string, string>>;
-  /** The form of the row's file, where that is a table. Among prepared rows only the first has it. */
+  /** Where the file is a table. Among prepared rows only the first has it. */
   readonly table?: RowTable;
-  /** What stands in the row's own columns, in their order; nothing of a row that has more than 64 KiB. */
+  /** In the order of the row's own columns; absent for more than 64 KiB. */
   readonly cells?: readonly string[];
 }
 
-/** One line of a file of prepared rows, as JSON, in bytes: a page of them is the result of an activity. */
+/** Of one row as a JSON line: a page of rows is the result of an activity. */
 export const maxPreparedRowBytes = 1024 * 1024;
 
 export function preparedRowLine(row: PreparedRow): string {
   return `${JSON.stringify(row)}\n`;
 }
 
-/** SHA-256 over every row's key and digest, in their order, and where pages end: a batch's record is kept by page. */
+/** SHA-256 over every row's key and digest, in order, and over page ends: a batch's record is kept by page. */
 export class RowsDigest {
   readonly #hash = createHash('sha256');
 
@@ -61,13 +61,12 @@ export class RowsDigest {
     this.#hash.update('\n');
   }
 
-  /** In hex. Can be asked once, at the end. */
+  /** Hex. Can be asked once, at the end. */
   hex(): string {
     return this.#hash.digest('hex');
   }
 }
 
-/** Bytes of one entry of the index: an unsigned offset, the highest byte first. */
 const indexEntryBytes = 8;
 
 export function preparedIndexPath(path: string): string {
@@ -75,7 +74,7 @@ export function preparedIndexPath(path: string): string {
 }
 
 export interface ByteRanges {
-  /** The bytes from `start` to before `end`; fewer when it ends earlier. */
+  /** From `start` to before `end`; fewer when it ends earlier. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
@@ -101,14 +100,14 @@ export function preparedRowsAt(path: string): PreparedRows {
   return { rows: fileRanges(path), index: fileRanges(preparedIndexPath(path)) };
 }
 
-/** One page of prepared rows, from 0; `undefined` after the last. @throws PreparedRowsError, and what `read` throws. */
+/** From page 0; `undefined` after the last. @throws PreparedRowsError, and what `read` throws. */
 export async function readPreparedPage(
   { rows, index }: PreparedRows,
   page: number,
 ): Promise<readonly PreparedRow[] | undefined> {
   const first = page * indexEntryBytes;
   const entries = Buffer.from(await index.read(first, first + 2 * indexEntryBytes));
-  // After the last page stands only where it ends, and after that nothing.
+  // The last page is followed only by its end.
   if (entries.length < 2 * indexEntryBytes) return undefined;
   const start = Number(entries.readBigUInt64BE(0));
   const end = Number(entries.readBigUInt64BE(indexEntryBytes));
@@ -154,7 +153,7 @@ function parseRow(text: string, page: number): PreparedRow {
     throw notThePage(page, error);
   }
   if (!v.is(rowSchema, row)) throw notThePage(page);
-  // By its digest it is known what was checked, and whether it was paid already.
+  // The digest tells what was checked, and whether it was paid already.
   if (inputDigest(row.input) === row.digest) return row;
   throw new PreparedRowsError(`${formatRowPlace(row)} (key ${showValue(row.key)}) was changed after it was checked`);
 }
@@ -182,7 +181,7 @@ export async function readBytes(file: FileHandle, start: number, end: number): P
   return buffer.subarray(0, bytesRead);
 }
 
-/** The cells of a row, as JSON, in bytes: a page holds up to 200 rows. */
+/** As JSON: a page holds up to 200 rows. */
 const maxCellBytes = 64 * 1024;
 
 export interface PageLimits {
@@ -193,9 +192,8 @@ export interface PageLimits {
 }
 
 /**
- * Writes prepared rows, one JSON line each, and beside them an index of where each page begins and the last one ends. Both
- * get their names when they are complete and on the disk, the index last: a file without one is what an interrupted writer
- * left behind. Holds one page.
+ * Writes rows as JSON lines, and an index of where each page begins and the last one ends. Holds one page. Both files
+ * get their names when they are on the disk, the index last: a file without one is that of an interrupted writer.
  */
 export class PreparedRowsWriter {
   readonly #draft: string;
@@ -244,7 +242,7 @@ export class PreparedRowsWriter {
     this.#rows += 1;
   }
 
-  /** Gives both files their names, by some digits of their content's hash. Removes what cannot be finished. */
+  /** The names have some digits of the content's hash. Removes what cannot be finished. */
   async finish(nameOf: (contentHash: string) => string): Promise<RowsReference> {
     try {
       await this.#writePage();

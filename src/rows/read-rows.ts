@@ -12,11 +12,11 @@ import { splitRecords } from './split-records';
 import { readTable } from './table-rows';
 
 interface ReadRow {
-  /** The column or field that its key is from. @default key */
+  /** The column or field of the key. @default key */
   readonly keyField?: string;
   /** What messages call the folder that relative paths start from. @default the folder of the row file */
   readonly folderName?: string;
-  /** Where a template makes the inputs, the columns that each is made of. */
+  /** For a template: the columns that each input is made of. */
   readonly inputColumns?: RowTemplate['inputColumns'];
 }
 
@@ -27,7 +27,7 @@ export type RowOutcome = ReadRow &
     | {
         readonly row?: never;
         readonly problems: readonly RowProblem[];
-        /** What is left of the row, for the checks against other rows and the files; null when nothing is. */
+        /** For the checks against other rows and the files; null when nothing of the row is left. */
         readonly refused?: RefusedRow | null;
       }
   );
@@ -35,9 +35,9 @@ export type RowOutcome = ReadRow &
 const defaultMaxRowBytes = 1024 * 1024;
 
 /**
- * Reads the rows of a file, one at a time, and looks at no other file and no other row; that is `checkRows`. @throws
- * RowFileError when the file cannot be read, is no row file or has no rows, its header cannot be used, or a quote is
- * never closed, which may come after good rows.
+ * Reads rows one at a time, and no other file; `checkRows` compares them.
+ * @throws RowFileError when the file cannot be read, is no row file or has no rows, its header cannot be used, or a
+ * quote is never closed, which may come after good rows.
  */
 export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncGenerator<RowOutcome, void, undefined> {
   requireRowFile(file);
@@ -59,7 +59,6 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
 
 const shownCells = 3;
 
-/** A cell that is no key is reported as a problem; where it is empty, the row is known by its first cells. */
 function withKey({ said, own: { cells = [] } = {}, problems }: SourceRow): readonly RowProblem[] {
   const { key } = said ?? { key: '' };
   const text = typeof key === 'number' ? String(key) : key;

@@ -12,7 +12,6 @@ import { formatRowPlace, pickKeys, pickPlace, shownKey } from '../core/batch/row
 import { formatCount, formatCountOf, showValue } from '../core/text';
 import type { PreparedRow } from './prepared-rows';
 
-/** Which rows a run starts. */
 export interface StartRule {
   readonly mode: StartMode;
   readonly choice: RowChoice;
@@ -30,14 +29,13 @@ export interface ChosenRows {
   /** Left as they are, in a pass over the failed ones. */
   readonly left: readonly RowRecord[];
   readonly onRecord: StartRowsResult['onRecord'];
-  /** Rows of the page that are behind now. */
   readonly taken: number;
 }
 
-/** So many bytes of ends, as JSON, are put into one result; Temporal refuses one of more than 2 MiB. */
+/** Of ends, as JSON, in one result; Temporal refuses one of more than 2 MiB. */
 export const maxEndBytes = 500_000;
 
-/** Whether a run starts the row, by what is on record under its key. The run and `--dry-run` both decide by it. */
+/** Whether a run starts the row, by what is on record under its key. Also decides for `--dry-run`. */
 export function isToStart(
   { digest }: Pick<PreparedRow, 'digest'>,
   previous: RowRecord | null,
@@ -45,33 +43,33 @@ export function isToStart(
 ): boolean {
   const { mode, choice, since = '' } = rule;
   const retry = allowedRetry(rule);
-  // Nothing else is to be paid then: neither a row that is new, nor one whose content changed.
+  // Neither a new row nor one whose content changed is to be paid.
   if (retry === 'unpaid') return previous !== null && wasRefusedUnpaid(previous);
   if (previous === null) return mode === 'new';
   const isChanged = previous.digest !== digest;
-  // Rows that failed in an earlier run of the batch are left alone, unless somebody asks for them.
+  // Rows that failed in an earlier run are left alone, unless somebody asks for them.
   if (mode === 'retryable') {
     return !isChanged && isRetryable(previous) && Date.parse(previous.endedAt) >= Date.parse(since);
   }
   if (previous.status === 'Success' && (mode === 'failed' || !isChanged)) return false;
   if (isChanged) return choice.allowChanged === true || wasRefusedUnpaid(previous);
-  // Its key stood for another row then; now it is this row's own task that is on record.
+  // Its key stood for another row; now this row's own task is on record.
   if (previous.failure?.type === failureTypes.InputChanged) return true;
   return retry === 'any';
 }
 
-/** Of a task that Temporal has as over, too: it may be a later one than the record knows. */
+/** Also of a task that Temporal has as over: it may be a later one than the record knows. */
 export function allowedRetry({ mode, choice }: StartRule): RowRetry {
   if (choice.retryFailed === true || mode !== 'new') return 'any';
   return choice.retryUnpaid === true ? 'unpaid' : 'none';
 }
 
-/** Whether the task of another content under the row's key may be followed by the row's own, which is paid. */
+/** Whether the row's own task, which is paid, may follow one of another content under its key. */
 export function mayReplace(rule: StartRule): boolean {
   return rule.choice.allowChanged === true && allowedRetry(rule) !== 'unpaid';
 }
 
-/** Chooses the next rows of a page to start, and counts those beside them that are on record. Pure. */
+/** Also counts the rows on record that are not started. Pure. */
 export function chooseRows(
   rows: readonly PreparedRow[],
   records: ReadonlyMap<string, RowRecord>,
@@ -101,7 +99,7 @@ export function chooseRows(
 
 export const countNames = { Success: 'success', Failed: 'failed', Canceled: 'canceled' } as const;
 
-/** Where the row after these stands; null after the last of the last page. */
+/** Null after the last row of the last page. */
 export function cursorAfter(page: number, taken: number, pageRows: number, pages: number): RowCursor | null {
   if (taken < pageRows) return { page, skip: taken };
   return page + 1 < pages ? { page: page + 1, skip: 0 } : null;
@@ -109,7 +107,6 @@ export function cursorAfter(page: number, taken: number, pageRows: number, pages
 
 const maxNamed = 20;
 
-/** Rows that a run refuses as a whole, because one of them may be paid twice. */
 export interface RefusedRows {
   readonly changed: number;
   readonly changedRows: readonly ChangedRow[];
@@ -117,14 +114,14 @@ export interface RefusedRows {
   readonly renamed: RenamedRows | null;
 }
 
-/** How the rows of a file stand to their batch's record. The run and `--dry-run` both decide by it. */
+/** How the rows of a file stand to their batch's record. Also decides for `--dry-run`. */
 export class RecordComparison {
   readonly counts = {
     success: 0,
     failed: 0,
     canceled: 0,
     new: 0,
-    /** On record with other content: that may be paid, and that was refused unpaid. */
+    /** On record with other content: `changed` may be paid, `corrected` was refused unpaid. */
     changed: 0,
     corrected: 0,
     succeeded: 0,
@@ -149,7 +146,7 @@ export class RecordComparison {
     }
   }
 
-  /** Which rows a run refuses; undefined: none. `gone` are records of keys that no row of the file has. */
+  /** Undefined when a run refuses none. `gone` are records of keys that no row of the file has. */
   refusal(gone: readonly RowRecord[], choice: RowChoice): RefusedRows | undefined {
     const changed = choice.allowChanged === true ? 0 : this.counts.changed;
     const missing = gone.filter((record) => !wasRefusedUnpaid(record));
@@ -166,7 +163,6 @@ export class RecordComparison {
   }
 }
 
-/** Why the rows are refused, and what to do, a line each. */
 export function refusalWords({ changed, changedRows, renamed }: RefusedRows): string {
   const lines: string[] = [];
   if (renamed !== null) {

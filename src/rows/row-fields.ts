@@ -2,19 +2,17 @@ import { createScanner } from 'jsonc-parser';
 import type { NewTaskInput } from '../contract/task-input';
 import { optionNames, type RowProblems } from './row-problem';
 
-/** The column of a table, and the field of a row, that chooses the app. */
 export const appColumn = 'webAppId';
 
-/** Of a task's input, what a row may say. */
 // prettier-ignore
 const rowFields: readonly (keyof NewTaskInput)[] = [
   appColumn, 'inputs', 'account', 'archive', 'watch', 'deadlines', 'onUncertain', 'uncertainWait',
   'suppressPreviewOutput',
 ];
-/** Of a task's input, what a row cannot say: a row makes one new task. */
+/** A row makes one new task. */
 const refusedFields = ['adopt', 'batch', 'createNumber'];
 
-/** Whether a row or a template may have this field of a task's input. Tuning is for tests, and not documented. */
+/** Also of a template. Tuning is for tests, and not documented. */
 export function isRowField(name: string): boolean {
   return name === 'tuning' || rowFields.some((known) => known === name);
 }
@@ -23,7 +21,6 @@ export function listRowFields(keyField = 'key'): string {
   return [keyField, ...rowFields].join(', ');
 }
 
-/** Adds a problem for each field that a row cannot have. */
 export function checkRowFields(fields: object, keyField: string | undefined, problems: RowProblems): void {
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || isRowField(name)) continue;
@@ -32,10 +29,10 @@ export function checkRowFields(fields: object, keyField: string | undefined, pro
   }
 }
 
-/** Of the library's `SyntaxKind`, whose constants a module that is compiled by itself cannot read. */
+/** Of `SyntaxKind`, whose constants a module that is compiled by itself cannot read. */
 const kinds = { openBrace: 1, closeBrace: 2, colon: 6, text: 10, end: 17 };
 
-/** The first field that is twice in one object of a JSON text. Reads by tokens, for depth costs no stack. */
+/** The first field that is twice in one object. Reads by tokens, because depth then costs no stack. */
 export function repeatedField(json: string): string | undefined {
   const scanner = createScanner(json, true);
   const open: Set<string>[] = [];

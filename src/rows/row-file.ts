@@ -7,15 +7,14 @@ import { declaredDelimiter, type Delimiter, delimiterByFormat } from './cells';
 import { RowFileError } from './row-problem';
 import { otherDelimiter } from './table-rows';
 
-/** How a row file is written. */
 export type RowFormat = 'jsonl' | 'csv' | 'tsv';
 
-/** A row file that is ready to be read, once. */
+/** Can be read once. */
 export interface RowFile {
   readonly format: RowFormat;
   /** Absolute: what relative paths of input files start from. */
   readonly folder: string;
-  /** What messages call that folder. @default the folder of the row file */
+  /** In messages. @default the folder of the row file */
   readonly folderName?: string;
   /** As they stand in the file; its first bytes are checked when its rows are read. */
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -33,8 +32,8 @@ const formats: Readonly<Record<string, RowFormat>> = {
 };
 
 /**
- * A row file on this machine, opened when the first chunk is asked for. By default its format is what its extension
- * says. @throws RowFileError when that says nothing, and, while it is read, when it cannot be.
+ * Opens the file when the first chunk is asked for. By default its extension says the format.
+ * @throws RowFileError when that says nothing, and, while it is read, when it cannot be.
  */
 export function rowFileAt(file: string, format?: RowFormat): RowFile {
   const known = format ?? formats[path.extname(file).toLowerCase()];
@@ -50,7 +49,7 @@ function isIterable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 }
 
-/** Throws RowFileError for what comes from a program and is no row file. */
+/** Throws RowFileError for what is no row file, as programs may give it. */
 export function requireRowFile(file: unknown): void {
   const { format, folder, chunks } = isRecord(file) ? file : {};
   const isFormat = Object.values(formats).some((known) => known === format);
@@ -68,7 +67,7 @@ async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undef
     if (before.isDirectory()) throw new RowFileError(`${name} is a folder; give the path of a file.`);
     yield* handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>;
     const after = await handle.stat({ bigint: true });
-    // Half of one version and half of another would be rows that are in neither. A pipe has no versions.
+    // Half of one version and half of another would be rows of neither. A pipe has no versions.
     if (before.isFile() && (before.size !== after.size || before.mtimeNs !== after.mtimeNs)) {
       throw new RowFileError(`${name} changed while it was read; wait until it is saved, then try again.`);
     }
@@ -83,12 +82,10 @@ async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undef
 
 const utf8Mark = Buffer.from('\uFEFF');
 
-/** Bytes that identify the format of a file. */
 const headLength = 64;
-/** Text has no control characters among its first bytes. */
 const controlsWithin = 16;
 
-/** Reads a file by its first 64 bytes; when the reading ends, for whatever reason, so does that of the chunks. */
+/** When the reading ends, for whatever reason, so does that of the chunks. */
 export async function* withHead<Row>(
   chunks: AsyncIterable<Uint8Array>,
   read: (head: Buffer, rest: AsyncIterable<Uint8Array>) => AsyncIterable<Row>,
@@ -107,9 +104,7 @@ export async function* withHead<Row>(
   }
 }
 
-/**
- * What a row file begins with, without the UTF-8 mark. @throws RowFileError for no UTF-8, and JSON over several lines.
- */
+/** Without the UTF-8 mark. @throws RowFileError for no UTF-8, and JSON over several lines. */
 export function readHead(head: Buffer, format: RowFormat): Buffer {
   const marks = head.subarray(0, 2).toString('hex');
   const hasControls = head.subarray(0, controlsWithin).some((byte) => byte < 9 || (byte > 13 && byte < 32));
@@ -118,7 +113,7 @@ export function readHead(head: Buffer, format: RowFormat): Buffer {
       'The row file is not text in UTF-8; save it as UTF-8 (a workbook as "CSV UTF-8"), and unpack a packed file.',
     );
   }
-  // No more than what there is in any case: what a file is must not depend on how its bytes come.
+  // Not all of `head`: the result must not depend on how the bytes come.
   const text = head.toString('utf8', 0, headLength).trimStart();
   if (format === 'jsonl' && (text.startsWith('[') || /^\{\s*\r?\n/.test(text))) {
     throw new RowFileError('The row file is JSON over several lines; write one object a line, such as with jq -c.');
@@ -126,19 +121,17 @@ export function readHead(head: Buffer, format: RowFormat): Buffer {
   return head.indexOf(utf8Mark) === 0 ? head.subarray(utf8Mark.length) : head;
 }
 
-/** How a row file is written, for a table that a person opens beside it. */
+/** For a table that a person opens beside the row file. */
 export interface TableForm {
   readonly delimiter: Delimiter;
   readonly isDeclared: boolean;
   readonly lineEnd: '\n' | '\r\n';
 }
 
-/** The longest beginning that is kept, in bytes, where the first lines do not end before it. */
 const maxHeadBytes = 65_536;
 
-/** Notes the form of a row file while its rows are read: what comes by a pipe cannot be read twice. */
+/** Notes the form while the rows are read: a pipe cannot be read twice. */
 export class TableFormReader {
-  /** The same file, to be read in its place. */
   readonly file: RowFile;
   readonly #said: Delimiter | undefined;
   #head: Buffer = Buffer.alloc(0);
@@ -148,7 +141,6 @@ export class TableFormReader {
     this.#said = said;
   }
 
-  /** The form, as far as it was read: of a file that could not be, that of its format. */
   get form(): TableForm {
     const { format } = this.file;
     const byFormat = delimiterByFormat[format === 'jsonl' ? 'csv' : format];
@@ -174,11 +166,10 @@ export class TableFormReader {
 }
 
 /**
- * Rows that a program has, in place of a row file: each is what a line of JSONL would be. Read as they are asked for,
- * so that they may come from a cursor of a database; a problem's line is that of the row, from 1. A row with what JSON
- * does not hold, such as a Map, is a bad one, unless that is in a field that is ignored. Relative paths start from
- * `folder`, by default the working directory. @throws RowFileError for what has no rows; `readRows` does when there is
- * not one.
+ * Rows of a program, each as a line of JSONL, read as they are asked for; a problem's line is that of the row, from 1.
+ * A row with what JSON does not hold, such as a Map, is a bad one, unless that is in a field that is ignored. Relative
+ * paths start from `folder`, by default the working directory.
+ * @throws RowFileError for what has no rows; `readRows` does when there is not one.
  */
 export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder = '.'): RowFile {
   if (!isIterable(rows)) {
@@ -189,7 +180,7 @@ export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder 
   return { format: 'jsonl', folder: path.resolve(folder), folderName, chunks: writeLines(rows, originals), originals };
 }
 
-/** A line for each row, which stands for it and is as long as the beginning by which a file is read. */
+/** Each line is as long as the beginning by which a file is read. */
 async function* writeLines(
   rows: Iterable<object> | AsyncIterable<object>,
   originals: Map<number, unknown>,
@@ -202,19 +193,18 @@ async function* writeLines(
   }
 }
 
-/** A copy, because a program may fill the same object for its next row. A class may say what its row is. */
+/** A program may fill the same object for its next row. A class may say what its row is. */
 function copyRow(given: unknown): unknown {
   try {
     const row = hasToJson(given) ? given.toJSON() : given;
     if (!isFields(row)) return row;
-    // A key or an input that is undefined stays: without it the row would be another one, paid for once more.
+    // An undefined key or input stays: without it the row would be another one, paid for once more.
     const isNeeded = (name: string): boolean =>
       name === 'key' || name === 'inputs' || parseInputKey(name) !== undefined;
     const fields = Object.entries(row).filter(([name, value]) => value !== undefined || isNeeded(name));
     return copyFields(fields, [row]);
   } catch (error) {
     const reason = error instanceof RangeError ? 'is nested too deeply' : errorMessage(error);
-    // A text is no row, so that the reader reports it in its place.
     return `[cannot be read: ${reason}]`;
   }
 }
@@ -223,7 +213,6 @@ function copyFields(fields: readonly (readonly [string, unknown])[], above: read
   return Object.fromEntries(fields.map(([name, value]) => [name, copyValue(value, above)]));
 }
 
-/** What JSON does not hold stands in the copy as it is. */
 function copyValue(value: unknown, above: readonly object[]): unknown {
   if (typeof value !== 'object' || value === null || above.includes(value)) return value;
   if (Array.isArray(value)) return value.map((one: unknown) => copyValue(one, [...above, value]));
@@ -234,7 +223,6 @@ function hasToJson(value: unknown): value is { toJSON(): unknown } {
   return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
-/** Whether an object is of no class. Its prototype may be that of another realm. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return isFields(value) && (prototype === null || Object.getPrototypeOf(prototype) === null);

@@ -3,29 +3,28 @@ import { isTaskKey } from '../contract/workflow-ids';
 import { canonicalJson } from '../core/json';
 import type { RowPlace } from '../core/batch/row-place';
 
-/** Under which key a row's task runs. */
 export interface RowKey {
   readonly key: string;
   readonly originalKey: string | null;
 }
 
-/** Longest key that a row may give, in characters. */
+/** In characters. */
 export const maxOriginalKeyLength = 500;
 export const keyRemedy = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
 const maxSlugLength = 50;
 
-/** The key that a row gives. One that cannot stand in a workflow id becomes a slug and a hash. */
+/** One that cannot stand in a workflow id becomes a slug and a hash. */
 export function givenKey(originalKey: string): RowKey {
   return { key: isTaskKey(originalKey) ? originalKey : slugAndHash(originalKey), originalKey };
 }
 
-/** The key of a row that gives none: the same content has the same key, in whatever order its columns stand. */
+/** The same content has the same key, in whatever order its columns stand. */
 export function deriveKey(content: Readonly<Record<string, unknown>>): RowKey {
   return { key: `row-${sha256(canonicalJson(content)).slice(0, 24)}`, originalKey: null };
 }
 
 function slugAndHash(original: string): string {
-  // Two encodings of the same accented letter are one key: they look the same.
+  // Two encodings of the same accented letter look the same, and are one key.
   const text = original.normalize('NFC');
   const slug = text
     .normalize('NFKD')
@@ -40,30 +39,25 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Characters that show nothing. The joiners of emoji are not among them: they change what is seen. */
+/** Without the joiners of emoji, which change what is seen. */
 const invisible = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
 
-/** A key without what people take for the same: capital letters, kinds of spaces, encodings of accents. */
 function foldKey(originalKey: string): string {
   const text = originalKey.replace(invisible, '').replace(/\s+/g, ' ').trim();
   // By way of capital letters: those of "ß" are "SS".
   return text.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
 }
 
-/** An earlier row whose key is the same, or looks the same. */
 export interface EarlierKey {
   readonly place: RowPlace;
   readonly originalKey: string | null;
 }
 
-/**
- * The keys of a file's rows and where they stand: a hash and a place for each, some 200 bytes a row. Keys that look the
- * same are one key: on many file systems their archived files would be, and a person means one row by them.
- */
+/** Keys that look the same are one, as their archived files would be on many file systems. Some 200 bytes a row. */
 export class RowKeys {
   readonly #rows = new Map<string, { readonly place: RowPlace; readonly text?: string }>();
 
-  /** The earlier row with this key; `undefined` for a key that is new. */
+  /** Undefined for a key that is new. */
   add({ key, originalKey }: RowKey, place: RowPlace): EarlierKey | undefined {
     const folded = foldKey(originalKey ?? key);
     const names = [...new Set([folded, key.toLowerCase()])].map(shortHash);
@@ -71,7 +65,6 @@ export class RowKeys {
     if (earlier !== undefined) {
       return { place: earlier.place, originalKey: originalKey === null ? null : (earlier.text ?? folded) };
     }
-    // A text that is its own folded form need not be kept: a later row of the same form has it.
     const row = { place, text: originalKey === null || originalKey === folded ? undefined : originalKey };
     for (const name of names) this.#rows.set(name, row);
     return undefined;

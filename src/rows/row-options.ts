@@ -6,32 +6,31 @@ import type { DecimalSign, Delimiter } from './cells';
 import { optionNames, RowFileError } from './row-problem';
 import type { RowTemplate } from './row-template';
 
-/** What an empty cell of a table means: a problem (it is paid for, so nothing is guessed), no input, or empty text. */
+/** Of a table: `refuse` is a problem (an empty cell is paid for), `omit` no input, and `text` empty text. */
 export type EmptyCells = 'refuse' | 'omit' | 'text';
 
-/** A field of a task's input that no row may change, and the option that says so. */
+/** A field that no row may change, and the option that says so. */
 export interface FixedField {
   readonly value: string | undefined;
   readonly option: string;
 }
 
-/** How rows become inputs of tasks. */
 export interface RowOptions {
-  /** Fields that every task has as they stand here; `undefined`: not at all. A row that says otherwise is refused. */
+  /** Fields of every task; `undefined`: not at all. A row that says otherwise is refused. */
   readonly fixed?: Readonly<Record<string, FixedField>>;
-  /** What all tasks have in common; a row may say otherwise. */
+  /** Fields of every task; a row may say otherwise. */
   readonly common?: Partial<Omit<NewTaskInput, 'inputs' | 'createNumber'>>;
-  /** The batch's id, where it is known: the outputs' folder of that batch is open to its rows. */
+  /** Where it is known: the outputs' folder of that batch is open to its rows. */
   readonly batchId?: string;
   /** Inputs of all rows, their paths absolute; a row's own input of the same key replaces it. */
   readonly constants?: Readonly<Record<string, InputValue>>;
   /** In which form an input file is given to the app, by input key; what a row says itself stands. */
   readonly forms?: Readonly<Record<string, ResourceForm>>;
-  /** What separates the cells of a table. By default what a first line such as `sep=;` says, or else the format. */
+  /** Of a table. By default what a first line such as `sep=;` says, or else the format. */
   readonly delimiter?: Delimiter;
   /**
-   * What stands before the fraction of a number, in cells and where a template asks for a number. By default a point; in a
-   * table with semicolons `1.024`, which may be a thousand, is refused unless it is said.
+   * Before a number's fraction, in cells and where a template asks for a number. By default a point; between semicolons
+   * `1.024`, which may be a thousand, is refused unless this is given.
    */
   readonly decimal?: DecimalSign;
   /** Columns of a table and inputs of JSONL and templates that are sent as text, whatever they look like. */
@@ -46,7 +45,7 @@ export interface RowOptions {
   readonly ignoreColumns?: readonly string[];
   /** By default `refuse`. */
   readonly emptyCells?: EmptyCells;
-  /** Of one row in its file; by default 1 MiB. */
+  /** By default 1 MiB. */
   readonly maxRowBytes?: number;
 }
 
@@ -56,7 +55,7 @@ const rowOptions: readonly (keyof RowOptions)[] = [
   'keepColumns', 'ignoreColumns', 'emptyCells', 'maxRowBytes',
 ];
 
-/** Throws RowFileError for an option that is not known or would be without effect: rows would be read otherwise than was meant. */
+/** Throws RowFileError for an option that is not known, or that would be without effect. */
 export function checkRowOptions(options: RowOptions): void {
   const { keyColumn, template } = options;
   const problems = unknownNameProblems('option', Object.keys(options), rowOptions);

@@ -1,7 +1,6 @@
 import { formatRowPlace, pickPlace, type RowPlace } from '../core/batch/row-place';
 import { showValue } from '../core/text';
 
-/** What is wrong with a row, to count by. */
 export type RowProblemCode =
   | 'TOO_LARGE'
   | 'NOT_UTF8'
@@ -16,16 +15,14 @@ export type RowProblemCode =
   | 'INPUT'
   | 'FILE';
 
-/** One thing that is wrong with one row. */
 export interface RowProblem extends RowPlace {
-  /** Of the row, as it gives it; absent when it gives none, or could not be read so far. */
+  /** As the row gives it; absent when it gives none, or could not be read so far. */
   readonly key?: string;
-  /** The first cells of a row of a table whose key is missing, as one text, shown as a value is. */
+  /** The first cells of a table's row whose key is missing, shown as a value is. */
   readonly rowBegins?: string;
   readonly code: RowProblemCode;
-  /** The column or field, where it is one. */
   readonly field: string | null;
-  /** What stands there: shortened, as JSON, without the secrets it may hold. */
+  /** Shortened, as JSON, without the secrets it may hold. */
   readonly value: string | null;
   readonly message: string;
 }
@@ -34,7 +31,7 @@ export function rowProblemText(problem: RowProblem): string {
   return `${formatRowPlace(problem)}: ${problem.message}`;
 }
 
-/** The message without the field and the value that it begins with, for a place that shows these beside it. */
+/** Without the field and the value, for a place that shows these beside it. */
 export function rowProblemAdvice({ field, value, message }: RowProblem): string {
   const name = showValue(field);
   const words = [`${name} is ${value}`, `inputs[${name}] is ${value}`].find(
@@ -45,7 +42,7 @@ export function rowProblemAdvice({ field, value, message }: RowProblem): string 
   return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
 }
 
-/** Collects every problem of one row; of one field the first, of which all others would be repetitions. */
+/** Of one field only the first problem is kept: all others would repeat it. */
 export class RowProblems {
   readonly found: RowProblem[];
   readonly #fields: Set<string | null>;
@@ -61,7 +58,6 @@ export class RowProblems {
     return this.#fields.has(field);
   }
 
-  /** A problem of the whole row, or one whose message names the field and its value itself. */
   add(code: RowProblemCode, message: string, at?: { readonly field: string; readonly value: unknown }): void {
     if (at !== undefined && this.has(at.field)) return;
     const [field, value] = at === undefined ? [null, null] : [at.field, showValue(at.value)];
@@ -69,13 +65,13 @@ export class RowProblems {
     this.found.push({ ...this.#place, code, field, value, message });
   }
 
-  /** A problem of one field: "FIELD is VALUE; REMEDY." */
+  /** "FIELD is VALUE; REMEDY." */
   addField(code: RowProblemCode, field: string, value: unknown, rest: string): void {
     this.add(code, `${showValue(field)} is ${showValue(value)}; ${rest}.`, { field, value });
   }
 }
 
-/** The row file or the template as a whole cannot be used: no row of it was read. */
+/** The row file or the template as a whole cannot be used. */
 export class RowFileError extends Error {
   readonly problems: readonly string[];
 
@@ -87,7 +83,6 @@ export class RowFileError extends Error {
   }
 }
 
-/** Options as messages name them, for the remedy: in the library, and on the command line. */
 export const optionNames = {
   keyColumn: 'keyColumn (--key-column)',
   textColumns: 'textColumns (--text-column)',

@@ -8,7 +8,7 @@ import { RowFileError, type RowProblems } from './row-problem';
 
 type ColumnValue = (column: string) => unknown;
 
-/** Fills in what a template has in one place; `undefined` leaves its property out. */
+/** `undefined` leaves the property out. */
 type Filler<Made = unknown> = (getValue: ColumnValue, problems: RowProblems, notation: NumberNotation) => Made;
 
 /** A task's input as JSON with `{column}` in its texts: what every row is filled into. */
@@ -20,7 +20,7 @@ export interface RowTemplate {
   readonly fieldColumns: ReadonlyMap<string, readonly string[]>;
   readonly hasApp: boolean;
   readonly hasKey: boolean;
-  /** The column that is the whole key; undefined when the template makes the key in another way, or makes none. */
+  /** Undefined unless one column is the whole key. */
   readonly keyColumn: string | undefined;
   /** What it makes of one row, like a row of JSONL. What cannot be filled in is added to the problems. */
   readonly fill: Filler<Readonly<Record<string, unknown>>>;
@@ -34,10 +34,8 @@ interface Placeholder {
 const numberSuffix = ':number';
 
 /**
- * Reads a template. In its texts `{column}` stands for what the row has there, `{{` and `}}` for braces. A text that is
- * one placeholder becomes the value as it is, so that a number of JSONL stays one; `{column:number}` becomes a number
- * whatever the format. Names of properties, numbers and all else stay as they are.
- *
+ * `{column}` stands for what the row has there, `{{` and `}}` for braces. A text that is one placeholder becomes the
+ * value as it is; `{column:number}` becomes a number in every format. Names of properties, numbers and all else stay.
  * @param json - may begin with a byte order mark.
  * @throws RowFileError with every problem.
  */
@@ -51,7 +49,6 @@ export function parseRowTemplate(json: string): RowTemplate {
   const problems = [...Object.keys(template).flatMap(fieldProblem), ...reader.problems];
   if (problems.length > 0) throw new RowFileError(problems);
   const { key, webAppId, inputs, ...fields } = template;
-  // A key that is one placeholder is that of a column.
   const [only, ...others] = typeof key === 'string' ? parseTemplate(key) : [];
   const isColumn = only !== undefined && others.length === 0 && 'placeholder' in only;
   return {
@@ -153,7 +150,6 @@ function fillPart({ column }: Placeholder, ...[getValue, problems]: Parameters<F
   return text ?? '';
 }
 
-/** A text, a boolean or a number as text; `undefined` for anything else. */
 export function plainText(value: unknown): string | undefined {
   const isPlain = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
   return isPlain ? String(value) : undefined;

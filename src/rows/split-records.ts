@@ -2,12 +2,12 @@ import type { Delimiter } from './cells';
 import { formatRowPlace } from '../core/batch/row-place';
 import { RowFileError, type RowProblems } from './row-problem';
 
-/** A record: the text of one row, however many lines it has, without its line end. */
+/** The text of one row, however many lines it has, without its line end. */
 export type RawRecord =
   | {
       /** Of its first line, from 1. */
       readonly line: number;
-      /** Its place among the records, empty ones included, from 1: what a spreadsheet calls its row. */
+      /** Empty records counted, from 1: what a spreadsheet calls its row. */
       readonly number: number;
       readonly text: string;
       readonly fault?: never;
@@ -18,14 +18,14 @@ export type RawRecord =
       readonly number: number;
       readonly fault: 'TOO_LARGE' | 'NOT_UTF8' | 'QUOTE_NOT_CLOSED';
       readonly bytes: number;
-      /** On which a quote opens that is never closed; else that of its first line. */
+      /** Where a quote opens that is never closed; else `line`. */
       readonly faultLine: number;
       readonly lastLine: number;
       readonly text?: never;
     };
 
 interface RecordRules {
-  /** Of a table whose cells may be quoted and hold line ends then; without it every line is a record. */
+  /** Of a table, whose cells may be quoted and hold line ends; without it every line is a record. */
   readonly delimiter?: Delimiter;
   /** Of the first byte. By default 1. */
   readonly firstLine?: number;
@@ -37,13 +37,12 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const quote = 0x22;
 
-/** Where in a table the splitter is; `closing` is after a quote that ends a cell unless another follows it. */
+/** `closing` is after a quote that ends a cell unless another follows it. */
 type Place = 'cell start' | 'plain' | 'quoted' | 'closing';
 
 /**
- * Splits the bytes of a row file into records, holding one chunk and one record. Reading goes on at the next line after
- * a bad record; only a quote that is never closed takes the rest of the file along. Not the CSV parser's own splitting:
- * that discards the rest of the chunk after a large record, and replaces what is not UTF-8 silently.
+ * Holds one chunk and one record, and goes on after a bad record; only a quote that is never closed takes the rest too.
+ * The CSV parser would drop the rest of a chunk after a large record, and replace what is not UTF-8 silently.
  */
 class RecordSplitter {
   readonly #delimiter: number | undefined;
@@ -142,10 +141,7 @@ export async function* splitRecords(
   yield* splitter.end();
 }
 
-/**
- * Adds why a record could not be read. @throws RowFileError for a quote that is never closed: no row is known behind
- * it.
- */
+/** @throws RowFileError for a quote that is never closed: no row is known behind it. */
 export function addFaults(
   { fault, line, number, faultLine, lastLine, bytes }: Extract<RawRecord, { fault: string }>,
   problems: RowProblems,

@@ -21,12 +21,12 @@ import { getKeyColumn, type RowOptions } from './row-options';
 import { optionNames, RowFileError, type RowProblem, RowProblems } from './row-problem';
 import { addFaults, type RawRecord } from './split-records';
 
-/** The column, and the field, that chooses the account. In a table with a template it is a column like any other. */
+/** In a table with a template it is a column like any other. */
 const accountColumn = 'account';
 
 interface TableColumns {
   readonly names: readonly string[];
-  /** Those that are sent: input keys, or what the template asks for. */
+  /** Input keys, or what the template asks for. */
   readonly sent: ReadonlySet<string>;
   readonly used: readonly string[];
 }
@@ -34,8 +34,8 @@ interface TableColumns {
 type CellOptions = RowOptions & { readonly notation: NumberNotation };
 
 /**
- * The rows of a CSV or TSV file. The first line that is not empty is the header; one of nothing but delimiters is
- * empty. @throws RowFileError when the header cannot be used, no row follows it, or the end of a row cannot be found.
+ * The first line that is not empty is the header; one of nothing but delimiters is empty.
+ * @throws RowFileError when the header cannot be used, no row follows it, or the end of a row cannot be found.
  */
 export async function* readTable(
   records: AsyncIterable<RawRecord>,
@@ -91,9 +91,8 @@ function readCells(record: RawRecord, delimiter: Delimiter, problems: RowProblem
 }
 
 /**
- * The names of a table's columns, without unnamed ones at the end, as spreadsheets leave them behind. @throws
- * RowFileError when there seems to be another delimiter: as one column, `key;1:A.b` is an input key, and every row
- * would be paid for.
+ * Without unnamed columns at the end, as spreadsheets leave them behind.
+ * @throws RowFileError for what seems another delimiter: the one column `key;1:A.b` is an input key, and would be paid.
  */
 function readHeader(
   { fault, text, bytes }: RawRecord,
@@ -126,7 +125,7 @@ function readHeader(
   return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }
 
-/** The delimiter that a header seems to have which is one column with the given one; `undefined` when it seems to have none. */
+/** Of a header that is one column with the given delimiter; `undefined` when it seems to have no other. */
 export function otherDelimiter(header: string, delimiter: Delimiter): Delimiter | undefined {
   const countCells = (one: Delimiter): number => parseCells(header, one).cells?.length ?? 0;
   if (countCells(delimiter) > 1) return undefined;
@@ -136,7 +135,7 @@ export function otherDelimiter(header: string, delimiter: Delimiter): Delimiter 
   return other;
 }
 
-/** @throws RowFileError with every problem: a column that is not understood would be paid for and not sent. */
+/** @throws RowFileError with every problem: an unknown column would be paid for and not sent. */
 function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
   const { template, keepColumns = [], ignoreColumns = [] } = options;
   const own = [getKeyColumn(options), appColumn, ...(isAccountColumn(options) ? [accountColumn] : [])];
@@ -151,7 +150,7 @@ function readTableColumns(names: readonly string[], options: RowOptions): TableC
     );
   }
   for (const name of names) {
-    // With a template, other columns are a person's own, but for one that is spelled like a key.
+    // With a template, other columns are a person's own, unless spelled like a key.
     const mayBeOwn = template !== undefined && parseInputKey(name) === undefined && !own.some(isSpelledLike(name));
     if (name === '' || mayBeOwn || isSent(name) || others.has(name) || ignoreColumns.includes(name)) continue;
     const expected = template === undefined ? 'an input key such as "1:LoadImage.image"' : 'a column of the template';
@@ -193,7 +192,6 @@ const maxListedColumns = 50;
 function missingColumns(names: readonly string[], options: RowOptions): string[] {
   const { template, keyColumn, keepColumns = [], textColumns = [], ignoreColumns = [] } = options;
   const wanted = new Set([...(template?.columns ?? []), ...keepColumns, ...ignoreColumns]);
-  // With a template it may also be an input that the template makes.
   for (const name of textColumns) if (template === undefined || parseInputKey(name) === undefined) wanted.add(name);
   if (keyColumn !== undefined) wanted.add(keyColumn);
   const list = names.slice(0, maxListedColumns).map((name) => showValue(name));
@@ -206,7 +204,7 @@ function missingColumns(names: readonly string[], options: RowOptions): string[]
     });
 }
 
-/** What the cells of a row say, one for each column; `undefined` for cells that are no row, which is added to the problems. */
+/** `undefined` for cells that are no row, which is added to the problems. */
 function sayCells(
   cells: readonly string[],
   { names, sent, used }: TableColumns,
@@ -242,7 +240,7 @@ function sayCells(
   };
 }
 
-/** Whether cells are a row of a table with these columns. Spreadsheets leave empty cells behind at the end of a row. */
+/** Spreadsheets leave empty cells behind at the end of a row. */
 function areRow(cells: readonly string[], names: readonly string[], problems: RowProblems): boolean {
   if (cells.length < names.length || cells.slice(names.length).some((cell) => cell.trim() !== '')) {
     const code = cells.some((cell) => cell.includes('\0')) ? 'MALFORMED' : 'COLUMN_COUNT';
@@ -255,7 +253,6 @@ function areRow(cells: readonly string[], names: readonly string[], problems: Ro
   return false;
 }
 
-/** What keeps a cell from being used, as the rest of a sentence about it. */
 function cellProblem(name: string, text: string, isSent: boolean, options: CellOptions): string | undefined {
   const { emptyCells = 'refuse', template, textColumns = [], notation } = options;
   if (text === '' && name === template?.keyColumn) return 'expected the key of the row, by which it is not paid twice';
@@ -263,7 +260,7 @@ function cellProblem(name: string, text: string, isSent: boolean, options: CellO
     return `expected a value, or to be told what an empty cell is by ${optionNames.emptyCells}: omit or text`;
   }
   const isKey = name === (template?.keyColumn ?? getKeyColumn(options));
-  // What a blank key or app is, they say themselves.
+  // A blank key or app is reported elsewhere.
   if (textColumns.includes(name) || (!isSent && text.trim() === '')) return undefined;
   if (text.includes('\0') && (isKey || text.startsWith('@'))) return 'got zero bytes: the file is damaged';
   const isInput = !isKey && isSent && template === undefined;

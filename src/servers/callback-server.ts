@@ -18,7 +18,6 @@ import {
   readBody,
 } from './listening-server';
 
-/** What a callback server is made of. */
 export interface CallbackServerOptions {
   /** 0 takes a free one. */
   readonly port: number;
@@ -37,13 +36,13 @@ export interface CallbackServerOptions {
   readonly maxBodyBytes?: number;
   /** Callbacks that are taken at the same time; further ones are answered with 503 and Retry-After. @default 64 */
   readonly maxInFlight?: number;
-  /** How long a request may take to arrive. @default 3000: with the wait for Temporal under the 10 s that the service waits */
+  /** How long a request may take to arrive. @default 3000: with the wait for Temporal under the service's 10 s */
   readonly requestTimeoutMs?: number;
 }
 
-/** The answer to one request, and what is logged of it. Neither holds a token or anything of a body. */
+/** Neither the answer nor the log holds a token or anything of a body. */
 interface Handled extends Answer {
-  /** For the log; absent for requests that are not logged, such as health checks. */
+  /** Absent for requests that are not logged, such as health checks. */
   readonly outcome?: string;
   readonly workflowId?: string;
   readonly requestId?: string;
@@ -51,15 +50,13 @@ interface Handled extends Answer {
   readonly reason?: string;
 }
 
-/** `/health` is the same as `/live`. */
 const livePaths: readonly string[] = ['/live', '/health'];
 /** The service calls again about every 6 s (specification, section 6). */
 const retryLater = { 'retry-after': '6' };
 
 /**
- * Starts a server that checks the token of a callback, reads its body and signals the workflow, on all addresses. It
- * answers 200 when Temporal has the signal, or its workflow is over and needs none. Rejects with the system's error when
- * the port is not available.
+ * Listens on all addresses. Answers 200 when Temporal has the signal, or the workflow is over and needs none. Rejects
+ * with the system's error when the port is not available.
  */
 export async function startCallbackServer(options: CallbackServerOptions): Promise<ListeningServer> {
   const { port, path, isAccepted, isReady, logger, headerPrefix } = options;
@@ -78,7 +75,7 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
     const { authorization } = request.headers;
     const createName = request.headers[correlationHeader(headerPrefix).toLowerCase()];
     if (!isAccepted(authorization)) {
-      // A doctor, or whatever scans the network, sends neither a token nor the name of a create: no alert is due.
+      // A doctor or a network scanner sends neither a token nor the name of a create: no alert is due.
       const isOfService = authorization !== undefined || createName !== undefined;
       const outcome = isOfService ? 'wrong token' : 'no token';
       return { httpStatus: 401, headers: { 'www-authenticate': 'Bearer' }, outcome };
@@ -140,12 +137,10 @@ async function takeCallback(
 /** What Temporal did with a signal: taken; or the workflow is over, or there is none of that id. */
 export type SignalOutcome = 'taken' | 'over' | 'unknown';
 
-/** Passes a notice on to a workflow. Rejects when it is not known whether Temporal accepted it. */
+/** Rejects when it is not known whether Temporal accepted it. */
 export type SignalWorkflow = (workflowId: string, notice: CallbackNotice) => Promise<SignalOutcome>;
 
-/**
- * Signals through Temporal, within `timeoutMs`: the service waits about 10 s for the answer (specification, section 6).
- */
+/** Within `timeoutMs`: the service waits about 10 s for the answer (specification, section 6). */
 export function createSignalWorkflow(client: Client, timeoutMs: number): SignalWorkflow {
   return async (workflowId, notice) => {
     const signal = AbortSignal.timeout(timeoutMs);

@@ -18,7 +18,6 @@ import {
   readBody,
 } from './listening-server';
 
-/** What a codec server is made of. */
 export interface CodecServerOptions {
   readonly config: CodecServerConfig;
   readonly logger: Logger;
@@ -30,14 +29,14 @@ export interface CodecServerOptions {
   readonly requestTimeoutMs?: number;
 }
 
-/** The answer to one request, and what is logged of it. What is logged holds neither a token nor anything of a payload. */
+/** What is logged holds neither a token nor anything of a payload. */
 interface Handled extends Answer {
-  /** For the log; absent for requests that are not logged, such as health checks. */
+  /** Absent for requests that are not logged, such as health checks. */
   readonly outcome?: string;
   /** As the caller names it. */
   readonly namespace?: string;
   readonly payloads?: number;
-  /** How many were left as they are, and why the first of them was. */
+  /** How many were left as they are, and why the first was. */
   readonly unreadable?: { readonly payloads: number; readonly reason: string };
 }
 
@@ -52,12 +51,12 @@ const corsHeaders: OutgoingHttpHeaders = {
   'access-control-max-age': '600',
 };
 const maxNamespaceLength = 100;
-/** A page of a history has far fewer; each costs memory, and time in which nothing else is answered, before it is looked at. */
+/** Far more than a page of a history has; each costs memory and blocks other answers. */
 const maxPayloads = 10_000;
-/** Of all payloads together: each of Temporal's and of this codec has one to three. */
+/** Of all payloads together; each has one to three. */
 const maxMetadata = 5 * maxPayloads;
 
-/** Payloads as the protocol has them: bytes are in base64. */
+/** The protocol has bytes in base64. */
 const base64 = v.pipe(
   v.string(),
   v.transform((text) => Buffer.from(text, 'base64')),
@@ -69,10 +68,7 @@ const payload = v.pipe(
 );
 const requestBody = v.object({ payloads: v.array(payload) });
 
-/**
- * Starts a server of Temporal's remote codec protocol, which checks who asks, and decrypts or encrypts. Rejects with the
- * system's error when the address is not available.
- */
+/** Temporal's remote codec protocol; checks who asks. Rejects with the system's error if the address is unavailable. */
 export async function startCodecServer(options: CodecServerOptions): Promise<ListeningServer> {
   const { config, logger, requestTimeoutMs = 10_000, maxBodyBytes = 8 * 1024 ** 2, maxInFlight = 16 } = options;
   const { codecKeys, host, port, tokens, origins, mayEncode } = config;
@@ -103,7 +99,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Lis
     const { origin } = request.headers;
     const path = pathOf(request);
     if (healthPaths.includes(path)) return healthAnswer(request, true);
-    // A browser tells which page calls; what it does not tell comes from no page.
+    // A browser names the page that calls; other callers name none.
     if (origin !== undefined && !origins.includes(origin)) {
       return { httpStatus: 403, outcome: 'a page of another origin' };
     }
@@ -121,7 +117,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Lis
     handle,
     onAnswered: ({ httpStatus, outcome, namespace, payloads, unreadable }, durationMs) => {
       if (outcome === undefined) return;
-      // Who reads what is worth a line; requests for other paths are usual.
+      // Reads are logged, to show who read what; requests for other paths are usual.
       let level: 'debug' | 'info' | 'warn' = httpStatus === 200 && unreadable === undefined ? 'info' : 'warn';
       if (httpStatus === 404 || httpStatus === 405) level = 'debug';
       logger[level]({ outcome, httpStatus, namespace, payloads, unreadable, durationMs }, 'codec request');
@@ -173,7 +169,7 @@ function hasTooMany(json: unknown): boolean {
   return metadata > maxMetadata;
 }
 
-/** One payload that cannot be read must not hide the others of a page. */
+/** An unreadable payload must not hide the others of a page. */
 function decryptOrKeep(cipher: PayloadCipher, payload: Payload, reasons: string[]): Payload {
   try {
     return cipher.decrypt(payload);

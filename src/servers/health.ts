@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { SocketAddress } from '../config/values';
 import { metrics, setGauge } from '../contract/metrics';
 
-/** Checks one part that a process needs and that may fail by itself; rejects when it cannot be used. */
+/** Rejects when the part cannot be used. */
 export interface Probe {
   readonly check: () => Promise<void>;
   readonly everyMs: number;
@@ -17,7 +17,6 @@ export interface Probe {
 const temporalEveryMs = 10_000;
 const temporalTimeoutMs = 5_000;
 
-/** Whether Temporal answers. */
 export function temporalProbe(
   connection: Pick<Connection, 'workflowService' | 'withDeadline'>,
   namespace: string,
@@ -30,7 +29,6 @@ export function temporalProbe(
   return { everyMs, check };
 }
 
-/** Options of a {@link Readiness}. */
 export interface ReadinessOptions {
   readonly logger: Logger;
   /** @default none: the metric `longhaul_ready` is not kept */
@@ -44,10 +42,7 @@ export interface ReadinessOptions {
 const defaultRetryMs = 5_000;
 const defaultTimeoutMs = 5_000;
 
-/**
- * Whether the parts that a process needs can be used, by checks that go on in the background: a request for it is
- * answered at once, however long a part takes. A part that hangs is checked once, not again and again.
- */
+/** Checks in the background: a request is answered at once. A part that hangs is checked once. */
 export class Readiness {
   readonly #states = new Map<string, boolean | undefined>();
   readonly #options: ReadinessOptions;
@@ -65,7 +60,7 @@ export class Readiness {
     return Object.fromEntries([...this.#states].map(([part, isReady]) => [part, isReady ?? false]));
   }
 
-  /** Stops checking; a check that hangs is waited for as long as one may take. */
+  /** Waits for a check that hangs as long as one may take. */
   async stop(): Promise<void> {
     this.#ended.abort();
     const { timeoutMs = defaultTimeoutMs } = this.#options;
@@ -107,25 +102,21 @@ export class Readiness {
   }
 }
 
-/** A health endpoint that listens. */
 export interface HealthServer {
   /** Of `/health`; `/live` and `/ready` are beside it. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** What a health endpoint tells. */
 export interface HealthSources {
   readonly states: () => readonly string[];
-  /** Whether each part that the process needs can be used. */
   readonly parts: () => Readonly<Record<string, boolean>>;
   readonly further: () => Readonly<Record<string, unknown>>;
 }
 
 /**
- * Answers `GET /live` with 200 unless a part of the process failed for good, `GET /ready` with 200 while it can do its
- * work, and `GET /health` with 200 while every worker runs; otherwise with 503. The body says why, and names nothing
- * but parts. It needs no authentication. `undefined` without a place; port 0 takes a free one.
+ * 200 for `GET /live` unless a part failed for good, `/ready` while it can work, `/health` while every worker runs;
+ * else 503. The body names nothing but parts; no authentication. `undefined` without a place; port 0 takes a free one.
  */
 export async function startHealthServer(
   place: SocketAddress | null,
@@ -140,7 +131,7 @@ export async function startHealthServer(
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(place.port, place.host, resolve);
   });
-  // Later errors concern single connections that could not be accepted, for want of a file descriptor, say.
+  // Of single connections that could not be accepted, for want of a file descriptor, say.
   server.on('error', () => undefined);
   const { port, address, family } = server.address() as AddressInfo;
   return {

@@ -4,18 +4,16 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import type { Secret } from '../config/secret';
 
-/** The answer to one request. */
 export interface Answer {
   readonly httpStatus: number;
   readonly headers?: OutgoingHttpHeaders | undefined;
   readonly body?: string | undefined;
 }
 
-/** What a server listens with, and what it does. */
 export interface ListenOptions<Handled extends Answer> {
   /** 0 takes a free one. */
   readonly port: number;
-  /** An IP address of this machine. @default all of them */
+  /** An IP address of this machine. @default all */
   readonly host?: string;
   readonly requestTimeoutMs: number;
   readonly logger: Logger;
@@ -26,7 +24,6 @@ export interface ListenOptions<Handled extends Answer> {
   readonly onFailed?: (outcome: 'the sender gave up' | 'error') => void;
 }
 
-/** A server that listens. */
 export interface ListeningServer {
   readonly port: number;
   /** Settles when it is closed and everything has been answered. */
@@ -35,10 +32,10 @@ export interface ListeningServer {
   close(): void;
 }
 
-/** A sender that is slower than this when the server closes is cut off. */
+/** A slower sender is cut off when the server closes. */
 const closeWithinMs = 8_000;
 
-/** Starts listening. Rejects with the system's error when the port is not available. */
+/** Rejects with the system's error when the port is not available. */
 export async function listen<Handled extends Answer>(options: ListenOptions<Handled>): Promise<ListeningServer> {
   const { port, host, requestTimeoutMs, logger, logAs, handle, onAnswered, onFailed } = options;
   let isClosing = false;
@@ -52,7 +49,7 @@ export async function listen<Handled extends Answer>(options: ListenOptions<Hand
     const answer = async (): Promise<void> => {
       try {
         const handled = await handle(request);
-        // A connection that is kept alive would keep the server from closing.
+        // A connection that is kept alive would keep the server open.
         const closing = isClosing ? { connection: 'close' } : {};
         response.writeHead(handled.httpStatus, { ...handled.headers, ...closing }).end(handled.body);
         onAnswered(handled, Date.now() - startedAtMs);
@@ -65,7 +62,7 @@ export async function listen<Handled extends Answer>(options: ListenOptions<Hand
         // Writing a second head would throw an uncaught error.
         if (!isGone && !response.headersSent) response.writeHead(500).end();
       }
-      // The rest of the body is discarded, so that a sender that is still writing it reads the answer.
+      // Discards the rest, so that a sender that is still writing reads the answer.
       request.resume();
     };
     void answer();
@@ -93,10 +90,7 @@ export async function listen<Handled extends Answer>(options: ListenOptions<Hand
   };
 }
 
-/**
- * Whether an `Authorization` header brings one of these tokens. Digests are compared, so neither the time nor the length
- * reveals how much of a guess was right; all are compared, so not which one either.
- */
+/** Compares all digests: the time tells neither how much of a guess was right, nor which token. */
 export function createTokenCheck(tokens: readonly Secret[]): (authorization: string | undefined) => boolean {
   const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
   const accepted = tokens.map((token) => sha256(`Bearer ${token.reveal()}`));
@@ -106,10 +100,7 @@ export function createTokenCheck(tokens: readonly Secret[]): (authorization: str
   };
 }
 
-/**
- * A request's body; `undefined` when it is larger than that. The rest is discarded, so that the sender reads the
- * answer. Rejects when the sender gives up.
- */
+/** `undefined` when larger: the rest is discarded and the sender reads the answer. Rejects when the sender gives up. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   return await new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -131,18 +122,18 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   });
 }
 
-/** The path of a request, without its query. */
+/** Without its query. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '';
 }
 
-/** The answer of a health endpoint: no word but the status, for it needs no token. It is not logged. */
+/** No word but the status, for it needs no token. Not logged. */
 export function healthAnswer({ method }: IncomingMessage, isGood: boolean): Answer {
   if (method === 'GET' || method === 'HEAD') return { httpStatus: isGood ? 200 : 503 };
   return { httpStatus: 405, headers: { allow: 'GET, HEAD' } };
 }
 
-/** Runs a function for so many requests at the same time; others get an answer at once. */
+/** At most so many at the same time; others get `turnedAway` at once. */
 export function limitInFlight<Handled>(most: number, turnedAway: Handled) {
   let inFlight = 0;
   return async (take: () => Promise<Handled>): Promise<Handled> => {

@@ -3,16 +3,14 @@ import { CreateLimiter, type CreateLimiterOptions, type CreateLimiterView } from
 import { RateLimitedError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
 import { formatRate, steadyNow, TokenBucket, type TokenBucketOptions } from './token-bucket';
 
-/** How much one account asks of the service. */
 export interface AccountRates {
-  /** Creates and queries a second, all workers of a task queue together. */
+  /** Per second, for all workers of a task queue together. */
   readonly createsPerSecond: number;
   readonly pollsPerSecond: number;
-  /** Uploads in this worker at the same time. @default as many as come */
+  /** Most concurrent uploads in this worker. @default as many as come */
   readonly uploadsAtOnce?: number;
 }
 
-/** What holds back requests of one account in one worker: its creates, its queries and its uploads. */
 export class AccountGate {
   readonly creates: CreateLimiter;
   readonly polls: PollLimiter;
@@ -26,21 +24,17 @@ export class AccountGate {
     this.uploads = new UploadSlots(rates.uploadsAtOnce);
   }
 
-  /** Takes one of so many workers’ parts of the account’s rates. */
   shareAmong(workers: number): void {
     this.creates.setRate(this.#rates.createsPerSecond / workers, workers);
     this.polls.setRate(this.#rates.pollsPerSecond / workers);
   }
 
-  /** The state of its limiters, for people. */
   view(): { readonly creates: CreateLimiterView; readonly polls: PollLimiterView } {
     return { creates: this.creates.view(), polls: this.polls.view() };
   }
 }
 
-/** A request was not sent, because there is no place for it soon enough. */
 abstract class HeldBackError extends Error {
-  /** When there may be a place, from now. */
   readonly retryInMs: number;
 
   constructor(message: string, retryInMs: number) {
@@ -50,7 +44,7 @@ abstract class HeldBackError extends Error {
   }
 }
 
-/** A query was not sent; `isUnanswered`: because the service answers none, rather than because others have their turn first. */
+/** A query was not sent; `isUnanswered`: the service answers none, otherwise others come first. */
 export class PollHeldBackError extends HeldBackError {
   readonly isUnanswered: boolean;
 
@@ -60,45 +54,38 @@ export class PollHeldBackError extends HeldBackError {
   }
 }
 
-/** An upload was not begun: the account has as many as it may. */
 export class UploadHeldBackError extends HeldBackError {}
 
-/** The state of a limiter, for people. */
 export interface PollLimiterView {
   readonly perSecond: number;
   /** ISO-8601: until when the service asked for no queries; null when it did not. */
   readonly heldBackUntil: string | null;
-  /** ISO-8601: since when queries get no answer in time, so that only one at a time is sent; null when they do. */
+  /** ISO-8601: since when queries time out, so that only one at a time is sent; null when they are answered. */
   readonly stalledSince: string | null;
-  /** How many queries wait for their answer. */
   readonly unanswered: number;
 }
 
-/** How long queries pause after a 429 without `Retry-After`. */
 const usualRestMs = 1_000;
 
-/** Timeouts in a row after which the service counts as stalled. */
 const timeoutsUntilStalled = 3;
-/** Between two queries to a stalled service; doubles up to the longest. */
+/** Pause between two queries to a stalled service; doubles up to the longest. */
 const firstProbePauseMs = 500;
 const longestProbePauseMs = 10_000;
 /** Fewer than the client's connections, so that stops and archives always find a free one. */
 const maxUnanswered = 48;
 
 /**
- * Limits the queries for tasks' states of one account in one worker: by rate, by concurrency, and to none while the
- * service asks to wait (`Retry-After`). While queries time out, all but one at a time are held back at once: each would
- * occupy a slot of the worker until its own timeout. The first reply ends that. Stops and archives are not limited.
+ * Limits the queries of one account in one worker by rate, concurrency and the service's `Retry-After`. While queries
+ * time out, only one at a time is sent, as each would hold a slot of the worker; the first reply ends that. Stops and
+ * archives are not limited.
  */
 export class PollLimiter {
   readonly #rate: TokenBucket;
   readonly #now: () => number;
-  /** Queries of {@link runInLine} that run, and the callbacks of those that wait. */
   #inTurn = 0;
   readonly #line: (() => void)[] = [];
   #restUntilMs = 0;
   #unanswered = 0;
-  /** Queries in a row that timed out. */
   #timeouts = 0;
   #stalledSinceMs: number | undefined;
   #nextProbeMs = 0;
@@ -108,12 +95,11 @@ export class PollLimiter {
     this.#now = options.now ?? steadyNow;
   }
 
-  /** Changes how many queries a second are sent, on average. */
   setRate(perSecond: number): void {
     this.#rate.setRate(perSecond);
   }
 
-  /** Sends a query at the next free place; throws PollHeldBackError when that is further off than `patienceMs`. The signal ends the wait alone. */
+  /** Sends a query in its turn; throws PollHeldBackError if it is beyond `patienceMs`. `signal` ends the wait only. */
   async run<T>(query: (waitedMs: number) => Promise<T>, patienceMs: number, signal?: AbortSignal): Promise<T> {
     this.#requireAnswers();
     const restMs = Math.max(0, this.#restUntilMs - this.#now());
@@ -134,7 +120,7 @@ export class PollLimiter {
       return answer;
     } catch (error) {
       if (error instanceof ServiceTimeoutError) this.#stall();
-      // Any other error is a reply, or comes without delay.
+      // Any other error is a reply, or comes at once.
       else this.#recover();
       if (error instanceof RateLimitedError || error instanceof ServiceUnavailableError) {
         const askedMs = error.retryAfterMs ?? (error instanceof RateLimitedError ? usualRestMs : 0);
@@ -146,7 +132,7 @@ export class PollLimiter {
     }
   }
 
-  /** As `run`, for callers that may wait: first come, first served, however low the rate is. */
+  /** As `run`, but waits for its turn: first come, first served. */
   async runInLine<T>(query: () => Promise<T>, patienceMs: number, signal: AbortSignal): Promise<T> {
     if (this.#inTurn < maxUnanswered) this.#inTurn += 1;
     else await new Promise<void>((resolve) => this.#line.push(resolve));
@@ -160,7 +146,6 @@ export class PollLimiter {
     }
   }
 
-  /** Its state, for people. */
   view(): PollLimiterView {
     return {
       perSecond: this.#rate.perSecond,
@@ -170,7 +155,6 @@ export class PollLimiter {
     };
   }
 
-  /** Throws while too many queries are unanswered. */
   #requireAnswers(): void {
     const nowMs = this.#now();
     if (this.#stalledSinceMs === undefined) {
@@ -202,16 +186,15 @@ export class PollLimiter {
   }
 }
 
-/** How soon an upload beyond its share asks again; the more there are, the later each. */
+/** When a refused upload tries again: later, the more are refused. */
 const soonestRetryMs = 2_000;
 const latestRetryMs = 30_000;
 const retryPerRefusalMs = 200;
 
-/** The uploads of one account: slow ones of it must not hold all slots of the worker, which Temporal's fairness does not prevent. */
+/** Limits one account's uploads: slow ones must not take all slots, which Temporal's fairness does not prevent. */
 export class UploadSlots {
   readonly #mostAtOnce: number;
   #running = 0;
-  /** Refused since the time below. */
   #refused = 0;
   #sinceMs = performance.now();
 
@@ -219,7 +202,7 @@ export class UploadSlots {
     this.#mostAtOnce = mostAtOnce;
   }
 
-  /** Runs an upload. Throws UploadHeldBackError at once where the share is used up: waiting here would hold a slot. */
+  /** Throws UploadHeldBackError at once when the share is used up: waiting here would hold a slot. */
   async run<Result>(upload: () => Promise<Result>): Promise<Result> {
     if (this.#running >= this.#mostAtOnce) {
       if (performance.now() - this.#sinceMs > latestRetryMs) this.#refused = 0;

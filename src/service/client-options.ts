@@ -24,11 +24,11 @@ import type { InputResourceFilter } from './inputs';
 import type { RequestObserver, TraceRequest } from './service-transport';
 import type { TaskDetail } from './tasks';
 
-/** How long each kind of request may take, in milliseconds, from connecting to the last byte of its reply. */
+/** Time limits of requests in milliseconds, from connecting to the last byte of the reply. */
 export interface ServiceTimeouts {
   /** Making a connection. @default 5000 */
   readonly connectMs: number;
-  /** Every request that creates nothing. @default 10000 */
+  /** Requests that create nothing. @default 10000 */
   readonly readMs: number;
   /** An asynchronous or callback create. @default 30000 */
   readonly createMs: number;
@@ -36,46 +36,45 @@ export interface ServiceTimeouts {
   readonly syncMs: number;
 }
 
-/** The defaults of {@link ServiceTimeouts}. */
 export const defaultTimeouts: ServiceTimeouts = { connectMs: 5_000, readMs: 10_000, createMs: 30_000, syncMs: 600_000 };
 
 /** What a service client is made of. */
 export interface ServiceClientOptions {
-  /** All paths are relative to it; no user information, no query. */
+  /** Base of all paths; without user information and query. */
   readonly baseUrl: string;
-  /** The key of `Authorization: Bearer <key>` (section 5), or where to get it: asked anew for each request. */
+  /** The key of `Authorization: Bearer <key>` (section 5), or a function called for each request. */
   readonly apiKey: string | (() => string | Promise<string>);
-  /** Connections for everything but creates, which always have their own. Not closed by `close()`. */
+  /** Connections for everything but creates, which have their own. Not closed by `close()`. */
   readonly dispatcher?: Dispatcher;
   readonly timeouts?: Partial<ServiceTimeouts>;
   /** Prefix of the mode headers (section 4.1). @default 'X-Svc-Task-' */
   readonly headerPrefix?: string;
-  /** Paths, or whole URLs, of endpoints that are elsewhere than the specification says. */
+  /** Paths or whole URLs of endpoints that differ from the specification. */
   readonly paths?: Readonly<Partial<Record<EndpointName, string>>>;
-  /** Further secrets that no error may quote, beside the API key and a call's own token. */
+  /** Further secrets that no error may quote, beside the API key and a callback's token. */
   readonly secrets?: readonly string[];
   /**
-   * Hosts of the storage that upload tokens may name although they are not public, with ":port" where one is meant; such
-   * a host may be plain http. @default none: public hosts, and the service's own machine
+   * Storage hosts, with ":port" if any, that upload tokens may name although they are not public; plain http is
+   * allowed for them. @default none: public hosts, and the service's own machine
    */
   readonly storageHosts?: readonly string[];
-  /** Meanings of envelope codes, over the built-in ones. */
+  /** Meanings of envelope codes; override the built-in ones. */
   readonly envelopeCodes?: EnvelopeCodes;
   /** Envelope codes of success. @default [20000] */
   readonly successCodes?: readonly number[];
-  /** Words of the service for states, over the usual ones; case, spaces, hyphens and underscores do not count. */
+  /** The service's words for states, over the usual ones; case, spaces, hyphens and underscores are ignored. */
   readonly states?: StateWords;
-  /** Called when a request is over, such as to log it. What it throws is ignored. */
+  /** Called when a request is over, for example to log it. What it throws is ignored. */
   readonly onRequest?: RequestObserver;
-  /** Follows each request in a trace, and gives it headers. @default none */
+  /** Traces each request, and adds headers to it. @default none */
   readonly traceRequest?: TraceRequest;
 }
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Aborts the call, which then rejects with the signal's reason. */
+  /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Over the client's own timeout, in milliseconds. */
+  /** Overrides the client's timeout, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
@@ -93,28 +92,27 @@ export interface CreateTaskAsyncOptions extends CreateTaskOptions {
 
 /** How a task is waited for. */
 export interface WaitForTaskOptions {
-  /** Ends the wait, which then rejects with the signal's reason. The task goes on. */
+  /** Ends the wait, which rejects with the signal's reason. The task goes on. */
   readonly signal?: AbortSignal;
   /** The longest wait in milliseconds, 24 days at most. @default none: until the task has ended */
   readonly timeoutMs?: number;
   /** Bounds of the pause between two queries. @default 1000 to 3000 ms, as section 4.2 recommends */
   readonly poll?: PollBounds;
-  /** For how long, in milliseconds, queries may fail in a row before the last error is thrown. @default 300000 */
+  /** How long queries may fail in a row, in milliseconds, before the last error is thrown. @default 300000 */
   readonly patienceMs?: number;
-  /** For how long, in milliseconds, "no such task" counts as "not visible yet". @default 60000 */
+  /** How long "no such task" counts as "not visible yet", in milliseconds. @default 60000 */
   readonly notVisibleGraceMs?: number;
-  /** Called with each answer, such as to show the place in the queue. What it throws ends the wait. */
+  /** Called with each answer, for example to show the queue position. What it throws ends the wait. */
   readonly onPoll?: (task: TaskDetail) => void;
 }
 
-/** Which page of committed input files to list. */
 export interface ListPage extends InputResourceFilter {
   /** From 1. */
   readonly current?: number;
   readonly pageSize?: number;
 }
 
-// Without these checks an option that is misspelt would be none, and a missing id the text "undefined".
+// Without these checks a misspelt option would be ignored, and a missing id sent as "undefined".
 
 const record: OptionRule = { is: isFields, remedy: 'an object' };
 const method: OptionRule = { is: (value) => typeof value === 'function', remedy: 'a function' };
@@ -147,10 +145,8 @@ const wait: OptionRules<WaitForTaskOptions> = {
 };
 const upload: OptionRules<UploadFileOptions> = { name: checkedElsewhere, signal: abortSignal, onProgress: method };
 const list: OptionRules<ListPage> = { current: wholeFrom1, pageSize: wholeFrom1, ext: plainText, objectKey: plainText };
-/** The options of each kind of call. */
 const rulesOf = { call, create, createAsync, wait, upload, list } as const;
 
-/** Every problem of the options of a call. */
 export function callProblems(kind: keyof typeof rulesOf, options: unknown): readonly string[] {
   return optionProblems<object>(options, rulesOf[kind]);
 }
@@ -162,7 +158,6 @@ const timeoutRules: OptionRules<ServiceTimeouts> = {
   syncMs: milliseconds,
 };
 const clientRules: OptionRules<ServiceClientOptions> = {
-  // Their values are shown nowhere, or in part.
   baseUrl: checkedElsewhere,
   apiKey: checkedElsewhere,
   secrets: checkedElsewhere,
@@ -181,7 +176,7 @@ const clientRules: OptionRules<ServiceClientOptions> = {
   traceRequest: method,
 };
 
-/** The base URL of a client. Throws {@link ServiceArgumentError} with every problem of its options; no key is quoted. */
+/** Throws {@link ServiceArgumentError} with every problem of the options; quotes no key. */
 export function checkedBaseUrl(options: unknown): URL {
   if (!isRecord(options)) throw new ServiceArgumentError('The options are missing; give { baseUrl, apiKey }.');
   const { apiKey, baseUrl, timeouts, secrets } = options;
@@ -190,7 +185,7 @@ export function checkedBaseUrl(options: unknown): URL {
   if (secrets !== undefined && !texts.is(secrets)) problems.push(`secrets is something else; give ${texts.remedy}.`);
   const url = parseBaseUrl(baseUrl);
   if (url === undefined) {
-    // It may hold a password or a token.
+    // The value may hold a password or a token.
     const isSecret = typeof baseUrl === 'string' && /[@?#]/.test(baseUrl);
     const shown = isSecret ? 'one with user information, a query or a fragment' : showValue(baseUrl);
     problems.push(`baseUrl is ${shown}; give an http or https URL without user information and query.`);
@@ -213,7 +208,6 @@ function parseBaseUrl(baseUrl: unknown): URL | undefined {
   return url;
 }
 
-/** The problem of what is no content and no path of a file. */
 export function sourceProblems(source: unknown): readonly string[] {
   if ((typeof source === 'string' && source !== '') || source instanceof Uint8Array || source instanceof Readable)
     return [];
@@ -222,13 +216,12 @@ export function sourceProblems(source: unknown): readonly string[] {
   return [`The file is ${showValue(source)}; give ${isLocal ? textRemedy(source, sources) : sources}.`];
 }
 
-/** The problem of a name or an id that is no text, or an empty one. */
 export function textProblems(name: string, value: unknown): readonly string[] {
   if (typeof value === 'string' && value.trim() !== '') return [];
   return [`${name} is ${showValue(value)}; give ${textRemedy(value, 'a text')}.`];
 }
 
-/** Throws {@link ServiceArgumentError} when there is a problem, with all of them. */
+/** Throws one {@link ServiceArgumentError} with all problems, if there are any. */
 export function refuse(...problems: readonly string[]): void {
   if (problems.length > 0) throw new ServiceArgumentError(...problems);
 }

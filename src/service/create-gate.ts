@@ -1,33 +1,32 @@
 import type { CreateOutcome } from '../core/create-outcome';
 
-/** What has to change: the account (balance, suspension, key, permission), which a person does, or the service. */
+/** What has to change: the account (balance, suspension, key, permission), by a person, or the service. */
 export type RefusalCause = 'account' | 'service';
 
-/** A create that was not taken, or a request that keeps the next one from being sent. */
+/** A create that was not taken, or a check that keeps the next one from being sent. */
 export interface Refusal {
   readonly cause: RefusalCause;
   /** Without URLs and secrets. */
   readonly reason: string;
   /** A create may have been taken: no other is risked soon. */
   readonly isUncertain?: true;
-  /** The service itself asks to wait: another create tells best whether that is over. */
+  /** The service asked to wait: another create tells best whether that is over. */
   readonly isForNow?: true;
   readonly retryAfterMs: number;
 }
 
-/** Every create of the account is refused, until a person has settled it with the service or corrected the key. */
 export function isOfAccount(outcome: CreateOutcome): boolean {
   return (
     outcome.outcome === 'rejected' && !outcome.retryable && (outcome.scope === 'account' || outcome.scope === 'key')
   );
 }
 
-/** What is on the way refuses it, and would any other: the address is wrong, or a gateway does not lead to the service now. */
+/** A wrong address, or a gateway that does not reach the service: any create would be refused. */
 export function isOfWay(outcome: CreateOutcome): boolean {
   return outcome.outcome === 'rejected' && !outcome.retryable && outcome.scope === 'way';
 }
 
-/** What a create came to; undefined: the service takes creates, whether or not it took this one. */
+/** undefined: the service takes creates, whether or not it took this one. */
 export function refusalIn(outcome: CreateOutcome): Refusal | undefined {
   switch (outcome.outcome) {
     case 'accepted':
@@ -54,18 +53,14 @@ export function refusalIn(outcome: CreateOutcome): Refusal | undefined {
 /** `probing`: a pause is over, and one create at a time is sent until one succeeds. */
 export type CreateLimiterState = 'open' | 'closed' | 'probing';
 
-/** How long a gate stays closed after the first refusal; doubles with each further one, up to the longest. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
-/** Lets the creates of an account, or of one app, pass or not. */
 export class CreateGate {
   closedUntilMs = 0;
-  /** Why it was closed last. */
   last: Refusal = { cause: 'service', reason: '', retryAfterMs: 0 };
   readonly #now: () => number;
   readonly #uncertainPausesMs: readonly number[];
-  /** Since a create was last taken. */
   #refusals = 0;
   #uncertain = 0;
 
@@ -84,10 +79,7 @@ export class CreateGate {
     return this.#refusals > 0 && this.last.isForNow !== true;
   }
 
-  /**
-   * What that changed; undefined: it was sent before the gate closed, where only a longer `Retry-After` still counts.
-   * `isRepeated`: of the app that was refused last; the pause does not grow, since another one may be taken.
-   */
+  /** Undefined: sent before it closed. `isRepeated`: of the app refused last; the pause does not grow. */
   close(refusal: Refusal, workers: number, isRepeated = false): 'closed' | 'still closed' | undefined {
     const nowMs = this.#now();
     const askedMs = nowMs + refusal.retryAfterMs;
@@ -99,7 +91,6 @@ export class CreateGate {
     if (this.#refusals === 0 || !isRepeated) this.#refusals += 1;
     let pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#refusals - 1, 20));
     if (refusal.isUncertain === true) {
-      // Each worker risks its own.
       pauseMs = workers * (this.#uncertainPausesMs[this.#uncertain] ?? this.#uncertainPausesMs.at(-1) ?? 0);
       this.#uncertain += 1;
     }
@@ -108,7 +99,7 @@ export class CreateGate {
     return change;
   }
 
-  /** A create was taken, or rejected for what it asked for: whether the gate was not open. */
+  /** A create was taken, or rejected for its own content. Returns whether the gate was not open. */
   open(): boolean {
     const wasShut = this.#refusals > 0;
     this.#refusals = 0;

@@ -2,20 +2,15 @@ import type { CreateOutcome } from '../core/create-outcome';
 import { CreateGate, type CreateLimiterState, type Refusal, type RefusalCause, refusalIn } from './create-gate';
 import { formatRate, steadyNow, TokenBucket } from './token-bucket';
 
-/** The creates of one app. */
 class App extends CreateGate {
   readonly id: number;
-  /** It was refused while another one was not: its refusals say nothing about the account. */
+  /** It was refused while another app was not: its refusals say nothing about the account. */
   isAlone = false;
   unanswered = 0;
-  /** When it last had its turn, counted in turns. */
   lastTurn = 0;
-  /** When one of its creates last came, and when one was last taken. */
   seenMs = 0;
   takenMs = 0;
-  /** When its create that was held back last tries again. */
   lastReturnMs = 0;
-  /** When the last of all that were held back tries again, also of those from before the last refusal. */
   heldBackUntilMs = 0;
 
   constructor(id: number, now: () => number, uncertainPausesMs: readonly number[]) {
@@ -24,51 +19,43 @@ class App extends CreateGate {
   }
 }
 
-/** The state of a limiter, for people. */
 export interface CreateLimiterView {
   readonly state: CreateLimiterState;
-  /** ISO-8601: until when it is closed; null when it is not. */
   readonly closedUntil: string | null;
-  /** Why it is not open; null when it is. */
+  /** Null when it is open. */
   readonly reason: string | null;
-  /** What has to change, for the account or else for an app of it; null while creates of all apps are sent. */
+  /** What has to change, for the account or else for an app; null while creates of all apps are sent. */
   readonly cause: RefusalCause | null;
-  /** Why creates of these apps are not sent although those of others are, by the app’s id. */
+  /** Why creates of these apps are held back although others are sent, by app id. */
   readonly apps: Readonly<Record<string, string>>;
-  /** How many creates wait here for their turn. */
   readonly waiting: number;
-  /** How many creates are on their way, and how many there may be now. */
   readonly unanswered: number;
   readonly atOnce: number;
-  /** Whether creates are late because of it: some wait here, are to come again or are on their way. */
+  /** Whether creates are late because of it: some wait, are to come again or are in flight. */
   readonly isHoldingBack: boolean;
 }
 
-/** What a limiter is made of. */
 export interface CreateLimiterOptions {
-  /** Creates a second, on average. */
   readonly perSecond: number;
-  /** How long it is closed after each create that became uncertain, one after the other. @default 1 s, 5 min, 10 min */
+  /** How long it closes after each uncertain create in a row. @default 1 s, 5 min, 10 min */
   readonly uncertainPausesMs?: readonly number[];
-  /** Called when it closes or opens: once each, however many creates wait. */
   readonly onChange?: (change: 'closed' | 'still closed' | 'opened', limiter: CreateLimiterView) => void;
-  /** How long a create may wait here for its turn. @default 2000 */
+  /** How long a create may wait for its turn. @default 2000 */
   readonly patienceMs?: number;
-  /** How many creates may wait here: each holds a slot of the worker, which other activities need, too. @default 100 */
+  /** How many creates may wait: each holds a slot of the worker. @default 100 */
   readonly mostWaiting?: number;
-  /** The clock, in milliseconds since 1970. @default {@link steadyNow} */
+  /** Milliseconds since 1970. @default {@link steadyNow} */
   readonly now?: () => number;
   /** Numbers in [0, 1). @default Math.random */
   readonly random?: () => number;
 }
 
-/** It is not this create's turn soon enough. */
 export interface HeldBack {
   /** When to try again, from now; at least 1. */
   readonly waitMs: number;
   /** What it waits for; without URLs and secrets. */
   readonly reason: string;
-  /** Null: nothing is wrong, those before it are sent first. */
+  /** Null: nothing is wrong, others are sent first. */
   readonly cause: RefusalCause | null;
 }
 
@@ -81,25 +68,22 @@ interface Waiting {
 const firstAtOnce = 1;
 const mostAtOnce = 64;
 const restMs = 10_000;
-/** The least pause before another attempt while the limiter is open. */
 const leastReturnMs = 500;
-/** A create that was held back and has not come again so long after its time is gone: stopped, or sent by another worker. */
+/** After this time a held back create that has not come again is gone: stopped, or sent by another worker. */
 const missingAfterMs = 30_000;
-/** Turns further off than this are spread at random. */
 const farMs = 30_000;
-/** An app that asks to wait for longer may be alone with it, so another one is tried by then. */
+/** An app that asks for a longer wait may be alone with it, so another app is tried by then. */
 const longestForOthersMs = 60_000;
-/** So long after a create of an app was taken, the way to the service is not to blame for what refuses another one again and again. */
+/** For so long after a create of an app was taken, repeated refusals of another one are not a gateway's fault. */
 const takenForMs = 60_000;
-/** How much later than those of other apps creates of the app that was refused last come again. */
 const yieldMs = 1_000;
 
 /**
  * Limits the creates of one account in one worker: by rate, by concurrency, and to none while the service refuses them.
  *
- * What is refused closes the account and its app. Then one create is sent, of another app if one waits; before it, where
- * creates were not just refused for now, a request that costs nothing. A create that is taken opens the account and its
- * own app; the other apps that are closed are alone with it from then on.
+ * A refusal closes the account and its app. Then one create is sent, of another app if one waits; unless creates were
+ * refused only for now, a request that costs nothing comes first. A create that is taken opens the account and its app;
+ * other closed apps then count as refused alone.
  */
 export class CreateLimiter {
   readonly #options: Required<CreateLimiterOptions>;
@@ -132,16 +116,12 @@ export class CreateLimiter {
     this.#account = new CreateGate(this.#now, this.#options.uncertainPausesMs);
   }
 
-  /**
-   * Waits shortly for the turn of a create. `undefined`: it is its turn; {@link report} or {@link withdraw} must follow.
-   * The check is a request that costs nothing; what it comes to keeps the create from being sent.
-   */
+  /** `undefined`: the create's turn has come; {@link report} or {@link withdraw} must follow. `check` costs nothing. */
   async acquire(webAppId: number, check: () => Promise<Refusal | undefined>): Promise<HeldBack | undefined> {
     const app = this.#app(webAppId);
     app.seenMs = this.#now();
-    // What was learned before a rest says nothing about now.
     if (this.#unanswered === 0 && this.#now() - this.#answeredMs > restMs) this.#atOnce = firstAtOnce;
-    // One of each app always has a place: the crowd of another app would take every one that becomes free.
+    // One create of each app may always wait; otherwise a busy app would take every free place.
     const isSoon =
       this.#rate.untilMs(this.#waiting.size + 1) <= this.#options.patienceMs ||
       (this.#apps.size > 1 && !this.#isWaiting(app));
@@ -176,14 +156,13 @@ export class CreateLimiter {
     });
   }
 
-  /** Takes one of so many workers’ parts of the account’s rate: creates a second, on average. */
   setRate(perSecond: number, workers: number): void {
     this.#workers = workers;
     this.#rate.setRate(perSecond);
     this.#serve();
   }
 
-  /** What became of a create whose turn it was. Its messages must be free of URLs and secrets. */
+  /** Reports the outcome of a create whose turn had come. Its messages must be free of URLs and secrets. */
   report(webAppId: number, outcome: CreateOutcome): void {
     const app = this.#app(webAppId);
     const refusal = refusalIn(outcome);
@@ -192,23 +171,21 @@ export class CreateLimiter {
       if (refusal !== undefined) this.#refused(app, refusal);
       else {
         this.#answeredMs = this.#now();
-        // A reply to a create that was sent before it closed does not open it.
+        // A reply to a create that was sent before the limiter closed does not open it.
         if (this.#closing(app)?.state !== 'closed') this.#open(app);
       }
     });
   }
 
-  /** Whether the service has taken a create of the app in the last minute. */
   takes(webAppId: number): boolean {
     return this.#now() < this.#app(webAppId).takenMs + takenForMs;
   }
 
-  /** A create whose turn it was is not sent after all. */
   withdraw(webAppId: number): void {
     this.#end(this.#app(webAppId), () => undefined);
   }
 
-  /** When a create that is held back should try again, and why. The times of an app’s creates are spread by the rate. */
+  /** When a held back create should try again, and why. The times of an app's creates are spread by the rate. */
   heldBack(webAppId: number): HeldBack {
     const app = this.#app(webAppId);
     const nowMs = this.#now();
@@ -228,11 +205,9 @@ export class CreateLimiter {
     return { waitMs, reason: last?.reason ?? inTurn, cause: last?.cause ?? null };
   }
 
-  /** Its state, for people. */
   view(): CreateLimiterView {
     const apps = [...this.#apps.values()];
     const alone = apps.filter(({ isAlone, state }) => isAlone && state !== 'open');
-    // Of the app whose creates are sent first.
     const [first] = apps.toSorted((one, other) => one.closedUntilMs - other.closedUntilMs);
     const closing = first && this.#closing(first);
     const closedUntilMs = Math.max(this.#account.closedUntilMs, first?.closedUntilMs ?? 0);
@@ -269,7 +244,6 @@ export class CreateLimiter {
     return this.#now() < app.heldBackUntilMs + missingAfterMs || app.unanswered > 0 || this.#isWaiting(app);
   }
 
-  /** What keeps creates of the app from being sent, or all but one. */
   #closing(app: App): CreateGate | undefined {
     const gates = [this.#account, app].filter(({ state }) => state !== 'open');
     return gates.find(({ state }) => state === 'closed') ?? gates[0];
@@ -281,7 +255,6 @@ export class CreateLimiter {
     return this.#unanswered < (this.#account.state === 'probing' ? 1 : this.#atOnce);
   }
 
-  /** Lets those go on whose turn it is; once it is closed, all get the time of their next attempt. */
   #serve(): void {
     for (const { app, settle } of this.#waiting) {
       if (this.#closing(app)?.state === 'closed') settle(this.heldBack(app.id));
@@ -300,13 +273,11 @@ export class CreateLimiter {
     }, this.#rate.untilMs());
   }
 
-  /** The apps take turns; of one app, first come, first served. */
   #next(): Waiting | undefined {
     const mayGo = [...this.#waiting].filter(({ app }) => this.#hasRoom(app));
     return mayGo.toSorted((one, other) => one.app.lastTurn - other.app.lastTurn)[0];
   }
 
-  /** A create is no longer on its way; what it teaches counts before the next ones go. */
   #end(app: App, learn: () => void): void {
     this.#unanswered -= 1;
     app.unanswered -= 1;

@@ -11,7 +11,7 @@ export interface CreateTaskRequest {
   readonly webAppId: number;
   /** Keys of the form `<node_id>:<NodeClass>.<parameter>`; values are sent unchanged. */
   readonly inputValues: Readonly<Record<string, string | number>>;
-  /** Sent only when given: its meaning beyond its name is not specified. */
+  /** Sent only when given: the specification does not define it. */
   readonly suppressPreviewOutput?: boolean;
 }
 
@@ -26,7 +26,6 @@ export interface CallbackTarget {
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const headerValue = /^[\t\x20-\x7e]*$/;
 
-/** A create as a call, with the caller's own headers, which the service echoes in callbacks. */
 export function createCall(
   request: CreateTaskRequest,
   mode: 'sync' | 'async' | CallbackTarget,
@@ -47,7 +46,7 @@ export function createCall(
   return { body: Buffer.from(JSON.stringify(body)), headers: { ...modeHeaders, ...headers } };
 }
 
-/** Every problem of a request that cannot be sent as JSON without loss. */
+/** Every problem that prevents sending the request as JSON without loss. */
 export function requestProblems(request: unknown): readonly string[] {
   if (!isRecord(request)) return ['The request is missing; give { webAppId, inputValues }.'];
   const { webAppId, inputValues, suppressPreviewOutput } = request;
@@ -69,9 +68,8 @@ export function requestProblems(request: unknown): readonly string[] {
   return problems;
 }
 
-/** Every problem of the target of a callback; none where there is none. No token is quoted. */
+/** Quotes no token. */
 export function callbackProblems(callback: unknown): readonly string[] {
-  // What is no object is a problem of the options.
   if (!isRecord(callback)) return [];
   const { url, token } = callback;
   const problems = unknownNameProblems('field', Object.keys(callback), ['url', 'token'], 'callback.');
@@ -88,7 +86,6 @@ export function callbackProblems(callback: unknown): readonly string[] {
   return problems;
 }
 
-/** Every problem of the caller's own headers: they begin with the prefix, and none is one of the mode's own. */
 export function headerProblems(prefix: string, headers: unknown): readonly string[] {
   const reserved = ['Async', 'WebHook-Url', 'Authorization'].map((name) => `${prefix}${name}`.toLowerCase());
   const problems: string[] = [];
@@ -107,7 +104,6 @@ export function headerProblems(prefix: string, headers: unknown): readonly strin
   return problems;
 }
 
-/** The outcome of a create, from its exchange; free of secrets. */
 export function toCreateOutcome({ reply, fault, requestLeft }: Exchanged, rules: EnvelopeRules): CreateOutcome {
   const reason = fault?.message ?? '';
   const evidence: CreateEvidence =
@@ -118,7 +114,7 @@ export function toCreateOutcome({ reply, fault, requestLeft }: Exchanged, rules:
   return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;
 }
 
-/** A create that was refused without the service's envelope, while the service takes the API key. */
+/** A create refused without the service's envelope while the service accepts the API key. */
 export function refusedByGateway(rejected: CreateRejected): CreateRejected {
   const { httpStatus } = rejected;
   const words = `a gateway in front of the service refused this request (HTTP ${httpStatus}), not the API key: change its content, or ask who runs the service to let it through`;

@@ -1,17 +1,14 @@
 import type { HttpReply } from './exchange';
 
-/** One endpoint of the service. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** Relative to the base URL (section 9: `/w/v1/` for tasks, `/x/v1/` for files and users). */
   readonly path: string;
-  /** How messages name it. */
   readonly title: string;
-  /** Whether it is asked about one request id, so that an unknown one is an unknown task. */
+  /** Whether it takes a request id, so that "not found" means an unknown task. */
   readonly isAboutTask?: true;
 }
 
-/** A complete reply, and the endpoint that gave it. */
 export interface Answer {
   readonly endpoint: Endpoint;
   readonly reply: HttpReply;
@@ -31,7 +28,7 @@ export type EndpointName =
   | 'listInputs'
   | 'userMetadata';
 
-/** The nine endpoints as the specification has them, sections 4.1 to 4.9. */
+/** Sections 4.1 to 4.9. */
 export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
   create: { method: 'POST', path: 'w/v1/webapp/task/openapi/create', title: 'create task' },
   detail: { method: 'GET', path: 'w/v1/webapp/task/openapi/detail', title: 'query task status', isAboutTask: true },

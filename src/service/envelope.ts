@@ -7,53 +7,45 @@ import type { Answer } from './endpoints';
 import { type ServiceApiError, ServiceResponseInvalidError, toApiError } from './errors';
 
 /*
- * What is read here goes into histories, logs and manifests, so that it is bounded and redacted. A detail that is missing,
- * empty or malformed is undefined: it must not keep a paid task from being followed. They are plain functions, because a
- * list of outputs has thousands of them.
+ * What is read here goes into histories, logs and manifests, so it is bounded and redacted. Missing or malformed
+ * details are undefined: they must not keep a paid task from being followed.
  */
 
-/** An object of a reply, by the names on the wire. */
 export type Wire = Readonly<Record<string, unknown>>;
 
-/** A text of one line, cut to this length. */
 export function readWord(value: unknown, maxLength: number): string | undefined {
   return typeof value === 'string' ? safeText(value, [], maxLength) || undefined : undefined;
 }
 
-/** Longest message of the service that is kept. */
 const maxMessageLength = 4_000;
 
-/** A message for people, of several lines perhaps. */
 export function readMessage(value: unknown): string | undefined {
   return typeof value === 'string' ? boundedText(value, maxMessageLength) || undefined : undefined;
 }
 
-/** Longest link that is followed; no server takes a request line as long. */
 const maxLinkLength = 32 * 1024;
 
-/** A link, unchanged: a secret that must not be shown. */
+/** Unchanged, and a secret: it must not be shown. */
 export function readLink(value: unknown): string | undefined {
   return typeof value === 'string' && value.length <= maxLinkLength ? value || undefined : undefined;
 }
 
-/** A number that may come as a numeric string; none beyond the safe integers. */
+/** A number, or a numeric string; none beyond the safe integers. */
 export function readNumber(value: unknown): number | undefined {
   const isDecimal = typeof value === 'string' && /^-?\d{1,15}(\.\d{1,20})?$/.test(value);
   const number = isDecimal ? Number(value) : value;
   return typeof number === 'number' && Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : undefined;
 }
 
-/** A whole number that may come as a numeric string. */
 export function readInteger(value: unknown): number | undefined {
   const number = readNumber(value);
   return Number.isInteger(number) ? number : undefined;
 }
 
-/** More entries of a map than this are left out. */
 const maxEntries = 64;
 const maxNameLength = 100;
 
-/** An object's numeric values under their own names, numeric strings included; empty where there is no object. */
+/** Numeric values by name, numeric strings included; empty where there is no object. */
 export function readNumbers(value: unknown): Record<string, number> {
   const numbers: [string, number][] = [];
   for (const [name, field] of Object.entries(isRecord(value) ? value : {})) {
@@ -64,7 +56,6 @@ export function readNumbers(value: unknown): Record<string, number> {
   return Object.fromEntries(numbers);
 }
 
-/** A field that must be there, as one of the functions above reads it. */
 export function required<T>(read: (value: unknown) => T | undefined): v.GenericSchema<unknown, T> {
   return v.pipe(
     v.unknown(),
@@ -73,7 +64,6 @@ export function required<T>(read: (value: unknown) => T | undefined): v.GenericS
   );
 }
 
-/** A list of at most so many items: a longer one is refused before any item is read. */
 export function boundedList<T>(item: v.GenericSchema<unknown, T>, maxLength: number): v.GenericSchema<unknown[], T[]> {
   return v.pipe(
     v.custom<unknown[]>((value) => Array.isArray(value), 'no list'),
@@ -82,7 +72,7 @@ export function boundedList<T>(item: v.GenericSchema<unknown, T>, maxLength: num
   );
 }
 
-/** The envelope of section 2.1, as far as a body is one. */
+/** Section 2.1, as far as a body is one. */
 interface Envelope {
   readonly code?: number;
   readonly message?: string;
@@ -101,7 +91,7 @@ function readEnvelope(json: unknown): Envelope {
   };
 }
 
-/** The `data` of the envelope of section 2.1. Throws ServiceApiError for a refusal, ServiceResponseInvalidError for no envelope. */
+/** `data` of section 2.1. Throws ServiceApiError for a refusal, ServiceResponseInvalidError for no envelope. */
 export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
   const { json, envelope } = readAccepted(answer, rules);
   if (json === undefined) throw invalidResponse(answer, 'is no JSON');
@@ -109,13 +99,9 @@ export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
   return envelope.data;
 }
 
-/**
- * Reads a reply whose body the specification does not show (sections 4.4, 4.5 and 4.9): any 2xx is success unless it
- * is an envelope that says otherwise. Undefined when the body is no JSON.
- */
+/** Any 2xx is success unless an envelope says otherwise (sections 4.4, 4.5, 4.9). Undefined: the body is no JSON. */
 export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
   const { json } = readAccepted(answer, rules);
-  // Such as the page of a sign-in, or of a proxy.
   if (json === undefined && answer.reply.text.trimStart().startsWith('<'))
     throw invalidResponse(answer, 'is a web page');
   return json;
@@ -130,7 +116,7 @@ function readAccepted(answer: Answer, rules: EnvelopeRules): { readonly json: un
   return { json, envelope };
 }
 
-/** Throws ServiceResponseInvalidError where `data` names another task than the one that was asked about; what can be no id names none. */
+/** Throws ServiceResponseInvalidError where `data` has the id of another task. */
 export function requireTask(requestId: string, data: unknown, answer: Answer): void {
   if (!isRecord(data)) return;
   const named = [data['request_id'], data['requestId']].filter(isRequestId);
@@ -139,23 +125,20 @@ export function requireTask(requestId: string, data: unknown, answer: Answer): v
   throw invalidResponse(answer, `is about the task ${named.join(', ')}, and ${requestId} was asked about`);
 }
 
-/** The `data` of an envelope; a reply that is none stands for itself. */
 export function unwrapped(json: unknown): unknown {
   const { code, data } = readEnvelope(json);
   return code === undefined || data === undefined ? json : data;
 }
 
-/** Whether the HTTP status alone refuses. */
 export function isRefusedByStatus({ reply: { httpStatus } }: Answer): boolean {
   return httpStatus < 200 || httpStatus >= 300;
 }
 
-/** The error of a reply that refuses. */
 export function toRefusal(answer: Answer, json: unknown, rules: EnvelopeRules): ServiceApiError {
   return toApiError(answer, readEnvelope(json), rules.codes);
 }
 
-/** Reads `data`. Throws ServiceResponseInvalidError naming every field that is wrong, never its value. */
+/** Throws ServiceResponseInvalidError that names every wrong field, and no value. */
 export function parseData<T>(read: (data: unknown) => T, data: unknown, answer: Answer): T {
   try {
     return read(data);
@@ -164,16 +147,14 @@ export function parseData<T>(read: (data: unknown) => T, data: unknown, answer: 
   }
 }
 
-/** The error of a reply that the specification does not allow. */
 export function invalidResponse({ endpoint, reply }: Answer, problem: string): ServiceResponseInvalidError {
   const message = `${endpoint.title}: the reply (HTTP ${reply.httpStatus}) ${problem}`;
   return new ServiceResponseInvalidError(message, { httpStatus: reply.httpStatus });
 }
 
-/** Problems that a message lists; a list of thousands of wrong items has thousands. */
 const maxProblems = 5;
 
-/** The problems that a schema has with a value, by their fields, never with the value. Any other error is thrown on. */
+/** The fields that a schema refuses, without values. Any other error is thrown on. */
 export function formatProblems(error: unknown): string {
   if (!v.isValiError(error)) throw error;
   const issues: readonly v.BaseIssue<unknown>[] = error.issues;

@@ -2,17 +2,17 @@ import { type EnvelopeCodes, type RefusalMeaning, refusalMeaning } from '../core
 import { safeText } from '../core/text';
 import type { Answer } from './endpoints';
 
-/** The `code` of a {@link ServiceApiError}: what the refusal means. */
+/** What the refusal of a {@link ServiceApiError} means. */
 export type ApiErrorCode = RefusalMeaning;
 
-/** Stable codes of the errors of a call, for callers to switch on. Messages may change between versions. */
+/** Stable codes of errors, to switch on. Messages may change between versions. */
 export type ServiceErrorCode =
   'INVALID_ARGUMENT' | 'CLOSED' | 'API_KEY_UNAVAILABLE' | 'UNREACHABLE' | 'TIMEOUT' | 'RESPONSE_INVALID' | ApiErrorCode;
 
 /**
  * Base of every error that {@link ServiceClient} throws, except the caller's own abort reason.
  *
- * No message, property or cause of it holds an API key, a token, a temporary credential or the query of a URL.
+ * No message, property or cause holds an API key, a token, a temporary credential or the query of a URL.
  */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
@@ -24,9 +24,9 @@ export class ServiceError extends Error {
   }
 }
 
-/** The caller passed something that cannot be sent. Thrown before anything is sent; trying again does not help. */
+/** An argument cannot be used. Thrown before anything is sent; trying again does not help. */
 export class ServiceArgumentError extends ServiceError {
-  /** All that is wrong with the call: each names the argument, its value and what to give instead. */
+  /** All problems: each names the argument, its value and what to give instead. */
   readonly problems: readonly string[];
 
   constructor(...problems: readonly string[]) {
@@ -42,20 +42,19 @@ export class ServiceClosedError extends ServiceError {
   }
 }
 
-/** The function that returns the API key failed, or returned one that does not fit into a header. Nothing was sent. */
+/** The API key function failed, or returned a key that does not fit into a header. Nothing was sent. */
 export class ApiKeyUnavailableError extends ServiceError {
   constructor(problem: string) {
     super('API_KEY_UNAVAILABLE', `the API key cannot be used: ${problem}`);
   }
 }
 
-/** What a connection or timeout error has beside its message. */
 export interface ExchangeErrorOptions extends ErrorOptions {
-  /** Whether the request's headers had been handed to the connection; known for creates only. */
+  /** Whether the headers had been handed to the connection; known for creates only. */
   readonly requestSent?: boolean;
 }
 
-/** No complete reply came because of the network: name not resolved, connection refused or reset, TLS failed. */
+/** No complete reply because of the network: name not resolved, connection refused or reset, TLS failed. */
 export class ServiceUnreachableError extends ServiceError {
   readonly requestSent?: boolean;
 
@@ -65,7 +64,7 @@ export class ServiceUnreachableError extends ServiceError {
   }
 }
 
-/** No complete reply came within the time allowed for the request. */
+/** No complete reply within the time limit. */
 export class ServiceTimeoutError extends ServiceError {
   readonly timeoutMs: number;
   readonly requestSent?: boolean;
@@ -77,7 +76,7 @@ export class ServiceTimeoutError extends ServiceError {
   }
 }
 
-/** A reply came that the specification does not allow: not JSON, a field missing or of a wrong type, too large. */
+/** A reply that the specification does not allow: not JSON, a field missing or of a wrong type, too large. */
 export class ServiceResponseInvalidError extends ServiceError {
   /** Null when not even the head of the reply could be read. */
   readonly httpStatus: number | null;
@@ -88,7 +87,6 @@ export class ServiceResponseInvalidError extends ServiceError {
   }
 }
 
-/** What the service said when it refused a request. */
 type ApiErrorDetails = Pick<ServiceApiError, 'httpStatus' | 'serviceCode' | 'retryAfterMs'>;
 
 const remedies: Readonly<Record<ApiErrorCode, string>> = {
@@ -114,7 +112,7 @@ const remedies: Readonly<Record<ApiErrorCode, string>> = {
 export class ServiceApiError extends ServiceError {
   readonly httpStatus: number;
   declare readonly code: ApiErrorCode;
-  /** The code of the reply's envelope (specification, section 2.1). */
+  /** The code of the envelope (specification, section 2.1). */
   readonly serviceCode?: number;
   /** How long the service asks to wait, in milliseconds. */
   readonly retryAfterMs?: number;
@@ -126,7 +124,7 @@ export class ServiceApiError extends ServiceError {
     this.retryAfterMs = details.retryAfterMs;
   }
 
-  /** What to do, in words for a person that follow from `code`; they may change between versions. */
+  /** What a person should do, derived from `code`; the words may change between versions. */
   get remedy(): string {
     return remedies[this.code];
   }
@@ -169,7 +167,6 @@ const classes: Readonly<Record<ApiErrorCode, typeof ServiceApiError>> = {
   SERVICE_UNAVAILABLE: ServiceUnavailableError,
 };
 
-/** Turns a refusal into the error that names its meaning. */
 export function toApiError(
   { endpoint, reply, refusesKey }: Answer,
   { code: serviceCode, message: said = '' }: { readonly code?: number; readonly message?: string },

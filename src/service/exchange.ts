@@ -5,10 +5,9 @@ import { isRecord } from '../core/json';
 import { safeText, errorCode, errorMessage } from '../core/text';
 import { connectionFault, connector } from '../storage/connections';
 
-/** Largest body that is read, in bytes; the service's replies are a few kilobytes. */
+/** In bytes; the service's replies are a few kilobytes. */
 const maxBodyBytes = 8 * 1024 * 1024;
 
-/** One HTTP request of the service, ready to be sent. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly url: URL;
@@ -16,41 +15,34 @@ export interface HttpRequest {
   readonly body?: Buffer;
 }
 
-/** The time an exchange may take from connecting to the last byte, and the caller's signal. */
 export interface ExchangeLimits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** A reply whose head arrived. */
 export interface HttpReply {
   readonly httpStatus: number;
-  /** The reply's `Retry-After`, in milliseconds. */
+  /** From `Retry-After`, in milliseconds. */
   readonly retryAfterMs?: number;
   /** The body, or what arrived of it. */
   readonly text: string;
 }
 
-/** What an exchange brought, as data. */
 export interface Exchanged {
   /** Absent when no head of a reply arrived. */
   readonly reply?: HttpReply;
-  /** What ended it before the reply was complete. */
   readonly fault?: ExchangeFault;
-  /** Whether the headers were handed to the connection. False proves that no byte was sent; absent: not known. */
+  /** Whether the headers were handed to the connection. False: no byte was sent; absent: not known. */
   readonly requestLeft?: boolean;
 }
 
-/**
- * Sends one request once, follows no redirect and reads the reply. After its end nothing stays attached to the caller's
- * signal, unlike with `AbortSignal.any`.
- */
+/** Sends one request once and reads the reply; follows no redirect. Leaves no listener on the caller's signal. */
 export async function exchange(
   dispatcher: Dispatcher,
   request: HttpRequest,
   { timeoutMs, signal }: ExchangeLimits,
 ): Promise<Exchanged> {
-  // undici takes it as it takes an AbortSignal, which costs eight times as much for each request.
+  // undici takes an emitter like an AbortSignal, which costs eight times as much per request.
   const emitter = new EventEmitter();
   let ended: ExchangeFault | undefined;
   const end = (kind: FaultKind, words: string): void => {
@@ -78,7 +70,7 @@ export async function exchange(
         headers: request.headers,
         body: request.body ?? null,
         signal: emitter,
-        // The time limit covers the whole exchange, a body that trickles included.
+        // The time limit covers the whole exchange, a slow body included.
         headersTimeout: 0,
         bodyTimeout: 0,
       });
@@ -89,7 +81,6 @@ export async function exchange(
     try {
       await collect(response.body, chunks);
     } finally {
-      // Without the byte order mark that some servers write, and with which no JSON begins.
       const text = new TextDecoder().decode(Buffer.concat(chunks));
       reply = { httpStatus: response.statusCode, retryAfterMs, text };
     }
@@ -115,10 +106,8 @@ function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Why an exchange did not bring a complete reply. */
 export type FaultKind = 'unreachable' | 'timeout' | 'aborted' | 'notHttp' | 'tooLarge';
 
-/** What ended an exchange before the reply was complete. Its message may be shown. */
 export class ExchangeFault extends Error {
   readonly kind: FaultKind;
 
@@ -145,7 +134,7 @@ const words: Readonly<Record<string, string>> = {
 const tlsCode = /^(EPROTO$|ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH)/;
 const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)/;
 
-/** A network error of undici or Node as a fault, with its message made safe and none of its other properties. @internal */
+/** A network error of undici or Node as a fault with a safe message. @internal */
 export function toExchangeFault(error: unknown): ExchangeFault {
   const name = error instanceof Error ? error.name : 'Error';
   // undici's parser sets no code for errors without a name in llhttp.
@@ -162,14 +151,14 @@ export function toExchangeFault(error: unknown): ExchangeFault {
 
 const sendHeadersChannel = 'undici:client:sendHeaders';
 
-/** Sends a request that must never be sent twice, on a connection of its own: no stale pooled connection makes a reset ambiguous. */
+/** Sends what must not be sent twice on a connection of its own: a reset of a stale pooled one would be ambiguous. */
 export async function exchangeOnce(
   request: HttpRequest,
   limits: ExchangeLimits,
   connectMs: number,
 ): Promise<Exchanged> {
   let requestLeft = false;
-  // undici publishes this just before it writes the headers; its body identifies the request.
+  // undici publishes this just before it writes the headers; the body identifies the request.
   const onSendHeaders = (message: unknown): void => {
     const sent = isRecord(message) ? message['request'] : undefined;
     if (isRecord(sent) && sent['body'] === request.body) requestLeft = true;
@@ -185,25 +174,24 @@ export async function exchangeOnce(
   subscribe(sendHeadersChannel, onSendHeaders);
   try {
     const exchanged = await exchange(client, request, limits);
-    // Destroyed before that is read, so that nothing can be sent any more.
+    // Destroyed before `requestLeft` is read, so that nothing can be sent any more.
     if (exchanged.reply === undefined) await client.destroy();
     return { ...exchanged, requestLeft };
   } finally {
     unsubscribe(sendHeadersChannel, onSendHeaders);
-    // Not awaited, so that a request id is in the caller's hands as early as possible; destroying never rejects.
+    // Not awaited, so that the caller has the request id early; destroying never rejects.
     void client.destroy();
   }
 }
 
-/** Longest wait that is followed: a wrong clock or a typing error must not hold a task for a year. */
+/** A wrong clock or a typing error must not hold a task for a year. */
 const maxRetryAfterMs = 60 * 60 * 1000;
 
-/** A `Retry-After` header, seconds or a date counted from the reply’s own `Date`, as milliseconds from now, at most one hour. */
+/** Milliseconds from now, at most one hour; a date counts from the reply's own `Date`. */
 export function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
-  // No date is longer.
   const text = value?.slice(0, 64).trim() ?? '';
   if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * 1000, maxRetryAfterMs);
-  // All three forms of a date begin with a weekday; `Date.parse` alone would take much more.
+  // All three date formats begin with a weekday; `Date.parse` alone accepts much more.
   if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
   const waitMs = Date.parse(text) - Date.parse(date ?? '');
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), maxRetryAfterMs);

@@ -15,7 +15,6 @@ import type { UploadToken } from '../storage/upload-client';
 import { ServiceArgumentError, ServiceResponseInvalidError } from './errors';
 import { type InputResource, type InputResourcePage, resourceOfUpload, type UploadedObject } from './inputs';
 
-/** What an upload asks of the service; a `ServiceClient` is one. */
 export interface UploadService {
   getUploadToken(fileName: string, options?: Abortable): Promise<UploadToken>;
   commitInput(object: UploadedObject, options?: Abortable): Promise<InputResource>;
@@ -26,24 +25,20 @@ interface Abortable {
   readonly signal?: AbortSignal;
 }
 
-/** How an open file is uploaded. */
 export interface UploadOptions {
-  /** Where the endpoint of the token may be. */
   readonly rule: ConnectionRule;
   readonly signal?: AbortSignal;
-  /** Called often, with the bytes sent so far. */
   readonly onProgress?: (bytes: number) => void;
-  /** The least rate; slower uploads are given up. Absent: any. */
+  /** Slower uploads are given up. Absent: any rate. */
   readonly minimumRate?: MinimumRate;
-  /** Wraps the transfer to this host, such as to trace it. */
   readonly transfer?: <Result>(host: string, send: () => Promise<Result>) => Promise<Result>;
 }
 
-/** What this process uploaded under which key: its SHA-256 in hex, or null while it is on its way. The oldest are forgotten. */
+/** SHA-256 in hex by key of what this process uploaded; null while in flight. The oldest are forgotten. */
 const uploadedAt = new Map<string, string | null>();
 const maxRemembered = 10_000;
 
-/** Takes a fresh token and puts the file where it says (section 4.6). Throws ServiceError, also for a token of another file, or UploadError. */
+/** Uploads with a fresh token (section 4.6). Throws ServiceError, also for a token of another file, or UploadError. */
 export async function uploadWithFreshToken(
   service: Pick<UploadService, 'getUploadToken'>,
   { name, file, sizeBytes, contentType }: OpenedSource,
@@ -57,7 +52,7 @@ export async function uploadWithFreshToken(
   }
   const place = JSON.stringify([token.endpoint, token.bucket, objectKey]);
   const before = uploadedAt.get(place);
-  // A reply that a cache gave twice would put one task's input in the place of another's.
+  // A token that a cache gave twice would replace one task's input with another's.
   if (before !== undefined && before !== (await hashOpenFile(file, sizeBytes, signal)).sha256) {
     throw foreignToken(name, `${showValue(objectKey)}, where another file was uploaded`);
   }
@@ -81,7 +76,7 @@ function foreignToken(name: string, given: string): ServiceResponseInvalidError 
   return new ServiceResponseInvalidError(message, { httpStatus: 200 });
 }
 
-/** Makes an uploaded object an input resource (section 4.7); one that may be committed already is looked up in the list first. */
+/** Commits an uploaded object (section 4.7); one that may be committed already is looked up first. */
 export async function commitObject(
   service: Pick<UploadService, 'commitInput' | 'listInputs'>,
   object: UploadedObject,
@@ -94,12 +89,12 @@ export async function commitObject(
   return await service.commitInput(object, { signal });
 }
 
-/** What can be uploaded: the path of a file, its bytes, or a stream of them. */
+/** The path of a file, its bytes, or a stream of them. */
 export type UploadSource = string | Uint8Array | Readable;
 
 /** Options of `ServiceClient.uploadFile`. */
 export interface UploadFileOptions {
-  /** The file name that the service derives extension and content type from. @default the path's own; else required */
+  /** The file name, which gives extension and content type. @default the path's own; else required */
   readonly name?: string;
   readonly signal?: AbortSignal;
   /** Called often, with the bytes sent so far. */
@@ -108,14 +103,13 @@ export interface UploadFileOptions {
 
 /** A file that is uploaded and committed. */
 export interface UploadedFile extends InputResource {
-  /** Key of its object, by which `listInputs` finds it again. */
+  /** Key of its object, by which `listInputs` finds it. */
   readonly objectKey: string;
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
 }
 
-/** See `ServiceClient.uploadFile`. */
 export async function uploadFile(
   service: UploadService,
   source: UploadSource,
@@ -126,7 +120,6 @@ export async function uploadFile(
   signal?.throwIfAborted();
   const opened = await openUpload(source, name, signal);
   try {
-    // A link may lead to a file of another name.
     const problems = uploadNameProblems(source, name ?? opened.name);
     if (problems.length > 0) throw new ServiceArgumentError(...problems);
     const named = name === undefined ? opened : { ...opened, name, contentType: lookUpContentType(name) };
@@ -138,10 +131,9 @@ export async function uploadFile(
   }
 }
 
-/** The problem of a name that no file can have, or that bytes lack. */
 export function uploadNameProblems(source: unknown, name: unknown): readonly string[] {
   const isContent = source instanceof Uint8Array || source instanceof Readable;
-  // The service derives a file's type from the extension of its name, which belongs to it (specification, section 4.6).
+  // The service derives a file's type from its extension, which is part of the name (specification, section 4.6).
   const isName = typeof name === 'string' && plainFileName(name) === name && extname(name).length > 1;
   if (name === undefined ? !isContent : isName) return [];
   const shown = name === undefined ? 'missing' : showValue(name);
@@ -150,7 +142,7 @@ export function uploadNameProblems(source: unknown, name: unknown): readonly str
 
 async function openUpload(source: UploadSource, name = '', signal?: AbortSignal): Promise<OpenedSource> {
   if (typeof source !== 'string') {
-    // Into a temporary file: the storage wants to know the size first, and a part may have to be sent again.
+    // Into a temporary file: the storage needs the size first, and a part may have to be sent again.
     const content = source instanceof Readable ? source : Readable.from([source]);
     const rules = { maxBytes: maxFileBytes, spoolFolder: spoolFolder() };
     return await spoolSource(content, { name, signal, fail: createFail(name), rules });

@@ -1,6 +1,6 @@
 /**
  * The typed client of the hosted workflow-task service, usable without Temporal. Sections are those of the service's
- * specification. A name that is exported here becomes public API.
+ * specification. Every export here is public API.
  *
  * @example
  * const service = new ServiceClient({ baseUrl: 'https://service.example', apiKey: readKey });
@@ -22,7 +22,7 @@ export type {
 export type { EndpointName } from './endpoints';
 export type { RequestEnd, RequestObserver, RequestStart, RequestTrace, TraceRequest } from './service-transport';
 
-/** What goes in and comes out (section 2). */
+/** Requests and replies (section 2). */
 export type { CallbackTarget, CreateTaskRequest } from './create-request';
 export type {
   CreateAccepted,
@@ -51,7 +51,7 @@ export { isTerminal, parseServiceStatus, serviceStatuses } from '../core/task-st
 export type { ServiceStatus, StateWords, TerminalStatus } from '../core/task-state';
 export { parseCallback } from './tasks';
 
-/** What is thrown (section 7): switch on `code` or on the class. */
+/** Errors (section 7): switch on `code` or on the class. */
 export {
   ApiKeyUnavailableError,
   InsufficientBalanceError,
@@ -70,7 +70,7 @@ export {
   UnauthorizedError,
 } from './errors';
 export type { ApiErrorCode, ServiceErrorCode } from './errors';
-/** What an upload throws beside them; both have a `code` and say whether another try is worth it. */
+/** Further errors of an upload; each has a `code` and says whether another try is worth it. */
 export { SourceError, UploadError } from '../storage/errors';
 export type { SourceErrorCode, UploadErrorCode } from '../storage/errors';
 export { defaultEnvelopeCodes } from '../core/service-dialect';

@@ -5,7 +5,7 @@ import { knownSecrets } from '../core/redact';
 import type { UploadToken } from '../storage/upload-client';
 import { boundedList, readInteger, readLink, readWord, required, type Wire } from './envelope';
 
-/** These enter histories and messages, and the storage needs them unchanged. Of the length that S3 allows to a key's name in UTF-8. */
+/** Enter histories and messages, and the storage needs them unchanged. S3 allows a key of 1,024 bytes in UTF-8. */
 const shown = v.pipe(
   v.string(),
   v.minLength(1),
@@ -23,10 +23,9 @@ const wirePlaces = v.object({
   storage: v.object({ endpoint: shown, bucket: shown, region: shown }),
 });
 
-/** Reads `data` of the upload token endpoint. Throws a ValiError. */
 export function readUploadToken(data: unknown): UploadToken {
   const { file: secrets } = v.parse(wireSecrets, data);
-  // Before the places, none of which may hold one.
+  // Before the places, none of which may hold a secret.
   knownSecrets.addTemporary(secrets.access_key_id, secrets.access_key_secret, secrets.security_token);
   const { file, storage } = v.parse(wirePlaces, data);
   const token: UploadToken = {
@@ -44,22 +43,22 @@ export function readUploadToken(data: unknown): UploadToken {
 
 /** A committed input file that loader nodes can load (specification, section 2.7). */
 export interface InputResource {
-  /** Text where it is larger than the safe integers, with all of its digits. */
+  /** Text beyond the safe integers, with all of its digits. */
   readonly id: number | string;
   /** Original file name; empty when the service gave none. */
   readonly name: string;
   /** With its leading dot; empty when the service gave none. */
   readonly ext: string;
-  /** May be time-limited: resolve it anew just before use, and keep it nowhere. */
+  /** May be time-limited: resolve it anew just before use, and do not store it. */
   readonly url: string;
-  /** Key of its object; absent where the service does not tell it. */
+  /** Key of its object; absent when the service gave none. */
   readonly objectKey?: string;
 }
 
 /** One page of committed input files (specification, section 4.8). */
 export interface InputResourcePage {
   readonly list: readonly InputResource[];
-  /** How many resources match the filters; absent when the service gave none. */
+  /** How many resources match; absent when the service gave none. */
   readonly total?: number;
   /** Page number, as the service counts. */
   readonly current?: number;
@@ -68,7 +67,7 @@ export interface InputResourcePage {
 
 /** Which committed input files to list (specification, section 4.8). */
 export interface InputResourceFilter {
-  /** Extension, as the service stores it: with its leading dot. */
+  /** With its leading dot, as the service stores it. */
   readonly ext?: string;
   readonly objectKey?: string;
 }
@@ -84,7 +83,6 @@ const inputResource = v.pipe(
   v.transform(({ name = '', ext = '', object_key: objectKey, ...wire }) => ({ ...wire, name, ext, objectKey })),
 );
 
-/** Reads an input resource. Throws a ValiError. */
 export function readInputResource(data: unknown): InputResource {
   return v.parse(inputResource, data);
 }
@@ -104,7 +102,6 @@ function readId(value: unknown): number | string | undefined {
 
 const wirePage = v.object({ list: v.nullable(boundedList(inputResource, 10_000)) });
 
-/** Reads `data` of the list endpoint. Throws a ValiError. */
 export function readInputResourcePage(data: unknown): InputResourcePage {
   const { list } = v.parse(wirePage, data);
   const { total, current, page_size: pageSize } = data as Wire;
@@ -112,21 +109,19 @@ export function readInputResourcePage(data: unknown): InputResourcePage {
   return { list: list ?? [], ...counts };
 }
 
-/** An object that was uploaded with the credentials of a token. */
 export interface UploadedObject {
   readonly objectKey: string;
-  /** The original file name. */
   readonly name: string;
 }
 
-/** Whether a resource may be that of the object: by its key where the service tells it, else by its name or extension. */
+/** Compares the key; without one the name, else the extension. */
 export function isResourceOf(resource: InputResource, { objectKey, name }: UploadedObject): boolean {
   if (resource.objectKey !== undefined) return resource.objectKey === objectKey;
   if (resource.name !== '') return comparable(resource.name) === comparable(name);
   return resource.ext === '' || comparable(resource.ext) === comparable(extname(name));
 }
 
-/** Services keep names in another case, with accents in another form or none, and with other signs between the words. */
+/** Services may change case, accents and separators of names. */
 function comparable(name: string): string {
   return name
     .normalize('NFKD')
@@ -134,10 +129,7 @@ function comparable(name: string): string {
     .toLowerCase();
 }
 
-/**
- * The resource of an uploaded object, in the answer to a list of its key. A service may ignore the filter, and no other file
- * may take this one's place: without the id that the commit returned, only one that is listed alone is taken.
- */
+/** Without the commit's id only a resource that is listed alone is taken: a service may ignore the filter. */
 export function resourceOfUpload(
   { list, total = list.length }: InputResourcePage,
   object: UploadedObject,

@@ -38,14 +38,13 @@ import { type Call, ServiceTransport } from './service-transport';
 import * as tasks from './tasks';
 import { waitForTask } from './task-wait';
 
-/** How long each question may take by which a create learns whether it is the key that is refused. */
 const keyQuestionMs = 3_000;
 
 /**
- * Client of the service: every endpoint and every mode of its specification, over HTTP/1.1.
+ * Client of the service: every endpoint and mode of its specification, over HTTP/1.1.
  *
- * It sends each request exactly once: trying again is the caller's decision. Except for {@link createTask}, which
- * returns what happened as data, methods throw a {@link ServiceError}, or the abort reason of the caller's signal.
+ * Sends each request exactly once and never retries. {@link createTask} returns what happened as data; other methods
+ * throw a {@link ServiceError}, or the abort reason of the caller's signal.
  */
 export class ServiceClient {
   readonly #transport: ServiceTransport;
@@ -84,9 +83,8 @@ export class ServiceClient {
   }
 
   /**
-   * Creates a task in asynchronous or callback mode (section 4.1), sending the request at most once, on a connection
-   * of its own. What the service or the network did is the outcome, an abort by the caller included; see
-   * {@link CreateOutcome} for what is safe to send again.
+   * Creates a task in asynchronous or callback mode (section 4.1). Sends at most once, on a connection of its own.
+   * Faults and aborts are outcomes, too; {@link CreateOutcome} says what is safe to send again.
    *
    * @throws ServiceArgumentError, before anything is sent, when the request cannot be sent.
    */
@@ -136,10 +134,7 @@ export class ServiceClient {
     return await this.#readTask('outputs', requestId, tasks.readTaskOutputs, options);
   }
 
-  /**
-   * Asks to take a queued task out of the queue (section 4.4); it may be repeated. Success means accepted, not
-   * canceled.
-   */
+  /** Asks to remove a task from the queue (section 4.4); may be repeated. Success means accepted, not canceled. */
   async cancelTask(requestId: string, options: CallOptions = {}): Promise<void> {
     await this.#sendVerb('cancel', requestId, options);
   }
@@ -157,8 +152,9 @@ export class ServiceClient {
   }
 
   /**
-   * Makes an uploaded object an input resource (section 4.7). Whether it may be repeated is not specified. A reply about
-   * another file is a ServiceResponseInvalidError.
+   * Makes an uploaded object an input resource (section 4.7). Whether it may be repeated is not specified.
+   *
+   * @throws ServiceResponseInvalidError when the reply is about another file.
    */
   async commitInput(
     upload: { readonly name: string; readonly objectKey: string },
@@ -178,21 +174,19 @@ export class ServiceClient {
   }
 
   /**
-   * Uploads a file and makes it an input resource: token, PUT to the storage, commit (sections 4.6 and 4.7). Bytes and
-   * streams need a `name`. Nothing is tried again; after a failure the whole call may be repeated, which uploads under
-   * another key.
+   * Uploads a file and makes it an input resource: token, PUT, commit (sections 4.6 and 4.7). Bytes and streams need a
+   * `name`. Nothing is retried; the whole call may be repeated and uploads under another key then.
    *
    * @throws ServiceError; UploadError when the storage refuses or fails; SourceError when the file cannot be used.
    */
   uploadFile(path: string, options?: UploadFileOptions): Promise<UploadedFile>;
   uploadFile(source: UploadSource, options: UploadFileOptions & { readonly name: string }): Promise<UploadedFile>;
   async uploadFile(source: UploadSource, options: UploadFileOptions = {}): Promise<UploadedFile> {
-    // Only here, because the client of the storage is large.
+    // Loaded here, because the storage client is large.
     const [{ uploadFile, uploadNameProblems }, { ConnectionRule }] = await Promise.all([
       import('./file-upload.js'),
       import('../storage/connection-rule.js'),
     ]);
-    // From JavaScript they may be anything.
     const name: unknown = isRecord(options) ? options['name'] : undefined;
     const problems = [
       ...sourceProblems(source),
@@ -209,12 +203,11 @@ export class ServiceClient {
   }
 
   /**
-   * Waits until a task has ended and returns it as it ended: `Success`, `Failed` or `Canceled`. It asks at the pace of
-   * section 4.2: every second at first, seldom behind a long queue, and after what the service asks to wait. A query that
-   * fails is followed by another one, within `patienceMs`.
+   * Waits until a task is `Success`, `Failed` or `Canceled`, and returns it. Polls as section 4.2 recommends: every
+   * second at first, seldom behind a long queue, and as the service asks. Retries failed queries within `patienceMs`.
    *
-   * @throws ServiceTimeoutError after `timeoutMs`; the signal's reason; NotFoundError when the service does not know the
-   * task; the error of a query that is final, or of the last one when they have failed for too long.
+   * @throws ServiceTimeoutError after `timeoutMs`; the signal's reason; NotFoundError when the service does not know
+   * the task; the error of a query that is final, or the last one after `patienceMs`.
    */
   async waitForTask(requestId: string, options: WaitForTaskOptions = {}): Promise<tasks.TaskDetail> {
     refuse(...textProblems('requestId', requestId), ...callProblems('wait', options));
@@ -230,7 +223,7 @@ export class ServiceClient {
   }
 
   /**
-   * All committed input files that match, each once, page by page: to `total`, an empty page, or one that brings nothing new.
+   * All committed input files that match, each once; ends at `total`, or at a page without new ones.
    *
    * @param filter - `pageSize` is 20 by default.
    */
@@ -250,10 +243,7 @@ export class ServiceClient {
     }
   }
 
-  /**
-   * The user's metadata (section 4.9), whose shape is not specified: the data of an envelope, or the reply itself when it is
-   * none. A cheap check of the API key.
-   */
+  /** The user's metadata (section 4.9), unspecified in shape: envelope data, else the reply. Cheap check of the key. */
   async getUserMetadata(options: CallOptions = {}): Promise<unknown> {
     refuse(...callProblems('call', options));
     const answer = await this.#ask('userMetadata', {}, options);
@@ -262,12 +252,12 @@ export class ServiceClient {
     return unwrapped(json);
   }
 
-  /** Closes the connections after the requests in flight. The client cannot be used afterwards; a second call does nothing. */
+  /** Closes the connections after the requests in flight. The client cannot be used afterwards; may be repeated. */
   async close(): Promise<void> {
     await this.#transport.close();
   }
 
-  /** Asks for what costs nothing; all creates that are refused at the same time share the question. */
+  /** Asks what costs nothing; creates that are refused at the same time share the question. */
   async #isKeyTaken(): Promise<boolean> {
     const options = { timeoutMs: keyQuestionMs };
     const question = async (): Promise<boolean> => {
@@ -322,7 +312,6 @@ export class ServiceClient {
   }
 
   #checkCreate(kind: 'create' | 'createAsync', request: unknown, options: unknown): void {
-    // From JavaScript they may be anything.
     const { headers, callback }: { headers?: unknown; callback?: unknown } = isRecord(options) ? options : {};
     refuse(
       ...create.requestProblems(request),

@@ -22,13 +22,11 @@ import {
   type HttpRequest,
 } from './exchange';
 
-/** Open connections for reads at a time; more requests wait for one of them. */
 const maxConnections = 64;
 
-/** For so long after the service took the key, a 401 or 403 without its envelope says nothing about the key. */
+/** For so long after the service took the key, a 401 or 403 without its envelope does not count against the key. */
 const keyTakenForMs = 60_000;
 
-/** Options of the transport; see {@link ServiceClientOptions}. */
 export interface TransportOptions {
   readonly baseUrl: URL;
   readonly apiKey: string | (() => string | Promise<string>);
@@ -39,7 +37,7 @@ export interface TransportOptions {
   readonly traceRequest: TraceRequest | undefined;
 }
 
-/** One request that is over, without its query, headers and bodies: it may be logged. */
+/** A request that is over, without its query, headers and bodies: it may be logged. */
 export interface RequestEnd {
   readonly method: string;
   readonly path: string;
@@ -48,17 +46,17 @@ export interface RequestEnd {
   /** Null when no head of a reply arrived. */
   readonly status: number | null;
   readonly durationMs: number;
-  /** The service refuses the API key: 401 or 403, in its envelope, or while it takes the key for nothing else. */
+  /** The service refuses the API key: 401 or 403 in its envelope, or while it takes the key for nothing else. */
   readonly keyRefused?: true;
   /** Why the reply is not complete. */
   readonly fault?: FaultKind;
 }
 
-/** What a trace knows of a request before it is sent: never its query, headers or body. */
+/** A request before it is sent, without its query, headers and body. */
 export interface RequestStart {
   readonly name: EndpointName;
   readonly method: string;
-  /** Of the endpoint, the same for every task. */
+  /** The path of the endpoint, the same for every task. */
   readonly path: string;
   /** `host:port`. */
   readonly host: string;
@@ -66,30 +64,28 @@ export interface RequestStart {
 
 /** One request in a trace. */
 export interface RequestTrace {
-  /** Further headers: its place in the trace. */
+  /** Further headers, which carry the trace context. */
   readonly headers: Readonly<Record<string, string>>;
   end(end: RequestEnd): void;
 }
 
-/** Begins the trace of a request. What it throws is ignored, as of an observer. */
+/** Begins the trace of a request. What it throws is ignored. */
 export type TraceRequest = (start: RequestStart) => RequestTrace;
 
 /** Called when a request is over. What it throws is ignored: a create may have been paid for. */
 export type RequestObserver = (end: RequestEnd) => void;
 
-/** One request in the terms of the service. */
 export interface Call {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
 }
 
-/** Turns calls into authorized HTTP requests and network faults into the error tree. It never sends anything twice. */
+/** Turns calls into authorized HTTP requests, and network faults into ServiceErrors. Sends nothing twice. */
 export class ServiceTransport {
   readonly #options: TransportOptions;
   readonly #dispatcher: Dispatcher;
   #isClosed = false;
-  /** When the service last took the key. */
   #keyTakenMs = -Infinity;
 
   constructor(options: TransportOptions) {
@@ -98,19 +94,17 @@ export class ServiceTransport {
     this.#dispatcher = dispatcher ?? openAgent({ connections: maxConnections, connectMs });
   }
 
-  /** The address of the service. */
   get base(): URL {
     return this.#options.baseUrl;
   }
 
-  /** Sends a call over the shared connections and waits for its complete reply, whatever the status. Throws ServiceError, or the abort reason. */
+  /** Sends a call over the shared connections; returns any complete reply. Throws ServiceError, or the abort reason. */
   async ask(name: EndpointName, call: Call, limits: ExchangeLimits): Promise<Answer> {
     limits.signal?.throwIfAborted();
     const exchanged = await this.#send(name, call, (request) => exchange(this.#dispatcher, request, limits));
     return this.toAnswer(name, exchanged, limits);
   }
 
-  /** Sends a call once on a connection of its own; network faults are part of the result. */
   async askOnce(
     name: EndpointName,
     call: Call & { readonly body: Buffer },
@@ -119,7 +113,7 @@ export class ServiceTransport {
     return await this.#send(name, call, (request) => exchangeOnce(request, limits, this.#options.connectTimeoutMs));
   }
 
-  /** A reply as an answer; throws the error for the caller when no reply came, or a part of its body is missing. */
+  /** Throws when no reply came, or a part of its body is missing. */
   toAnswer(name: EndpointName, exchanged: Exchanged, { signal, timeoutMs }: ExchangeLimits): Answer {
     const { reply, fault, requestLeft: requestSent } = exchanged;
     if (reply !== undefined && fault === undefined) {
@@ -133,20 +127,18 @@ export class ServiceTransport {
     throw new ServiceResponseInvalidError(message, { httpStatus: reply?.httpStatus ?? null });
   }
 
-  /** Whether it is the key that is refused: a 403 without an envelope, while the key is taken elsewhere, is of a gateway. */
+  /** A 403 without an envelope, while the key is taken elsewhere, is of a gateway. */
   #refusesKey({ httpStatus, text }: HttpReply): boolean {
     if (httpStatus !== 403) return httpStatus === 401;
     return isEnvelope(parseJson(text)) || performance.now() - this.#keyTakenMs > keyTakenForMs;
   }
 
-  /** Closes the connections that it opened itself, after the requests in flight. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
   }
 
-  /** Sends a request, and tells the trace and the observer of its end. */
   async #send(name: EndpointName, call: Call, send: (request: HttpRequest) => Promise<Exchanged>): Promise<Exchanged> {
     if (this.#isClosed) throw new ServiceClosedError();
     const request = this.#request(name, call, await this.#apiKey());
@@ -169,7 +161,6 @@ export class ServiceTransport {
       keyRefused: reply !== undefined && this.#refusesKey(reply) ? true : undefined,
       fault: fault?.kind,
     };
-    // See RequestObserver.
     quietly(() => trace?.end(end));
     quietly(() => onRequest?.(end));
     return exchanged;
@@ -188,7 +179,7 @@ export class ServiceTransport {
         authorization: `Bearer ${apiKey}`,
         'user-agent': userAgent,
         accept: 'application/json',
-        // Where this is missing, any coding is acceptable (RFC 9110, section 12.5.3), and none is decoded here.
+        // Without it any coding is acceptable (RFC 9110, section 12.5.3), and none is decoded here.
         'accept-encoding': 'identity',
         ...(method !== 'GET' && { 'content-type': 'application/json' }),
         ...call.headers,
@@ -199,7 +190,6 @@ export class ServiceTransport {
 
   async #apiKey(): Promise<string> {
     const { apiKey } = this.#options;
-    // From JavaScript it may be anything.
     let key: unknown;
     try {
       key = typeof apiKey === 'string' ? apiKey : await apiKey();

@@ -28,13 +28,12 @@ import {
 import type { CallOptions, WaitForTaskOptions } from './client-options';
 import type { TaskDetail, TaskOutputs } from './tasks';
 
-/** What is asked about the task. */
 export interface TaskReader {
   getTask(requestId: string, options: CallOptions): Promise<TaskDetail>;
   getOutputs(requestId: string, options: CallOptions): Promise<TaskOutputs>;
 }
 
-/** The state of a task whose word for it is not known: over where its outputs, complete, say so in a known word. */
+/** A task with an unknown status word is over if its complete outputs have a known word for that. */
 export async function stateByOutputs(
   service: Pick<TaskReader, 'getOutputs'>,
   requestId: string,
@@ -54,7 +53,6 @@ export async function stateByOutputs(
   }
 }
 
-/** See `ServiceClient.waitForTask`. */
 export async function waitForTask(
   service: TaskReader,
   requestId: string,
@@ -71,7 +69,6 @@ export async function waitForTask(
       const { ended, askedToWaitMs } = await pollOnce(service, requestId, { ...options, signal: either }, seen);
       if (ended !== undefined) return ended;
       const pauseMs = nextPollDelayMs(toPollSituation(seen.known, Date.now(), Math.random()), poll);
-      // After failures a pause is longer than its bound.
       await delay(Math.min(Math.max(pauseMs, askedToWaitMs), longestTimerMs), undefined, { signal: either });
     }
   } catch (error) {
@@ -91,11 +88,9 @@ export async function waitForTask(
 
 interface Seen {
   known: WatchedTask;
-  /** When the service last said anything of the task. */
   answeredMs: number;
 }
 
-/** Asks once. Throws the error of a query when it is final, or queries have failed for too long. */
 async function pollOnce(
   service: TaskReader,
   requestId: string,
@@ -123,7 +118,6 @@ async function pollOnce(
   }
 }
 
-/** The same query would be answered the same. */
 function isFinal(error: unknown): boolean {
   return (
     !(error instanceof ServiceError) ||
@@ -135,7 +129,6 @@ function isFinal(error: unknown): boolean {
   );
 }
 
-/** What a query that failed tells of its task: data, since for a watch it is one of many. */
 export function toFailedObservation(error: unknown): Exclude<Observation, { readonly seen: 'task' }> {
   if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { seen: 'notFound' };
   const problem = withoutUrls(errorMessage(error));

@@ -11,7 +11,7 @@ import { ServiceResponseInvalidError } from './errors';
 const { readInteger, readLink, readMessage, readNumber, readNumbers, readWord, required } = envelope;
 const [maxIdLength, maxWordLength] = [200, 64];
 
-/** The moments of a task (specification, sections 2.3 and 6); what the service left out, or left empty, is absent. */
+/** Timestamps of a task (specification, sections 2.3 and 6); absent when the service gave none. */
 export interface TaskTimestamps {
   readonly createdAt?: ServiceTimestamp;
   readonly updatedAt?: ServiceTimestamp;
@@ -23,16 +23,16 @@ export interface TaskTimestamps {
 }
 
 /**
- * A task as the service sees it (specification, section 2.3). A field that the service left out, left empty or malformed
- * is absent. All texts are bounded, and free of secrets.
+ * A task as the service sees it (specification, section 2.3). Missing, empty or malformed fields are absent. All texts
+ * are bounded, and free of secrets.
  */
 export interface TaskDetail extends TaskTimestamps {
   readonly requestId?: string;
-  /** Task type, for example `API`. */
+  /** For example `API`. */
   readonly type?: string;
-  /** A state of section 3, whatever the service's word for it; a word that is not known as it came. */
+  /** A state of section 3; an unknown word as it came. */
   readonly status: ServiceStatus | (string & {});
-  /** How many tasks are ahead in the queue; absent when the service does not know (-1) or the task is not queued. */
+  /** Tasks ahead in the queue; absent when not known (-1) or not queued. */
   readonly queuePosition?: number;
   /** Milliseconds by the service's own names (specification, section 2.5). */
   readonly costTimes: Readonly<Record<string, number>>;
@@ -42,7 +42,7 @@ export interface TaskDetail extends TaskTimestamps {
   readonly errorMessage?: string;
 }
 
-/** What the service says of a task that is over (specification, section 6), with links of its outputs. */
+/** A task that is over (specification, section 6), with links of its outputs. */
 export interface EndedTask extends Omit<TaskDetail, 'status' | 'queuePosition' | 'groupId' | 'inferenceSeconds'> {
   /** As in {@link TaskDetail}. */
   readonly status: TerminalStatus | (string & {});
@@ -51,20 +51,20 @@ export interface EndedTask extends Omit<TaskDetail, 'status' | 'queuePosition' |
 
 /** One result file of a task (specification, section 2.4). */
 export interface OutputItem {
-  /** Time-limited link that needs no other credential, so it goes into no log, file or history. */
+  /** Time-limited link that needs no other credential: keep it out of logs, files and histories. */
   readonly objectUrl?: string;
   /** With its leading dot; empty when the service gave none. */
   readonly ext: string;
-  /** Milliseconds from the task's start to this output; absent when the service gave none. */
+  /** Milliseconds from the task's start; absent when the service gave none. */
   readonly costTimeMs?: number;
-  /** As the service gave it: its meaning depends on where it was read (section 2.4 has two tables). */
+  /** Its meaning depends on where it was read (section 2.4 has two tables). */
   readonly auditStatus: number | null;
-  /** `NOT_ERROR` on success, and where the service names no error for an item that has a link. */
+  /** `NOT_ERROR` on success, and by default for an item that has a link. */
   readonly errorType: string;
   readonly errorMessage?: string;
 }
 
-/** What the outputs endpoint returns of a task (specification, section 4.3). */
+/** The reply of the outputs endpoint (specification, section 4.3). */
 export interface TaskOutputs {
   readonly requestId?: string;
   /** As in {@link TaskDetail}. */
@@ -73,23 +73,22 @@ export interface TaskOutputs {
   readonly outputs: readonly OutputItem[];
 }
 
-/** The reply of a synchronous create, whose body the specification does not show (section 4.1). */
+/** The reply of a synchronous create, whose body is not specified (section 4.1). */
 export interface SyncTaskReply {
   readonly httpStatus: number;
-  /** The body as it came; it may hold links. */
+  /** The unchanged body; it may hold links. */
   readonly body: string;
-  /** The task, which has ended, where the body or the data of its envelope says so in the words of section 6. */
+  /** The ended task, where the body or its envelope's data has one in the form of section 6. */
   readonly task: EndedTask | null;
 }
 
-/** What a callback says (specification, section 6): a task that is over. The same one may come several times. */
+/** A callback (specification, section 6): a task that is over. It may come several times. */
 export interface TaskCallback extends EndedTask {
   readonly requestId: string;
 }
 
 const withStatus = v.object({ status: required((value) => readWord(value, maxWordLength)) });
 
-/** Reads `data` of the detail endpoint. Throws a ValiError. */
 export function readTaskDetail(data: unknown): TaskDetail {
   const { status } = v.parse(withStatus, data);
   const wire = data as envelope.Wire;
@@ -131,21 +130,19 @@ function readQueuePosition(queueInfo: unknown): number | undefined {
   return count !== undefined && count >= 0 ? count : undefined;
 }
 
-/** The most results of a task; a reply of 8 MiB could list millions of empty ones. */
+/** A reply of 8 MiB could list millions of empty ones. */
 const maxOutputs = 20_000;
 
 const withOutputs = v.object({
   ...withStatus.entries,
-  // One that is missing or null is empty.
   outputs: v.nullish(envelope.boundedList(v.pipe(v.unknown(), v.transform(readOutput)), maxOutputs), []),
 });
 
-/** Reads `data` of the outputs endpoint. Throws a ValiError. */
 export function readTaskOutputs(data: unknown): TaskOutputs {
   return { ...v.parse(withOutputs, data), requestId: readRequestId(data as envelope.Wire) };
 }
 
-/** One that is no object must not keep the others from being fetched. */
+/** A malformed item must not keep the others from being fetched. */
 function readOutput(item: unknown): OutputItem {
   const wire: envelope.Wire = isRecord(item) ? item : {};
   const ext = readWord(wire['output_ext'], maxWordLength) ?? '';
@@ -162,16 +159,14 @@ function readOutput(item: unknown): OutputItem {
 
 type States = ReadonlyMap<string, ServiceStatus>;
 
-/** Throws a ValiError. */
 function readEndedTask(data: unknown, states?: States): EndedTask {
   const { status, outputs } = v.parse(withOutputs, data);
   return { ...readFacts(data as envelope.Wire), status: parseServiceStatus(status, states) ?? status, outputs };
 }
 
 /**
- * Reads the body of a callback (section 6), as it came or as parsed JSON. Whether the call is the service's is for the
- * receiver to check, by the token in its `Authorization` header (section 5); and what a callback says may be late, so
- * ask `getTask` where money depends on it.
+ * Reads the body of a callback (section 6), raw or as parsed JSON. The receiver must check the token in its
+ * `Authorization` header (section 5). A callback may be late: ask `getTask` where money depends on it.
  *
  * @throws ServiceResponseInvalidError naming what is wrong, never a value.
  */
@@ -189,9 +184,8 @@ export function parseCallback(body: unknown): TaskCallback {
 }
 
 /**
- * The task in the reply to a synchronous create, whose body the specification does not show (section 4.1): one that has
- * ended, in the body itself or in the data of an envelope; null when there is none. Refused is what the HTTP status, or an
- * envelope with `status` false that holds no task, refuses: anything else may be the result of a task that was paid for.
+ * The ended task in the reply of a synchronous create (section 4.1); null when there is none. Only the HTTP status, or
+ * an envelope with `status` false and no task, refuses: anything else may be the result of a paid task.
  *
  * @throws ServiceApiError when the service refused.
  */

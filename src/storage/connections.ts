@@ -4,10 +4,10 @@ import { errorCode } from '../core/text';
 import { longhaulVersion } from '../core/version';
 import { anyAddress, type FindAddresses } from './connection-rule';
 
-/** Sent with every request: servers refuse requests without one. */
+/** Servers refuse requests without one. */
 export const userAgent = `longhaul/${longhaulVersion}`;
 
-/** Time limits of a connection, in milliseconds. */
+/** In milliseconds. */
 export interface Timeouts {
   /** For finding an address that answers, and as long again for TLS. */
   readonly connectMs: number;
@@ -15,13 +15,11 @@ export interface Timeouts {
   readonly idleMs: number;
 }
 
-/** How connections are opened. */
 export interface ConnectOptions extends Pick<Timeouts, 'connectMs'> {
   /** @default wherever the host is */
   readonly addresses?: FindAddresses;
 }
 
-/** No address of a host answered. Its message names each that was tried. */
 class ConnectError extends Error {
   readonly code: string;
 
@@ -33,7 +31,7 @@ class ConnectError extends Error {
   }
 }
 
-/** The code of a network error, with the addresses that were tried; empty where it has none. */
+/** A network error's code, with the addresses that were tried; empty where it has none. */
 export function connectionFault(error: unknown): string {
   return error instanceof ConnectError ? error.message : errorCode(error);
 }
@@ -49,7 +47,7 @@ const socketOptions = {
 /** After this the next address is tried, too (RFC 8305, section 5). */
 const nextAddressMs = 250;
 
-/** Connects to the address of a host that answers first. Unlike with Node's own selection none is given up early. */
+/** The address that answers first. Node's own selection gives some up too early. */
 async function openTcp(hostname: string, port: number, options: ConnectOptions): Promise<Socket> {
   const { connectMs, addresses = anyAddress } = options;
   return await new Promise((resolve, reject) => {
@@ -103,7 +101,7 @@ async function openTcp(hostname: string, port: number, options: ConnectOptions):
   });
 }
 
-/** IPv4 and IPv6 in turn, so that a network without one of them costs little. */
+/** IPv4 and IPv6 in turn: a network without one of them costs little time. */
 function alternating(addresses: readonly string[]): string[] {
   const isSix = (address: string): boolean => address.includes(':');
   const first = addresses.filter((one) => isSix(one) === isSix(addresses[0] ?? ''));
@@ -111,7 +109,7 @@ function alternating(addresses: readonly string[]): string[] {
   return first.flatMap((one, index) => [one, ...others.slice(index, index + 1)]).concat(others.slice(first.length));
 }
 
-/** What opens the connections of Node's HTTP client. */
+/** For Node's HTTP client. */
 export function socketOpener(options: ConnectOptions): buildConnector.connector {
   const openTls = buildConnector({ timeout: options.connectMs, allowH2: false });
   return (to, callback) => {
@@ -129,7 +127,7 @@ export function socketOpener(options: ConnectOptions): buildConnector.connector 
   };
 }
 
-/** The same for undici. */
+/** For undici. */
 export function connector(options: ConnectOptions): buildConnector.connector {
   const open = socketOpener(options);
   return (to, callback) => {
@@ -140,10 +138,9 @@ export function connector(options: ConnectOptions): buildConnector.connector {
   };
 }
 
-/** Longest head of an interim reply that is passed over. */
 const maxInterimBytes = 16 * 1024;
 
-/** Takes interim replies (1xx) from what is read of a socket: undici ends the connection on one that it did not ask for. */
+/** Drops interim replies (1xx): undici ends the connection on one that it did not ask for. */
 function withoutInterimReplies<Connected extends Socket>(socket: Connected): Connected {
   const read = socket.read.bind(socket);
   let held = Buffer.alloc(0);
@@ -176,15 +173,14 @@ function withoutInterimReplies<Connected extends Socket>(socket: Connected): Con
   return socket;
 }
 
-/** What {@link openAgent} opens connections by. */
 export interface AgentOptions extends ConnectOptions {
-  /** Longest time without a byte. @default 5 minutes */
+  /** Without a byte. @default 5 minutes */
   readonly idleMs?: number;
-  /** To one host at a time. @default as many as are needed */
+  /** To one host. @default as many as are needed */
   readonly connections?: number;
 }
 
-/** Connections for HTTP requests, to be closed by the caller. No redirect is followed. */
+/** To be closed by the caller. Follows no redirect. */
 export function openAgent({ idleMs = 300_000, connections, ...options }: AgentOptions): Dispatcher {
   const agent = new Agent({
     connect: connector(options),

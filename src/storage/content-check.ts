@@ -1,9 +1,9 @@
 import { lookup } from 'mime-types';
 
-/** So many first bytes tell what a content is. */
+/** As many first bytes as tell the type. */
 export const headBytes = 512;
 
-/** How contents of the usual types begin, in hex; a picture under the name of another picture type is accepted. */
+/** How contents begin, in hex. A picture under the name of another picture type is accepted. */
 const moving = [
   /^47494638(37|39)61/, // GIF
   /^52494646.{8}57454250/, // WebP
@@ -37,29 +37,26 @@ const kinds: Readonly<Record<string, readonly RegExp[]>> = {
   ...ofAll('zip', [/^(504b|4d5a)/]),
   ...ofAll('glb vrm', [/^676c5446/]),
   ...ofAll('psd psb', [/^38425053/]),
-  // It may begin a little later.
   ...ofAll('pdf', [/255044462d/]),
 };
-/** Texts, some without a word, whose media type does not say so. */
+/** Texts whose media type does not say so. */
 const texts = ['srt', 'ass', 'ssa', 'lrc', 'sbv', 'jsonl', 'ndjson', 'json5', 'toml', 'sql', 'sh'];
 
 function ofAll(extensions: string, signatures: readonly RegExp[]): Record<string, readonly RegExp[]> {
   return Object.fromEntries(extensions.split(' ').map((ext) => [ext, signatures]));
 }
 
-/** What came under a name. */
 export interface ContentHead {
   /** A file name or an extension with its dot. */
   readonly name: string;
   /** The first {@link headBytes} of the content; fewer only where it has no more. */
   readonly head: Uint8Array;
-  /** As HTTP gives it. */
   readonly mediaType?: string | undefined;
-  /** Of HTTP: the bytes of an encoded content tell nothing. */
+  /** The bytes of an encoded content tell nothing. */
   readonly contentEncoding?: string | undefined;
 }
 
-/** Why a content cannot be what its name says, in words: a sign-in page under `.png`. A name of an unknown type, or of text, takes any. */
+/** Why a content cannot be what its name says, such as a page as `.png`. Names of texts and unknown types take any. */
 export function describeMismatch({ name, head, mediaType = '', contentEncoding }: ContentHead): string | undefined {
   const ext = /\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   const expected = lookup(ext) || '';
@@ -80,7 +77,7 @@ export function describeMismatch({ name, head, mediaType = '', contentEncoding }
     : undefined;
 }
 
-/** Those of all types. What is bytes and none of them may be a form of its type that is not known here: it was paid for. */
+/** Of all types. Bytes that are none of them may be an unknown form of their type, and were paid for. */
 const known = [...pictures, ...recordings, /^504b0304/, /^676c5446/, /^38425053/];
 
 function isOneOf(signatures: readonly RegExp[], bytes: Buffer): boolean {
@@ -88,14 +85,14 @@ function isOneOf(signatures: readonly RegExp[], bytes: Buffer): boolean {
   return signatures.some((one) => one.test(hex));
 }
 
-/** Text has no control characters but those of lines, tabs and escapes; in UTF-16 it begins with a mark. */
+/** Text has no control characters but lines, tabs and escapes; UTF-16 begins with a mark. */
 function isWords(bytes: Buffer): boolean {
   return (
     /^(fffe|feff)/.test(bytes.toString('hex', 0, 2)) || bytes.every((byte) => byte > 26 || (byte > 8 && byte < 14))
   );
 }
 
-/** Whether a content has the end that its own format needs; undefined where the format does not tell. */
+/** Whether a content has the end that its format needs; undefined where the format does not tell. */
 export function hasOwnEnd(head: Buffer, tail: Buffer, sizeBytes: number): boolean | undefined {
   const hex = head.toString('hex', 0, 12);
   if (hex.startsWith('89504e47')) return tail.includes('IEND');
@@ -103,6 +100,6 @@ export function hasOwnEnd(head: Buffer, tail: Buffer, sizeBytes: number): boolea
   if (hex.startsWith('474946')) return /3b(00)*$/.test(tail.toString('hex'));
   if (!hex.startsWith('52494646') || head.length < 8) return undefined;
   const bytes = head.readUInt32LE(4);
-  // Who writes it while it comes into being does not know its length.
+  // A program that streams its output does not know the length.
   return bytes === 0 || bytes === 0xffff_ffff ? undefined : bytes + 8 <= sizeBytes;
 }

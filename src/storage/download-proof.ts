@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { headBytes, describeMismatch, hasOwnEnd } from './content-check';
 import { type Came, DownloadError, UnprovenEndError } from './errors';
 
-/** A checksum of the whole body that its reply gives. */
 export interface BodySum {
   readonly header: string;
   readonly expected: string;
@@ -11,20 +10,17 @@ export interface BodySum {
   readonly digest: () => string;
 }
 
-/** What is known of a body beforehand. */
 export interface BodyFacts {
-  /** How messages name it. */
   readonly shown: string;
   readonly headers: IncomingHttpHeaders;
   /** The length that it must have. */
   readonly bytes: number | undefined;
-  /** A file name or an extension with its dot. */
   readonly name: string;
   /** What an earlier fetch brought, also without a proof of its end. */
   readonly earlier: Came | undefined;
 }
 
-/** Compares a body with the type, length and checksums of its reply. Where nothing proves its end, an equal second fetch must. */
+/** Checks a body's type, length and checksums. Where nothing proves its end, a second fetch must bring the same. */
 export class BodyProof {
   readonly #facts: BodyFacts;
   readonly #isEncoded: boolean;
@@ -40,7 +36,7 @@ export class BodyProof {
     const { headers, bytes } = facts;
     this.#facts = facts;
     this.#isEncoded = !/^(identity)?$/i.test([headers['content-encoding'] ?? []].flat().join());
-    // Those of an encoded body may be of the content.
+    // The checksums of an encoded body may be those of the content.
     this.#sum = this.#isEncoded ? undefined : readSum(headers);
     this.#hasLength = bytes !== undefined;
     this.#isFramed = this.#hasLength || /chunked/i.test(headers['transfer-encoding'] ?? '');
@@ -50,7 +46,7 @@ export class BodyProof {
     return this.#received;
   }
 
-  /** Takes in a part of the body, and returns what may be passed on: the first bytes wait until they tell enough. */
+  /** Returns what may be passed on: the first bytes wait until they tell the type. */
   take(chunk: Buffer): Buffer | undefined {
     this.#sum?.hash.update(chunk);
     if (!this.#hasLength) {
@@ -66,7 +62,7 @@ export class BodyProof {
     return this.#head;
   }
 
-  /** What is left to pass on at the end; throws DownloadError unless it is proven that all came. */
+  /** Returns what is left to pass on; throws DownloadError unless it is proven that all came. */
   end(): Buffer | undefined {
     const { shown, bytes } = this.#facts;
     if (bytes !== undefined && this.#received !== bytes) {
@@ -98,13 +94,13 @@ export class BodyProof {
     }
     if (isEqual === true) return;
     const ownEnd = this.#hasLength || this.#isEncoded ? undefined : hasOwnEnd(this.#head, this.#tail, this.#received);
-    // A gateway that gets half a file from a connection that ends may pass it on in chunks to the last.
+    // A gateway whose source ends early may pass on half a file in complete chunks.
     if (isEqual === undefined && this.#isFramed && ownEnd !== false) return;
     if (!this.#isFramed && ownEnd !== undefined) {
       if (ownEnd) return;
       throw new DownloadError('DOWNLOAD_CUT_SHORT', `${shown} brought a file without its end`);
     }
-    // Some storages have tags of another kind, so that one that is not equal proves nothing.
+    // Some storages have other tags: an unequal one proves nothing.
     const came: Came =
       digest === undefined
         ? { bytes: this.#received, digest: this.#sha256.digest('hex'), algorithm: 'sha256' }
@@ -133,7 +129,7 @@ export function readSum(headers: IncomingHttpHeaders): BodySum | undefined {
   return { header: 'etag', expected: tag.toLowerCase(), hash: md5, digest: () => md5.digest('hex') };
 }
 
-/** The polynomial of ECMA-182, its bits reversed, in two halves. */
+/** ECMA-182, its bits reversed, in two halves. */
 const [polynomialHigh, polynomialLow] = [0xc96c5795, 0xd7870f42];
 const high = new Int32Array(256);
 const low = new Int32Array(256);
@@ -149,7 +145,7 @@ for (let byte = 0; byte < 256; byte += 1) {
   low[byte] = lo;
 }
 
-/** CRC-64 as object storages give it (`x-oss-hash-crc64ecma`). In halves: BigInt would take seconds for a video. */
+/** CRC-64 of object storages, in halves: BigInt would take seconds for a video. */
 class Crc64 {
   #high = -1;
   #low = -1;

@@ -10,16 +10,14 @@ import { type Came, DownloadError, safeCause } from './errors';
 const redirectStatuses: readonly number[] = [300, 301, 302, 303, 307, 308];
 const expiredStatuses: readonly number[] = [403, 404, 410];
 const maxRedirects = 3;
-/** Of a link in a message: what is said of it comes behind. */
 const maxShownLength = 500;
 
-/** What a URL was answered with, perhaps after redirects. */
 export interface Followed {
   readonly url: URL;
   readonly response: Dispatcher.ResponseData;
 }
 
-/** Asks for a URL, and for where it redirects to, up to three times, unless `allow` throws. What cannot be followed is the answer. */
+/** Follows up to three redirects unless `allow` throws. One that cannot be followed is the answer. */
 export async function follow(
   start: URL,
   allow: (url: URL) => void,
@@ -40,40 +38,34 @@ export async function follow(
   }
 }
 
-/** Gives up a body that is not read to its end, which may never come. */
 function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => undefined).destroy();
 }
 
-/** How to fetch a result file. */
 export interface DownloadOptions {
-  /** See {@link createDownloadAgent}. */
   readonly dispatcher: Dispatcher;
   readonly signal?: AbortSignal;
-  /** Length that the file must have, in bytes; the reply's own length is checked in any case. */
+  /** In bytes; the reply's own length is checked in any case. */
   readonly expectedBytes?: number;
-  /** Name or extension of the file: what comes must not be of another kind. */
+  /** Name or extension: what comes must not be of another kind. */
   readonly name?: string;
-  /** What an earlier fetch brought of which nothing proved the end; the same again is believed. */
+  /** What an earlier fetch brought without a proof of its end; the same again is believed. */
   readonly earlier?: Came | undefined;
   /** Called often, with the bytes received so far. */
   readonly onProgress?: (bytes: number) => void;
 }
 
-/** A result file on its way. */
 export interface Download {
   /** Must be read or destroyed. It ends with a DownloadError unless every byte came. */
   readonly body: Readable;
-  /** Length of the file, in bytes; absent when the storage did not say. */
+  /** In bytes; absent when the storage did not say. */
   readonly sizeBytes?: number;
-  /** How the storage says that the bytes are encoded, although it was asked for them as they are: `gzip`, for one. */
+  /** Such as `gzip`, although plain bytes were asked for; absent when plain. */
   readonly contentEncoding?: string;
 }
 
 /**
- * Opens a signed link of the service (specification, section 2.4). Up to three redirects are followed: a download sends no
- * credentials but its link.
- *
+ * Opens a signed link of the service (specification, section 2.4), over up to three redirects.
  * @throws DownloadError; `LINK_EXPIRED` on HTTP 403, 404 and 410: ask for fresh links. Or the signal's abort reason.
  */
 export async function download(url: string, options: DownloadOptions): Promise<Download> {
@@ -103,7 +95,7 @@ export async function download(url: string, options: DownloadOptions): Promise<D
     objectMode: false,
     highWaterMark: 1024 * 1024,
   });
-  // A generator that was never started does not run its `finally`, so the body is destroyed here.
+  // A generator that was never started does not run its `finally`.
   body.once('close', () => {
     discard(response);
   });
@@ -159,7 +151,7 @@ function failed(error: unknown, shown: string): DownloadError {
   return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
 }
 
-/** The connections that result files are fetched over, to be closed by the caller. The rule holds for links and redirects alike. */
+/** To be closed by the caller. The rule holds for links and redirects alike. */
 export function createDownloadAgent(
   rule: ConnectionRule,
   timeouts: Timeouts = { connectMs: 5_000, idleMs: 30_000 },

@@ -1,11 +1,8 @@
 import { safeText, errorCode, errorMessage } from '../core/text';
 
-/**
- * Base of every error of this folder, except the caller's own abort reason. No message, property or cause of it holds
- * a credential or the query of a URL.
- */
+/** Base of this folder's errors. No message, property or cause has a credential or the query of a URL. */
 export class StorageError extends Error {
-  /** Whether the same attempt, or one with fresh links or credentials, may succeed later. */
+  /** Whether another attempt, perhaps with fresh links or credentials, may succeed. */
   readonly isRetryable: boolean;
 
   constructor(message: string, isRetryable: boolean, options?: ErrorOptions) {
@@ -15,7 +12,6 @@ export class StorageError extends Error {
   }
 }
 
-/** Why an input's source cannot be used. */
 export type SourceErrorCode =
   | 'NO_INPUT_ROOTS'
   | 'UNREADABLE_NOW'
@@ -38,12 +34,10 @@ export type SourceErrorCode =
 
 const passingCodes: readonly SourceErrorCode[] = ['FETCH_FAILED', 'UNREADABLE_NOW', 'TOO_SLOW'];
 
-/** The source of an input file cannot be used. */
 export class SourceError extends StorageError {
   readonly code: SourceErrorCode;
-  /** What the task named, without the query of a URL. */
+  /** Without the query of a URL. */
   readonly source: string;
-  /** What a person can do about it. */
   readonly remedy: string;
 
   constructor(
@@ -59,9 +53,8 @@ export class SourceError extends StorageError {
 }
 
 /**
- * Why an upload failed: `CREDENTIALS_EXPIRED` and `OBJECT_EXISTS` ask for a fresh token, and so a fresh key; `NO_STORAGE` is
- * of an endpoint where none has answered; after `UPLOAD_UNAVAILABLE` and `UPLOAD_TOO_SLOW` nothing is known about the
- * object; `FILE_UNREADABLE` is of a file that could be opened, so that its disk may come back; the others are final.
+ * `CREDENTIALS_EXPIRED`, `OBJECT_EXISTS` and `NO_STORAGE` (nothing ever answered) ask for a fresh token, so a new key.
+ * After `UPLOAD_UNAVAILABLE` and `UPLOAD_TOO_SLOW` the object is unknown. `FILE_UNREADABLE` may pass. Others are final.
  */
 export type UploadErrorCode =
   | 'CREDENTIALS_EXPIRED'
@@ -74,7 +67,7 @@ export type UploadErrorCode =
   | 'FILE_UNREADABLE'
   | 'FILE_CHANGED';
 
-/** A fresh token may help; where none of them does, the service hands out tokens that cannot work. */
+/** Where no fresh token helps, the service hands out tokens that cannot work. */
 export const tokenFaults: readonly UploadErrorCode[] = ['CREDENTIALS_EXPIRED', 'OBJECT_EXISTS', 'NO_STORAGE'];
 
 const retryableUploads: readonly UploadErrorCode[] = [
@@ -84,11 +77,9 @@ const retryableUploads: readonly UploadErrorCode[] = [
   'FILE_UNREADABLE',
 ];
 
-/** An input file could not be uploaded. */
 export class UploadError extends StorageError {
   readonly code: UploadErrorCode;
   readonly httpStatus?: number;
-  /** The storage's own error code. */
   readonly storageCode?: string;
 
   constructor(
@@ -103,12 +94,11 @@ export class UploadError extends StorageError {
   }
 }
 
-/** What a content is that cannot be staged. */
 export type StagingErrorCode = 'EMPTY' | 'UNREADABLE';
 
 /** A file of the caller could not be staged. */
 export class StagingError extends StorageError {
-  /** Of a content that no further attempt will stage: it has no byte, or failed with the error that is the `cause`. */
+  /** Set when no further attempt will help: the content has no byte, or failed with the `cause`. */
   readonly code?: StagingErrorCode;
 
   constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: StagingErrorCode } = {}) {
@@ -117,10 +107,7 @@ export class StagingError extends StorageError {
   }
 }
 
-/**
- * Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links, `OUTPUT_TOO_LARGE` for a higher limit;
- * `CONTENT_WRONG` is of what came whole and is not the file.
- */
+/** `LINK_EXPIRED` asks for fresh links, `OUTPUT_TOO_LARGE` for a higher limit; `CONTENT_WRONG` is another content. */
 export type DownloadErrorCode =
   | 'LINK_EXPIRED'
   | 'CONTENT_WRONG'
@@ -130,7 +117,7 @@ export type DownloadErrorCode =
   | 'DOWNLOAD_TOO_SLOW'
   | 'OUTPUT_TOO_LARGE';
 
-/** A result file could not be fetched completely. Always worth another try with a fresh link. */
+/** Always worth another try with a fresh link. */
 export class DownloadError extends StorageError {
   readonly code: DownloadErrorCode;
   readonly httpStatus?: number;
@@ -142,16 +129,14 @@ export class DownloadError extends StorageError {
   }
 }
 
-/** What is known of a body. */
 export interface Came {
   readonly bytes: number;
   readonly digest: string;
   readonly algorithm: 'sha256' | 'md5';
 }
 
-/** All that came may be the file or a part of it: nothing proves its end. */
+/** All may have come, or a part: nothing proves the end. */
 export class UnprovenEndError extends DownloadError {
-  /** What came, to be compared with what comes next. */
   readonly came: Came;
 
   constructor(message: string, came: Came) {
@@ -161,8 +146,8 @@ export class UnprovenEndError extends DownloadError {
 }
 
 /**
- * Why the archive could not do something: `ARCHIVE_FULL` and `ARCHIVE_UNUSABLE` last until an operator acts,
- * `NOT_WHOLE` means that what was to be kept is not what was expected, `NAME_INVALID` is a mistake in the caller.
+ * `ARCHIVE_FULL` and `ARCHIVE_UNUSABLE` last until an operator acts; `NOT_WHOLE` means that a content is not what was
+ * expected; `NAME_INVALID` is a mistake in the caller.
  */
 export type ArchiveErrorCode = 'ARCHIVE_UNUSABLE' | 'ARCHIVE_FULL' | 'NOT_WHOLE' | 'NAME_INVALID';
 
@@ -176,7 +161,7 @@ export class ArchiveError extends StorageError {
   }
 }
 
-/** A cause that may be shown: only the redacted message and the code of the error. */
+/** Has only the redacted message and the code. */
 export function safeCause(error: unknown, secrets: readonly string[] = []): Error {
   const code = errorCode(error);
   const cause = new Error(safeText(errorMessage(error), secrets));

@@ -4,24 +4,23 @@ import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { readRange } from './local-file';
 
-/** What a content is known by. */
 export interface Measure {
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
 }
 
-/** Size and SHA-256 of a file's content, read in a stream. Throws the system's error. */
+/** Throws the system's error. */
 export async function hashFile(path: string, signal?: AbortSignal): Promise<Measure> {
   return await hashStream(createReadStream(path, { highWaterMark: 1024 * 1024 }), signal);
 }
 
-/** The same of a file that is open. Throws the system's error. */
+/** Throws the system's error. */
 export async function hashOpenFile(file: FileHandle, sizeBytes: number, signal?: AbortSignal): Promise<Measure> {
   return await hashStream(readRange(file, 0, sizeBytes), signal);
 }
 
-/** Size and SHA-256 of a stream. Throws the stream's error. */
+/** Throws the stream's error. */
 export async function hashStream(content: AsyncIterable<Buffer>, signal?: AbortSignal): Promise<Measure> {
   const hash = createHash('sha256');
   let bytes = 0;

@@ -3,27 +3,23 @@ import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/
 import { isAbsolute, relative, sep } from 'node:path';
 import { lookup } from 'mime-types';
 
-/** What was opened, or is to be opened, is no regular file. */
 export class NotAFileError extends Error {}
 
-/** What was opened lies elsewhere than what was checked: the path was changed meanwhile. */
+/** The path was changed between its check and the opening. */
 export class FileMovedError extends Error {}
 
-/** An open regular file; it is read by its handle only. */
+/** Read it by its handle only. */
 export interface OpenedFile {
   readonly file: FileHandle;
   readonly stats: BigIntStats;
 }
 
-/** Does not wait for the other end of a pipe, follows no link, and opens no controlling terminal. */
+/** Does not wait for a pipe, follows no link, and opens no controlling terminal. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
-/**
- * Opens a regular file for reading: a pipe or a device could block one of Node's few threads for files. The path has no
- * link in its last part. Throws NotAFileError, or the system's error.
- */
+/** A pipe or a device could block one of Node's few file threads. Throws NotAFileError, or the system's error. */
 export async function openRegularFile(path: string): Promise<OpenedFile> {
-  // Checked before opening; a path that changes in between is caught below.
+  // A path that changes in between is caught below.
   if (!(await lstat(path)).isFile()) throw new NotAFileError();
   const file = await open(path, flags);
   try {
@@ -37,9 +33,7 @@ export async function openRegularFile(path: string): Promise<OpenedFile> {
 }
 
 /**
- * Opens a regular file that lies under one of these folders, however its path is changed meanwhile. Throws NotAFileError,
- * FileMovedError, or the system's error.
- *
+ * Opens a regular file under one of the folders. Throws NotAFileError, FileMovedError, or the system's error.
  * @param path - resolved, as the folders are
  * @param descriptors - where the system lists what a descriptor has open; other systems have no such folder
  */
@@ -59,7 +53,7 @@ export async function openFileBeneath(
   }
 }
 
-/** Where an open file lies, as the kernel knows it; elsewhere where its path leads now, if that is the same file. */
+/** As the kernel knows it; on other systems where the path leads now, if that is the same file. */
 async function findPath({ file, stats }: OpenedFile, path: string, descriptors: string): Promise<string | undefined> {
   const target = await readlink(`${descriptors}/${file.fd}`).catch(() => undefined);
   if (target !== undefined) return (await file.stat()).nlink === 0 ? undefined : target;
@@ -68,16 +62,15 @@ async function findPath({ file, stats }: OpenedFile, path: string, descriptors: 
   return dev === stats.dev && ino === stats.ino ? place : undefined;
 }
 
-/** Whether a path lies under a folder; both resolved. */
+/** Both are resolved. */
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Bytes read at a time. */
 const chunkBytes = 1024 * 1024;
 
-/** Reads a piece of an open file, less when the file is shorter. Several can be read at the same time; its handle stays open. */
+/** Less when the file is shorter. Several can be read at once; the handle stays open. */
 export async function* readRange(
   file: FileHandle,
   startByte: number,
@@ -92,7 +85,7 @@ export async function* readRange(
   }
 }
 
-/** The media type of a file name's extension; `application/octet-stream` when it says nothing. */
+/** `application/octet-stream` when the extension says nothing. */
 export function lookUpContentType(name: string): string {
   return lookup(name) || 'application/octet-stream';
 }

@@ -1,30 +1,23 @@
-/** How slow a transfer may be. */
 export interface MinimumRate {
   readonly bytesPerSecond: number;
-  /** Over which time the rate is measured. */
   readonly windowMs: number;
 }
 
-/** The transfer to measure. */
 export interface WatchedTransfer {
-  /** Undefined: it may be as slow as it likes. */
+  /** Undefined: any rate. */
   readonly rate: MinimumRate | undefined;
-  /** After so many were sent, only the reply is awaited. */
+  /** After so many, only the reply is awaited. */
   readonly totalBytes?: number;
   readonly signal?: AbortSignal | undefined;
-  /** The error that ends one that is too slow; gets its rate and the required one, in words. */
+  /** Gets the rate and the required one, in words. */
   readonly tooSlow: (rates: string) => Error;
 }
 
-/** The rate is sampled this often within its window. */
 const samplesPerWindow = 12;
-/** How long the reply may take once everything was sent, in windows. */
+/** For the reply, once everything was sent. */
 const answerWindows = 5;
 
-/**
- * Runs a transfer and aborts it when it becomes too slow, which neither an idle timeout nor a total one tells. The transfer
- * gets the signal that ends it, and calls back with the bytes moved so far, also from 0 again.
- */
+/** Aborts a transfer that becomes too slow, which no timeout tells. It reports its bytes so far, also from 0 again. */
 export async function atMinimumRate<Result>(
   { rate, totalBytes, signal, tooSlow }: WatchedTransfer,
   transfer: (signal: AbortSignal | undefined, onProgress: (bytes: number) => void) => Promise<Result>,
@@ -33,7 +26,6 @@ export async function atMinimumRate<Result>(
   const { bytesPerSecond, windowMs } = rate;
   const slow = new AbortController();
   let bytes = 0;
-  /** The bytes moved at each sample of one window. */
   let seen = [0];
   let samplesAtEnd = 0;
   /** The rate over the last window if it is too low. */

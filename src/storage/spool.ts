@@ -9,28 +9,21 @@ import { errorCode } from '../core/text';
 import { isFull } from './archive/disk';
 import type { Measure } from './hash';
 
-/** What temporary folders are called. */
 const folderPrefix = 'longhaul-spool-';
 
-/** A content in a temporary file without a name: it is deleted when its handle closes, or its process ends. */
+/** A file without a name: deleted when its handle closes, or its process ends. */
 export interface SpooledFile extends Measure {
   readonly file: FileHandle;
 }
 
-/** How a content is written. */
 export interface WriteOptions {
   readonly signal?: AbortSignal;
-  /** Gets the same content, for a storage that wants to know it by that. */
   readonly md5?: Hash;
-  /** Called often, with the bytes that came so far. What it throws ends the content. */
+  /** Gets the bytes so far. What it throws ends the content. */
   readonly onBytes?: (bytes: number) => void;
 }
 
-/**
- * Writes a content to a temporary file that only this user can read, and hashes it. Close the handle afterwards. Without a
- * folder it is in one that is gone before anything is written. Throws the signal's reason, SpoolError, or what the content
- * fails with.
- */
+/** For this user only. Close the handle afterwards. Throws the signal's reason, SpoolError, or the content's error. */
 export async function spoolFile(content: Readable, folder?: string, options?: WriteOptions): Promise<SpooledFile> {
   ignoreLateErrors(content);
   let file: FileHandle | undefined;
@@ -38,14 +31,14 @@ export async function spoolFile(content: Readable, folder?: string, options?: Wr
     file = await (folder === undefined ? openAlone() : openNameless(folder));
     return { file, ...(await writeContent(content, file, options)) };
   } catch (error) {
-    // The first failure is the one to tell.
+    // The first failure is reported.
     await file?.close().catch(() => undefined);
     options?.signal?.throwIfAborted();
     throw error instanceof ContentError ? error.cause : new SpoolError(error, folder);
   }
 }
 
-/** A temporary file cannot be made or written; what was to go into it is not to blame. The system's error is the cause. */
+/** The temporary file failed, not its content. The system's error is the cause. */
 export class SpoolError extends Error {
   readonly problem: string;
   readonly remedy: string;
@@ -81,18 +74,15 @@ async function openAlone(): Promise<FileHandle> {
   }
 }
 
-/** The content failed, not the file that it was written to; its error is the cause. */
+/** The content failed, not its file; its error is the cause. */
 export class ContentError extends Error {}
 
-/** Call it before the first wait: a content that fails while its file is being opened would end the process. Reading it throws the failure. */
+/** Call it before the first wait: a content that fails unread would end the process. Reading it throws the failure. */
 export function ignoreLateErrors(content: Readable): void {
   content.on('error', () => undefined);
 }
 
-/**
- * Writes a content to an open file and hashes it. Throws the signal's reason, ContentError, or the system's error about the
- * file: which of the two failed is known only here, since destroying the content makes it fail, too.
- */
+/** Throws the signal's reason, ContentError, or the system's error about the file: which failed is known only here. */
 export async function writeContent(
   content: Readable,
   file: FileHandle,
@@ -124,7 +114,6 @@ export async function writeContent(
   }
 }
 
-/** A stream of objects may bring anything. */
 function toBytes(value: unknown): Buffer {
   if (Buffer.isBuffer(value)) return value;
   if (typeof value === 'string') return Buffer.from(value);
@@ -134,7 +123,7 @@ function toBytes(value: unknown): Buffer {
 
 let folder: string | undefined;
 
-/** This process’s own folder for temporary contents, for this user only; the machine’s where none can be made. Removed at its end. */
+/** This process’s own folder, removed at its end; the machine’s where none can be made. */
 export function spoolFolder(): string {
   if (folder !== undefined && isOwnFolder(folder)) return folder;
   const isFirst = folder === undefined;

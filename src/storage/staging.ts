@@ -13,23 +13,20 @@ import { S3Bucket } from './s3/s3-bucket';
 import { plainFileName } from './input/input-source';
 import { SpoolError, spoolFile } from './spool';
 
-/** Where files are staged. */
 export interface StagingPlace {
   readonly bucket: string;
-  /** What all keys begin with, without slashes at its ends; may be empty. */
+  /** Without slashes at its ends; may be empty. */
   readonly prefix: string;
 }
 
-/** Settings of a {@link Staging}. */
 export interface StagingOptions extends StagingPlace {
   readonly client: S3Client;
-  /** Which files go in parts, and how. @default {@link defaultPartPlan} */
+  /** @default {@link defaultPartPlan} */
   readonly parts?: PartPlan;
 }
 
-/** What was staged so far of input files. */
 export interface StagedCount {
-  /** Files that were uploaded, and their bytes. */
+  /** Files that were uploaded. */
   readonly sent: number;
   readonly sentBytes: number;
   /** Files that were there before. */
@@ -40,24 +37,19 @@ type Count = { -readonly [Name in keyof StagedCount]: StagedCount[Name] };
 
 const newCount = (): Count => ({ sent: 0, sentBytes: 0, found: 0 });
 
-/** Files whose URIs are cached. */
 const maxRemembered = 10_000;
 
-/** The key of a file: by its content first, so that it never changes, and with its name. @internal exported for tests */
+/** By the content first, so that it never changes. @internal exported for tests */
 export function stagedKey(prefix: string, sha256: string, path: string): string {
   const name = plainFileName(basename(path)).replace(/[?#]/g, '_');
   return [prefix, sha256, name].filter(Boolean).join('/');
 }
 
-/** The `s3:` URI under which a file of this content is staged. */
 export function stagedUri({ bucket, prefix }: StagingPlace, sha256: string, path: string): string {
   return s3Uri({ bucket, key: stagedKey(prefix, sha256, path) });
 }
 
-/**
- * A place in a bucket for a caller's files, for workers on other machines. A file that is there with the right size is
- * not uploaded again. Every method throws StagingError.
- */
+/** A caller's files for workers on other machines. What is there is not sent again. Methods throw StagingError. */
 export class Staging {
   readonly location: string;
   readonly #options: StagingOptions;
@@ -71,12 +63,12 @@ export class Staging {
     this.location = s3Uri({ bucket: options.bucket, key: options.prefix });
   }
 
-  /** What was staged so far of input files; the files of {@link keepAs} are not among them. */
+  /** Without the files of {@link keepAs}. */
   get count(): StagedCount {
     return { ...this.#count };
   }
 
-  /** Whether the bucket answers and can be read; nothing is put there. */
+  /** Whether the bucket can be read; nothing is put there. */
   async check(): Promise<void> {
     try {
       await this.#bucket.read([this.#options.prefix, testFileName()].filter(Boolean).join('/'));
@@ -85,7 +77,7 @@ export class Staging {
     }
   }
 
-  /** Stages an input file, by its absolute path; returns its `s3:` URI. */
+  /** By its absolute path; returns its `s3:` URI. */
   async keepInput(path: string): Promise<string> {
     const known = this.#uris.get(path);
     if (known !== undefined) return known;
@@ -96,15 +88,12 @@ export class Staging {
     return uri;
   }
 
-  /** Stages a file under a name that no other content has; returns its `s3:` URI. */
+  /** Under a name that no other content has; returns its `s3:` URI. */
   async keepAs(name: string, path: string): Promise<string> {
     return await this.#keepFile(path, () => [this.#options.prefix, name].filter(Boolean).join('/'), newCount());
   }
 
-  /**
-   * Stages a content under the name of a file, by way of a temporary one; returns its `s3:` URI. Throws StagingError with
-   * the code `UNREADABLE` and the content's own error as `cause` where that fails, and the signal's reason when it is aborted.
-   */
+  /** Returns the `s3:` URI. Throws the signal's reason, or StagingError: `UNREADABLE` with the content's error. */
   async keepContent(content: Readable, name: string, signal?: AbortSignal): Promise<string> {
     const spooled = await spoolFile(content, undefined, { signal }).catch((error: unknown) => {
       signal?.throwIfAborted();
@@ -129,7 +118,7 @@ export class Staging {
     return stagedKey(this.#options.prefix, sha256, path);
   }
 
-  /** The file is opened once, so that the content under a key is the one that was hashed. */
+  /** Opened once, so that what is sent is what was hashed. */
   async #keepFile(path: string, keyFor: (sha256: string) => string, count: Count): Promise<string> {
     const { file, stats } = await asReadable(path, async () => openRegularFile(await realpath(path)));
     try {
@@ -156,7 +145,7 @@ export class Staging {
         await putFile({ client, bucket, objectKey: key, file, sizeBytes: bytes, contentType, signal }, parts);
         const { size, mtimeNs } = await file.stat({ bigint: true });
         if (size !== stats.size || mtimeNs !== stats.mtimeNs) {
-          // Otherwise the wrong content would be found under its key next time. Not every credential may remove it.
+          // Otherwise the wrong content would be found next time. Not every credential may remove it.
           await this.#bucket.remove(key).catch(() => undefined);
           throw new StagingError(`${JSON.stringify(path)} changed while it was staged`);
         }

@@ -7,11 +7,11 @@ import type { Timeouts } from './connections';
 import { guard, s3Settings } from './s3/s3-client';
 
 /**
- * Where one file may be uploaded, and the temporary credentials for it (specification, section 2.6). Their lifetime
- * is not specified: take a fresh token for every attempt. Printing or serializing it shows no credential.
+ * Where one file may be uploaded, and the temporary credentials for it (specification, section 2.6). Their lifetime is
+ * not specified: take a fresh token for every attempt. Printing or serializing it shows no credential.
  */
 export interface UploadToken {
-  /** Key of the object; needed again at commit. */
+  /** Needed again at commit. */
   readonly objectKey: string;
   readonly accessKeyId: string;
   readonly accessKeySecret: string;
@@ -23,7 +23,7 @@ export interface UploadToken {
   readonly region: string;
 }
 
-/** A client with the credentials of an upload token; destroy it afterwards. Its settings are what Alibaba OSS needs, and no environment’s. */
+/** Destroy it afterwards. Its settings are what Alibaba OSS needs, and no environment’s. */
 export function createUploadClient(
   token: UploadToken,
   endpoint: UploadEndpoint,
@@ -48,16 +48,15 @@ export function createUploadClient(
   return client;
 }
 
-/** How far the clock of a storage is from this machine's, by host: a client lives for one upload. */
+/** By host, beyond the client of one upload. */
 const clockOffsetsMs = new Map<string, number>();
 const maxRemembered = 100;
 
-/** Whether something has answered there, of the hosts that are remembered. */
 export function hasAnswered({ bucketHost }: UploadEndpoint): boolean {
   return clockOffsetsMs.has(bucketHost);
 }
 
-/** Stores the clock offset of a storage that answered, which the SDK measured, for the next client. */
+/** The SDK measured the offset; the next client begins with it. */
 export function rememberClock(client: S3Client, { bucketHost }: UploadEndpoint): void {
   clockOffsetsMs.delete(bucketHost);
   clockOffsetsMs.set(bucketHost, client.config.systemClockOffset);
@@ -65,7 +64,7 @@ export function rememberClock(client: S3Client, { bucketHost }: UploadEndpoint):
   if (clockOffsetsMs.size > maxRemembered && oldest !== undefined) clockOffsetsMs.delete(oldest);
 }
 
-/** The SDK falls back to path style by itself, also for an odd bucket name at a named host; OSS refuses that. */
+/** The SDK falls back to path style by itself, which OSS refuses. */
 function onlyTo(client: S3Client, bucket: string, bucketHost: string): void {
   client.middlewareStack.add(
     (next) => (args) => {
@@ -77,29 +76,26 @@ function onlyTo(client: S3Client, bucket: string, bucketHost: string): void {
   );
 }
 
-/** Where to send the PUT, and which region to sign for. */
 export interface UploadEndpoint {
   /** Without the bucket. */
   readonly url: string;
-  /** The only host that the PUT may go to: the bucket's own, or that of the endpoint in path style. */
+  /** The only host that the PUT may go to: the bucket's own, or in path style the endpoint's. */
   readonly bucketHost: string;
-  /** Whether the operator named this host: it may be anywhere, and plain http. */
+  /** The operator named it: it may be anywhere, and plain http. */
   readonly isConfigured: boolean;
-  /** Whether the bucket stands in the path: an IP address has no host names under it. */
+  /** The bucket stands in the path: an IP address has no host names under it. */
   readonly isPathStyle: boolean;
   readonly signingRegion: string;
 }
 
-/** What to do about a host that is refused. */
 export const allowHost =
   'add the host to LONGHAUL_STORAGE_HOSTS of the worker, or to storageHosts of a ServiceClient, if that is right';
 
 const loopbackHost = /^(127(\.\d{1,3}){3}|\[::1\]|([a-z0-9-]+\.)*localhost)$/i;
 
 /**
- * Reads the access host of a token, which is never rewritten, except that a bucket label in front of it is taken off.
- * Throws UploadError `ENDPOINT_UNUSABLE` when it is no host, or asks for plain http to another machine that is not
- * configured: the body is not signed, so TLS is its only protection.
+ * The host is never rewritten, but for a bucket label in front. Throws UploadError `ENDPOINT_UNUSABLE` for no host, and
+ * for plain http to another machine that is not configured: the body is not signed, so TLS is its only protection.
  */
 export function readUploadEndpoint(
   { endpoint, bucket, region }: Pick<UploadToken, 'endpoint' | 'bucket' | 'region'>,

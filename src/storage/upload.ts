@@ -18,31 +18,27 @@ import {
   type UploadToken,
 } from './upload-client';
 
-/** One input file to upload. */
 export interface UploadInput {
   readonly token: UploadToken;
-  /** Where the endpoint of the token may be. */
   readonly rule: ConnectionRule;
   /** Stays open. */
   readonly file: FileHandle;
-  /** Its size when it was opened as a source; another size now means that it changed. */
+  /** When it was opened; another size now means that it changed. */
   readonly sizeBytes: number;
   readonly contentType: string;
   readonly signal?: AbortSignal;
   /** Called often, with the bytes sent so far. */
   readonly onProgress?: (bytes: number) => void;
-  /** The least rate; slower uploads are given up. Absent: any. */
+  /** Slower uploads are given up. Absent: any rate. */
   readonly minimumRate?: MinimumRate;
   /** @default { connectMs: 5000, idleMs: 60000 } */
   readonly timeouts?: Timeouts;
-  /** Which files go in parts, and how. @default {@link defaultPartPlan} */
+  /** @default {@link defaultPartPlan} */
   readonly parts?: PartPlan;
 }
 
 /**
- * Uploads a file with the token's credentials: in one streamed PUT, or in parts when it is large. After any failure, a
- * new attempt takes a fresh token and key. Memory does not grow with the file.
- *
+ * After any failure, a new attempt takes a fresh token and key. Memory does not grow with the file.
  * @throws UploadError, or the abort reason of the caller's signal.
  */
 export async function uploadInput(input: UploadInput): Promise<Measure> {
@@ -99,7 +95,6 @@ async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<strin
   }
 }
 
-/** Codes of S3 servers and of OSS for expired or unknown credentials: fetch new ones. */
 const expiredCodes: readonly string[] = [
   'ExpiredToken',
   'ExpiredTokenException',
@@ -117,7 +112,6 @@ const messageByFineCode: Readonly<Record<string, string>> = {
   '0002-00000033': 'the storage account does not accept S3-compatible V4 signatures',
 };
 
-/** The error that a failed upload becomes. */
 function toUploadError(error: unknown, token: UploadToken, endpoint: UploadEndpoint): StorageError {
   if (error instanceof StorageError) return error;
   const { bucketHost } = endpoint;

@@ -37,18 +37,16 @@ import type { WorkerTraces } from './worker-traces';
 import { openAccountLimits } from './limits';
 import { keyGauge, requestLog } from './telemetry';
 
-/** Whatever a worker runs for workflows. */
 export type AllActivities = Activities & BatchActivities & SweepActivities & WebhookActivities;
 
-/** With the id of the archive, which is known once Temporal was asked for that of the tasks. */
+/** The id is known once Temporal was asked for that of the tasks. */
 type WorkingDependencies = WorkerDependencies & { readonly archiveIdentity: ArchiveIdentity };
 
 /** How long the search for the workflow that follows a task may take. */
 const followerTimeoutMs = 3_000;
-/** How long a query of a sweep waits for its turn; after that the task counts as not answered for. */
+/** How long a query of a sweep waits for its turn; then the task counts as not answered for. */
 const sweepPatienceMs = 60_000;
 
-/** Of tasks, batches, sweeps and webhooks, with what they ask Temporal for. */
 export function allActivities(
   dependencies: WorkingDependencies,
   { prices }: WorkerConfig,
@@ -65,7 +63,7 @@ export function allActivities(
   };
 }
 
-/** A caller waits for the answer, so Temporal may not take long over it. */
+/** A caller waits for the answer. */
 function followerFinders({
   client,
   taskQueue,
@@ -102,13 +100,12 @@ function sweeper(
   };
 }
 
-/** Inputs and outputs that come more slowly give their slot to others. */
+/** Slower inputs and outputs give their slot to others. */
 const minimumRate = { bytesPerSecond: 4_096, windowMs: 60_000 };
 
-/** Whatever the activities of a worker work with. */
 type WorkerDependencies = ActivityDependencies & WebhookDependencies;
 
-/** Opens them; {@link closeDependencies} closes their connections. */
+/** {@link closeDependencies} closes their connections. */
 export function openDependencies(
   config: WorkerConfig,
   observers: { readonly logger: Logger; readonly meter: MetricMeter; readonly traces?: WorkerTraces | undefined },
@@ -171,7 +168,6 @@ function sourceRules(config: WorkerConfig): SourceRules {
   };
 }
 
-/** Closes connections of the service, of downloads and of webhooks. */
 export async function closeDependencies({ services, downloads, connections }: WorkerDependencies): Promise<void> {
   await Promise.all([...services.values()].map((service) => service.close()));
   await downloads.close();

@@ -16,12 +16,12 @@ const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enum
 /** Containers may share both host name and process id. */
 const processIdentity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
 
-/** Under which a worker's requests for work are known to Temporal, and with it to the other workers and to `doctor`. */
+/** Names a worker's requests for work to Temporal, the other workers and `doctor`. */
 export function workerIdentity(archiveId: string): string {
   return withArchive(processIdentity, archiveId);
 }
 
-/** A limiter is worth one line when it closes or opens, not one per task that waits. */
+/** A line when a limiter closes or opens, not one per task that waits. */
 export function openAccountLimits(
   { accounts, slots, uncertainPausesMs }: WorkerConfig,
   logger: Logger,
@@ -51,21 +51,19 @@ const maxNamed = 10;
 /** How long Temporal may take to answer. */
 const askTimeoutMs = 5_000;
 
-/** A worker whose accounts' limits are shared. */
 interface SharingWorker {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly taskQueue: string;
   readonly logger: Logger;
-  /** The id of its archive. */
   readonly archiveId: string;
   /** @default 20 s */
   readonly countEveryMs?: number | undefined;
 }
 
 /**
- * Divides the rates of each account by the number of workers that Temporal has seen on the task queue, and logs when one of
- * them keeps another archive. While Temporal does not answer, the last number holds. The function that it returns ends that.
+ * Divides each account's rates by the workers that Temporal has seen on the task queue, and logs one that keeps another
+ * archive. While Temporal does not answer, the last number holds. Returns how to stop.
  */
 export async function shareLimits(
   limits: ReadonlyMap<string, AccountGate>,
@@ -116,13 +114,12 @@ export async function shareLimits(
   };
 }
 
-/** A task queue, and which of its two kinds. */
 export interface QueueOfKind {
   readonly name: string;
   readonly taskQueueType: temporal.api.enums.v1.TaskQueueType;
 }
 
-/** The workers whose requests for work a queue has, as its first partition knows them. Rejects when Temporal does not answer. */
+/** The workers whose requests for work a queue's first partition has. Rejects when Temporal does not answer. */
 export async function askPollers(
   { connection, namespace }: { readonly connection: NativeConnection; readonly namespace: string },
   { name, taskQueueType }: QueueOfKind,
@@ -131,7 +128,7 @@ export async function askPollers(
   return (await connection.withDeadline(Date.now() + askTimeoutMs, ask)).pollers;
 }
 
-/** The workers seen lately: an answer has those of one partition, so several queues and earlier answers count, too. */
+/** An answer has the workers of one partition, so several queues and earlier answers count, too. */
 async function seeWorkers(worker: SharingWorker, seenAtMs: Map<string, number>): Promise<readonly string[]> {
   const { taskQueue } = worker;
   const queues = [
@@ -144,7 +141,7 @@ async function seeWorkers(worker: SharingWorker, seenAtMs: Map<string, number>):
     const atMs = Number(lastAccessTime?.seconds ?? 0) * 1_000;
     if (identity != null) seenAtMs.set(identity, Math.max(atMs, seenAtMs.get(identity) ?? 0));
   }
-  // By Temporal's clock, which that of this worker may be hours off from: it asks for work once a minute itself.
+  // By Temporal's clock, which may be hours off this worker's: it asks for work once a minute itself.
   const latestMs = Math.max(0, ...seenAtMs.values());
   seenAtMs.set(workerIdentity(worker.archiveId), latestMs);
   for (const [identity, atMs] of seenAtMs) if (atMs < latestMs - seenWithinMs) seenAtMs.delete(identity);

@@ -4,11 +4,10 @@ import { parseJson } from '../core/json';
 import { redactJson } from '../core/redact';
 import { boundedText } from '../core/text';
 
-/** Options of {@link createLogger}. */
 export interface LoggerOptions {
-  /** The least important level that is written. */
+  /** The least important one that is written. */
   readonly level: LogLevel;
-  /** Where lines go. @default standard output */
+  /** @default standard output */
   readonly destination?: DestinationStream;
   /** Fields of every line, as they are where it is written. @default none */
   readonly fields?: () => object;
@@ -17,7 +16,7 @@ export interface LoggerOptions {
 /** Lines that are buffered for a slow reader; more are lost. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
-/** Standard output, written in the background: with a full disk or a stalled reader, lines are lost and the process goes on. */
+/** In the background: with a full disk or a stalled reader, lines are lost and the process goes on. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes });
   let isFailing = false;
@@ -29,17 +28,14 @@ function standardOutput(): DestinationStream {
       isFailing = false;
     });
   const flush = output.flushSync.bind(output);
-  // Pino calls it when the process exits. On a full disk it would try again and again, and no timer could end that.
+  // Pino calls it at exit. On a full disk it would try again and again, and no timer could end that.
   output.flushSync = () => {
     if (!isFailing) flush();
   };
   return output;
 }
 
-/**
- * A log of one JSON object a line: `level` as a word, `time` as ISO-8601, `msg`, and fields such as `workflowId` and
- * `requestId`. Every line is redacted by {@link scrubLine}.
- */
+/** JSON lines: `level` as a word, `time` as ISO-8601, `msg`, and fields. Each is redacted by {@link scrubLine}. */
 export function createLogger({ level, destination, fields }: LoggerOptions): Logger {
   const options = {
     level,
@@ -56,12 +52,7 @@ export function createLogger({ level, destination, fields }: LoggerOptions): Log
 /** Longest text of one field; a stack is shorter. */
 const maxTextLength = 8_192;
 
-/**
- * Takes secrets out of a line of JSON: known values, whatever has the shape of one, and fields that are named like a
- * credential. The second layer: secrets should not be logged at all.
- *
- * @internal exported for tests
- */
+/** A second layer: known secrets, what has their shape, fields named like a credential. @internal exported for tests */
 export function scrubLine(line: string): string {
   // A line that is not JSON is logged as text.
   const scrubbed = redactJson(parseJson(line) ?? { msg: line }, (text) => boundedText(text, maxTextLength));

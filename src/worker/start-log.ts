@@ -22,7 +22,6 @@ import { keyGauge } from './telemetry';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 
-/** A worker that has started. */
 interface StartedWorker {
   readonly config: WorkerConfig;
   readonly connection: NativeConnection;
@@ -45,13 +44,12 @@ const askArchiveTimeoutMs = 20_000;
 /** How long a folder may take, which may be on another machine. */
 const rootTimeoutMs = 10_000;
 const askQueueEveryMs = 200;
-/** The answer is of a queue's first partition: requests for work that so many answers do not have are at another one. */
+/** Each is of a queue's first partition: requests for work that so many answers lack are at another one. */
 const enoughAnswers = 25;
 
 /**
- * The archive's id, which one that no worker has used yet is given, and which is logged then. Throws ArchiveError where
- * the tasks of the queue have another archive, or this is that of another namespace, before the worker polls: their keys
- * could be paid twice, or not at all.
+ * A new archive is given an id, which is logged. Throws ArchiveError, before the worker polls, where the tasks have
+ * another archive, or this is of another namespace: their keys could be paid twice, or not at all.
  */
 export async function identifyArchive(
   archive: Archive,
@@ -64,7 +62,7 @@ export async function identifyArchive(
     requireArchiveOfTasks(archive, async (identity) => {
       const ask = () => findOtherArchive(client, taskQueue, { identity, replaces });
       return await client.connection.withDeadline(Date.now() + askArchiveTimeoutMs, ask).catch((error: unknown) => {
-        // An empty folder may be one whose disk is not mounted: it is no archive before Temporal has said that no task has another.
+        // An empty folder may be an unmounted disk: no archive until Temporal says that no task has another.
         if (identity === null) {
           const words = `${location} has no id yet, and Temporal could not be asked whether the tasks have another archive (${errorMessage(error)}). Mount its disk if it has one, and start the worker again once Temporal answers`;
           throw new ArchiveError('ARCHIVE_UNUSABLE', words, { cause: error });
@@ -85,8 +83,7 @@ export async function identifyArchive(
 }
 
 /**
- * Logs what a worker is once Temporal knows that it polls, and warns of what would keep its tasks from going on although it
- * runs. All in the background; the function that it returns ends it.
+ * Logs what a worker is once it polls, and warns of what would hold up tasks. In the background; returns how to stop.
  */
 export function logStart(
   worker: StartedWorker,
@@ -173,7 +170,7 @@ async function warnOfVersion({ config: { version }, connection, namespace, logge
   }
 }
 
-/** Without it a wrong key would show with the first task only, which may come hours later. */
+/** Otherwise a wrong key would show with the first task only, maybe hours later. */
 async function warnOfAccounts(worker: StartedWorker, stopping: AbortSignal): Promise<void> {
   const { accounts } = worker.config;
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(allKeysTimeoutMs)]);
@@ -187,9 +184,9 @@ async function warnOfAccounts(worker: StartedWorker, stopping: AbortSignal): Pro
   await Promise.all(Array.from({ length: keysAtOnce }, tryKeys));
 }
 
-/** Asks for the account's own metadata (specification, section 4.9), as the doctor does: it creates nothing. */
+/** Asks for the account's own metadata (specification, section 4.9), which creates nothing. */
 async function warnOfAccount(account: Account, { logger, meter }: StartedWorker, signal: AbortSignal): Promise<void> {
-  // Not the client of the activities: its log would warn of a refused key a second time.
+  // Not the activities' client: its log would warn of a refused key a second time.
   const service = new ServiceClient({ ...serviceOptions(account), onRequest: keyGauge(meter, account.name) });
   try {
     await service.getUserMetadata({ signal, timeoutMs: keyTimeoutMs });

@@ -19,7 +19,6 @@ import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 /** How often a worker that is ready writes and removes a small file in the archive. */
 const probeArchiveEveryMs = 60_000;
 
-/** Whose readiness is watched. */
 interface WatchedWorker {
   readonly connection: NativeConnection;
   readonly namespace: string;
@@ -32,7 +31,7 @@ interface WatchedWorker {
   readonly probeEveryMs: number | undefined;
 }
 
-/** Checks, until it is stopped, whether Temporal answers a worker, and whether its archive takes a write, and outputs. */
+/** Checks, until it is stopped, whether Temporal answers, and whether the archive takes a write, and outputs. */
 export function watchReadiness(worker: WatchedWorker): Readiness {
   const { connection, namespace, archive, archiveIdentity, reserveBytes, probeEveryMs } = worker;
   const checkArchive = async (): Promise<void> => {
@@ -53,10 +52,8 @@ const namespaceEveryMs = 60_000;
 /** How many tasks Temporal is asked about when results expire soon; more make no difference to the one who is woken. */
 const maxExpiringAsked = 50;
 
-/** What the gauges of a worker are read from. */
 export interface GaugeSources {
   readonly limits: ActivityDependencies['limits'];
-  /** Of each account. */
   readonly services: ReadonlyMap<string, unknown>;
   readonly unarchived?: ActivityDependencies['unarchived'];
   readonly access: TemporalAccess;
@@ -65,8 +62,7 @@ export interface GaugeSources {
 }
 
 /**
- * Keeps the gauges of a worker as they are: of its own limits, and of the namespace. What cannot be read keeps its last
- * value. The function that it returns ends that.
+ * Gauges of the worker's limits and of the namespace. What cannot be read keeps its last value. Returns how to stop.
  */
 export function startGauges(sources: GaugeSources): () => void {
   const { limits, meter, logger } = sources;
@@ -123,7 +119,6 @@ async function countNamespace({ services, unarchived, access, meter }: GaugeSour
   setGauge(meter, metrics.sweepDue, {}, Math.floor(dueMs / 1_000));
 }
 
-/** How often the log says again that a key is refused. */
 const refusedKeyEveryMs = 60_000;
 
 /** Logs each request at the level `debug`, and once a minute that the service refuses the key of an account. */
@@ -138,7 +133,7 @@ export function requestLog(logger: Logger, of: Pick<Account, 'name' | 'settings'
   };
 }
 
-/** Keeps whether the service refuses the key of an account, by its last answer. */
+/** By the service's last answer. */
 export function keyGauge(meter: MetricMeter, account: string): RequestObserver {
   let known: boolean | undefined;
   return (end) => {
@@ -149,7 +144,7 @@ export function keyGauge(meter: MetricMeter, account: string): RequestObserver {
   };
 }
 
-/** One line for all replays of this time: after a restart there may be hundreds. */
+/** One line for all replays of this time: a restart may cause hundreds. */
 const collectMs = 5_000;
 
 /** Counts and logs replays that take longer than a second. */

@@ -9,12 +9,9 @@ import { errorMessage } from '../core/text';
 let installed: Runtime | undefined;
 
 /**
- * Makes Temporal's runtime of this process log through `logger`, its native part included, and export the metrics of the
- * SDK and of Longhaul; returns the meter that records them. The runtime exists once per process and cannot be replaced, so
- * only the first call counts; it must come before any connection or worker. Throws {@link ConfigError} when the metrics'
- * address cannot be had.
- *
- * Signals of the operating system stay with the caller, which shuts the worker down.
+ * Temporal's runtime logs through `logger` and exports all metrics; returns their meter. Once per process: only the
+ * first call counts, before any connection or worker. Signals of the operating system stay with the caller. Throws
+ * {@link ConfigError} when the metrics' address cannot be had.
  */
 export function installRuntime(logger: Logger, exported: MetricsConfig | null = null): MetricMeter {
   installed ??= install(logger, exported);
@@ -22,8 +19,7 @@ export function installRuntime(logger: Logger, exported: MetricsConfig | null = 
 }
 
 /**
- * Ends the runtime that {@link installRuntime} made, and exports what it has counted. The SDK does so only after a worker or a
- * native connection: otherwise the runtime's threads keep the process alive.
+ * Also exports what it counted. The SDK ends it only after a worker or a connection: its threads keep a process alive.
  */
 export async function closeRuntime(): Promise<void> {
   const runtime = installed;
@@ -48,7 +44,7 @@ function install(logger: Logger, exported: MetricsConfig | null): Runtime {
   }
 }
 
-/** The SDK's own is a second: as often it would warn while the collector is away. */
+/** At the SDK's own second, it would warn as often while the collector is away. */
 const otlpInterval = '15 seconds';
 
 function metricsOptions(exported: MetricsConfig): NonNullable<TelemetryOptions['metrics']> {
@@ -73,15 +69,12 @@ const expected = new Set([
   'No Nexus services registered, not polling for Nexus tasks',
 ]);
 
-/** The SDK adds these for itself; a nanosecond count is a BigInt, which no JSON can hold. */
+/** The SDK's own; nanoseconds are a BigInt, which JSON cannot hold. */
 const dropped = new Set(['timestampNanos']);
 
 /**
- * Temporal's log as lines of Longhaul's: what the SDK knows of a message (`workflowId`, `runId`, `activityType`,
- * `attempt`, `taskQueue`, …) and what workflow code adds (`requestId`, `status`) become fields, its error becomes
- * `err`.
- *
- * @internal exported for tests
+ * What the SDK knows (`workflowId`, `runId`, `activityType`, `attempt`, …) and what workflow code adds (`requestId`,
+ * `status`) become fields, its error becomes `err`. @internal exported for tests
  */
 export function temporalLogger(logger: Logger): TemporalLogger {
   const log = (level: TemporalLevel, message: string, meta: LogMetadata = {}): void => {

@@ -19,14 +19,13 @@ import {
   tracer,
 } from '../client/traces/spans';
 
-/** One query for a task each, thousands of them: they have no span, but the place of the one who watches. */
+/** One query per task, thousands of them: no span, but the place of the one who watches. */
 const pollActivity = 'pollTask';
 const pollEndpoint = 'detail';
 /** Transfers of one activity that have a span of their own: a task may have 1,000 outputs. */
 const maxTransferSpans = 64;
 const maxHostLength = 255;
 
-/** What a worker with traces is made with. */
 export interface WorkerTraces {
   /** For `Worker.create`. */
   readonly workerOptions: { readonly interceptors: WorkerInterceptors; readonly sinks: InjectedSinks<TraceSinks> };
@@ -37,7 +36,6 @@ export interface WorkerTraces {
   traceRequests(account: string): TraceRequest;
 }
 
-/** The traces of a worker. */
 export function openWorkerTraces(traces: OpenTraces): WorkerTraces {
   const ended = (of: WorkflowOfSpan, spans: readonly WorkflowSpan[]): void => {
     for (const span of spans) traces.addWorkflowSpan(span, of);

@@ -18,14 +18,13 @@ import { requireNoProblems } from './failures';
 import { onQuery, onUpdate } from './handlers';
 import { autoUpgrade, isHistoryLong, readStartArgument, setDetails } from './run-info';
 
-/** A day is kept so long after its end: tasks that were created on it are settled late. */
+/** Tasks that were created on a day are settled late. */
 const keepMs = 24 * 3_600_000;
 /** Each request takes five events. */
 const maxEvents = 500;
 
 type AccountDayRunInput = AccountDayInput & { readonly continueAsNewState?: DayState };
 
-/** The daily budget of an account, for one day: workers ask it before they create a task, and tell it what tasks cost. */
 export async function accountDay(argument: AccountDayRunInput): Promise<DayView> {
   const { input: given, continueAsNewState, problems } = readStartArgument(argument);
   requireNoProblems([...problems, ...inputProblems(given)]);
@@ -60,7 +59,6 @@ export async function accountDay(argument: AccountDayRunInput): Promise<DayView>
 // Workers of every version ask it.
 autoUpgrade(accountDay);
 
-/** Any client may start it with anything: what is not its own day fails at once. */
 function inputProblems(input: unknown): readonly string[] {
   const unusable = unusableInput(input, '{ account, day }');
   if (unusable !== undefined) return [unusable];
@@ -74,7 +72,6 @@ function inputProblems(input: unknown): readonly string[] {
   }
 }
 
-/** What is spent, what is reserved, and whether tasks wait for the next day. */
 function dayDetails({ account, day }: AccountDayInput, view: DayView): string {
   const { limit, settledMicros, reservedMicros, settled, unknown, running, held, refusedSince } = view;
   const title = `### ${markdownText(account)}, ${day} (UTC)`;

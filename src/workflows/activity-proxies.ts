@@ -18,10 +18,10 @@ import { isRecord } from '../core/json';
 
 type Tuning = TaskPlan['tuning'];
 
-/** A transfer heartbeats every few seconds; this long without one means that its worker is gone. */
+/** After so long without a heartbeat the worker counts as gone. */
 const transferHeartbeatTimeout = '10 seconds';
 
-/** Temporal is the single retry engine: doubling pauses, without end, until the call's own time is over. */
+/** Temporal alone retries, with doubling pauses, until the call's own time is over. */
 function endlessRetry({ retryMaxMs }: { readonly retryMaxMs: number }): {
   initialInterval: number;
   maximumInterval: number;
@@ -29,7 +29,6 @@ function endlessRetry({ retryMaxMs }: { readonly retryMaxMs: number }): {
   return { initialInterval: Math.min(1_000, retryMaxMs), maximumInterval: retryMaxMs };
 }
 
-/** Uploads: on their own queue, heartbeating, retried until `withinMs` is over. */
 export function transferOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
   return {
     summary,
@@ -37,13 +36,12 @@ export function transferOptions(tuning: Tuning, summary: string, withinMs: numbe
     startToCloseTimeout: '12 hours',
     heartbeatTimeout: transferHeartbeatTimeout,
     scheduleToCloseTimeout: withinMs,
-    // Once the transfer is asked to stop there is nothing to wait for: go on at once.
     cancellationType: 'TRY_CANCEL',
     retry: endlessRetry(tuning),
   };
 }
 
-/** Archives: as uploads, on a queue of their own. Without a `priorityKey` they have that of their task. */
+/** Without a `priorityKey` archives have that of their task. */
 export function archiveOptions(tuning: Tuning, withinMs: number, priorityKey: 1 | 2 | undefined): ActivityOptions {
   return {
     ...transferOptions(tuning, 'Archive the outputs', withinMs),
@@ -52,9 +50,9 @@ export function archiveOptions(tuning: Tuning, withinMs: number, priorityKey: 1 
   };
 }
 
-/** Watches of hours, by whichever worker is there: a dead or stopping one is replaced, until the task's time is over. */
+/** Watches last for hours; a dead or stopping worker is replaced until the task's time is over. */
 export function watchOptions({ watchHeartbeatMs, retryMaxMs }: Tuning, untilDeadlineMs: number): ActivityOptions {
-  // The watch itself checks the deadlines; this is for when no worker watches.
+  // For when no worker watches: the watch itself checks the deadlines.
   const withinMs = untilDeadlineMs + 2 * watchHeartbeatMs;
   return {
     summary: 'Watch the task; the heartbeat tells its state',
@@ -62,13 +60,13 @@ export function watchOptions({ watchHeartbeatMs, retryMaxMs }: Tuning, untilDead
     heartbeatTimeout: watchHeartbeatMs,
     startToCloseTimeout: withinMs,
     scheduleToCloseTimeout: withinMs,
-    // The workflow goes on at once; the worker learns it from the answer to its next heartbeat.
+    // The worker learns of the cancellation from the answer to its next heartbeat.
     cancellationType: 'TRY_CANCEL',
     retry: { initialInterval: Math.min(1_000, retryMaxMs), backoffCoefficient: 1 },
   };
 }
 
-/** A create. A lost attempt is not retried: what its worker did, the workflow finds out first. */
+/** A lost attempt is not retried: the workflow first finds out what it did. */
 export function createOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
   const { createRetryMs, createRetryMaxMs, createTimeoutMs } = tuning;
   return {
@@ -93,7 +91,6 @@ export const adoptionCheckOptions: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
-/** One attempt; the watch reads the task's state again before it acts again. */
 export function verbOptions(summary: string): ActivityOptions {
   return {
     summary,
@@ -113,20 +110,19 @@ export function awaitRowEndsOptions(tuning: BatchPlan['tuning']): ActivityOption
   };
 }
 
-/** Tried again without end: nothing here costs money twice, and the rows that run go on meanwhile. */
+/** Retried without end: nothing here costs money twice, and running rows go on meanwhile. */
 export function batchOptions(tuning: BatchPlan['tuning'], summary: string): ActivityOptions {
   return {
     summary,
-    // The record of 100,000 rows is read in a fraction of it.
     startToCloseTimeout: '1 hour',
     heartbeatTimeout: '30 seconds',
-    // What follows a step that was broken off relies on its being over.
+    // Steps after a stopped one rely on its being over.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: endlessRetry(tuning),
   };
 }
 
-/** On the queue of watches: a worker that stops gives it up at once, and it takes no slot of a create. Behind every task. */
+/** On the queue of watches: a stopping worker gives it up at once, and it takes no slot of a create. Low priority. */
 function sideOptions(summary: string, withinMs: number): ActivityOptions {
   return {
     summary,
@@ -139,7 +135,7 @@ function sideOptions(summary: string, withinMs: number): ActivityOptions {
 
 const sweepMs = 6 * 3_600_000;
 
-/** Tried again for hours; a Schedule does not start the next sweep meanwhile. */
+/** A Schedule does not start the next sweep meanwhile. */
 export function sweepActivities(): SweepActivities {
   return proxyActivities<SweepActivities>({
     ...sideOptions('Compare Temporal, the archive and the service', sweepMs),
@@ -149,7 +145,7 @@ export function sweepActivities(): SweepActivities {
   });
 }
 
-/** A receiver that is away for so long gets it by a reset; docs/guides/webhooks.md. */
+/** After so long it takes a reset; docs/guides/webhooks.md. */
 const deliveryMs = 3 * 86_400_000;
 
 export function webhookActivities(webhook: string): WebhookActivities {
@@ -179,7 +175,7 @@ const verbAnswer = v.variant('taken', [
   v.object({ taken: v.literal(false), refused: v.boolean(), words: text }),
 ]);
 
-/** What a workflow reads of the result of each activity: a person may complete one with anything. */
+/** Checked, because a person may complete an activity with anything. */
 const results: Readonly<Record<string, v.GenericSchema>> = {
   inspectInputs: v.object({ files: v.array(v.object({ file: text, sha256: text, bytes: count })) }),
   storeInput: v.object({
@@ -229,7 +225,6 @@ interface Runner {
   readonly executeWithOptions: (...args: readonly unknown[]) => Promise<unknown>;
 }
 
-/** Activities whose results are checked: one that has another form is a failure that the caller handles as any other. */
 function withCheckedResults<A extends object>(proxies: A): A {
   return new Proxy(proxies, {
     get: (target, name) => {
@@ -251,12 +246,11 @@ function withCheckedResults<A extends object>(proxies: A): A {
   });
 }
 
-/** Every activity that runs on a worker's slots; each call brings its own options. */
 export const activities = withCheckedResults(
   proxyActivities<Omit<Activities, 'pollTask'>>({ startToCloseTimeout: '30 seconds' }),
 );
 
-/** The poll: a local activity costs 6 history events where a plain one costs 11. A failed poll is data, never retried here. */
+/** A local activity costs 6 history events instead of 11. A failed poll is data, never retried here. */
 export const { pollTask } = withCheckedResults(
   proxyLocalActivities<{ pollTask: Activities['pollTask'] }>({
     // It occupies the workflow task.

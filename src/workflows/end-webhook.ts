@@ -38,7 +38,7 @@ type OfRun = 'workflowId' | 'runId' | 'failure' | 'key' | 'tags';
 type EndOfTask = Omit<TaskEventData, OfRun>;
 type EndOfBatch = Omit<BatchEventData, OfRun>;
 
-/** Starts the webhook of a task that ends so, where its input asks for one. A run that continues as new has not ended. */
+/** Only where the input asks for a webhook, and not for a run that continues as new. */
 export async function sendTaskWebhook({ plan, state }: TaskRun, { result, error }: End<TaskResult>): Promise<void> {
   const { webhook, account, webAppId, batch } = plan;
   if (webhook === null || !isEnd(error)) return;
@@ -58,7 +58,6 @@ export async function sendTaskWebhook({ plan, state }: TaskRun, { result, error 
   await startWebhook(webhook, taskEvent(end, error, batch?.key));
 }
 
-/** Starts the webhook of a batch that ends so, where its input asks for one. */
 export async function sendBatchWebhook(run: BatchRun, { result, error }: End<BatchResult>): Promise<void> {
   const { webhook } = run.plan;
   if (webhook === null || !isEnd(error)) return;
@@ -78,7 +77,6 @@ export async function sendBatchWebhook(run: BatchRun, { result, error }: End<Bat
   await startWebhook(webhook, batchEvent(end, error));
 }
 
-/** The same where the input is refused: there is no plan, so the name is read of what was given. */
 export async function sendRefusalWebhook(kind: 'task' | 'batch', argument: unknown, error: unknown): Promise<void> {
   const webhook = isRecord(argument) ? argument['webhook'] : undefined;
   if (!isWebhookName(webhook) || !isEnd(error)) return;
@@ -112,7 +110,7 @@ const refusedBatch: Omit<EndOfBatch, 'batchId'> = {
   results: null,
 };
 
-/** Anything else goes on: as a new run, or as the same step once a bug is repaired. */
+/** Any other error goes on: as a new run, or as the same step after a repair. */
 function isEnd(error: unknown): boolean {
   return error === undefined || error instanceof ApplicationFailure || error instanceof CancelledFailure;
 }
@@ -145,7 +143,6 @@ function toFailure(error: unknown): TaskEventData['failure'] {
   return { type: error.type ?? 'Failed', message: boundedText(error.message, maxMessageLength) };
 }
 
-/** The result as far as there is one, which a failure and a cancellation have in their details. */
 function partOf(error: unknown): Partial<TaskResult> {
   const details = error instanceof ApplicationFailure || error instanceof CancelledFailure ? error.details : [];
   const [first] = details ?? [];
@@ -153,7 +150,7 @@ function partOf(error: unknown): Partial<TaskResult> {
   return isRecord(result) ? result : {};
 }
 
-/** A workflow of its own: a receiver that is away for days must not keep a task open. A reset gives another id. */
+/** A separate workflow: an absent receiver must not keep a task open. A reset gives another id. */
 async function startWebhook(webhook: string, event: WebhookEvent): Promise<void> {
   const { workflowId } = workflowInfo();
   const id = `msg_${uuid4()}`;
@@ -168,7 +165,7 @@ async function startWebhook(webhook: string, event: WebhookEvent): Promise<void>
       staticSummary: `Webhook ${markdownText(webhook)}: ${event.type} of ${markdownText(workflowId)}`,
     });
   } catch (error) {
-    // How a task ended does not depend on what is said of it.
+    // The webhook must not change how the task ends.
     log.error('the webhook was not started', { webhook, id, error: errorMessage(error) });
   }
 }

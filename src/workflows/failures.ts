@@ -3,7 +3,6 @@ import { failureTypes, type FailureType } from '../contract/failure-types';
 import { isRecord } from '../core/json';
 import { errorMessage } from '../core/text';
 
-/** A failure that ends the workflow; `details` hold what a caller may want to act on. */
 export function taskFailure(
   type: FailureType,
   message: string,
@@ -17,31 +16,29 @@ export function requireNoProblems(problems: readonly string[]): void {
   if (problems.length > 0) throw taskFailure('InputInvalid', problems.join('\n'), { problems });
 }
 
-/** Any other error in a handler would hold the workflow back for ever. Without a stack, which is the worker’s code. */
+/** Any other error in a handler would block the workflow. Without a stack, which shows the worker's code. */
 export function messageRefused(message: string): ApplicationFailure {
   const failure = ApplicationFailure.create({ type: 'MessageRefused', message, nonRetryable: true });
   failure.stack = '';
   return failure;
 }
 
-/** The failure that an activity reported as final and by a durable type, if that is what this error is. */
+/** The failure, if an activity reported it as final and of a durable type. */
 export function getFinalFailure(error: unknown): ApplicationFailure | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (!(cause instanceof ApplicationFailure) || cause.nonRetryable !== true) return undefined;
   return cause.type != null && Object.hasOwn(failureTypes, cause.type) ? cause : undefined;
 }
 
-/** What an activity last complained of, in its own words. */
 export function failureMessage(error: unknown): string {
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
   if (!(cause instanceof TimeoutFailure)) return errorMessage(cause);
-  // A timeout's own cause is the last attempt's failure, and that is what a person needs to read; the error lacks it.
+  // The last attempt's failure, which the error lacks, is what a person needs to read.
   const lastAttempt = cause.failure?.cause;
   if (lastAttempt?.message == null) return `No attempt ended in time: ${errorMessage(cause)}`;
   return decodedMessage(lastAttempt.encodedAttributes) ?? lastAttempt.message;
 }
 
-/** The message of a failure whose converter encoded it, as that of a worker that encrypts does. */
 function decodedMessage(encoded: NonNullable<TimeoutFailure['failure']>['encodedAttributes']): string | undefined {
   if (encoded == null) return undefined;
   try {

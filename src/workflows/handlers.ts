@@ -2,7 +2,6 @@ import type { QueryDefinition, UpdateDefinition } from '@temporalio/common';
 import { setHandler } from '@temporalio/workflow';
 import { requireDecodable } from '../contract/input-bounds';
 
-/** Answers a query; what cannot be decoded is refused, though no query takes an argument. */
 export function onQuery<Result>(query: QueryDefinition<Result>, description: string, read: () => Result): void {
   const handler = (...args: readonly unknown[]): Result => {
     requireDecodable(args);
@@ -11,7 +10,7 @@ export function onQuery<Result>(query: QueryDefinition<Result>, description: str
   setHandler(query, handler, { description });
 }
 
-/** Takes an update whose arguments can be decoded. Any client may send one with anything: `check` throws at what is none. */
+/** Any client may send anything: `check` throws for invalid arguments. */
 export function onUpdate<Result, Args extends unknown[]>(
   update: UpdateDefinition<Result, Args>,
   description: string,

@@ -2,17 +2,14 @@ import { type ActivateInput, proxySinks, workflowInfo, type WorkflowInterceptors
 import { type ReplaySinks, slowReplayMs } from '../contract/metrics';
 import { countEvents, refreshDetails } from './run-info';
 
-// The SDK takes the stack of every promise of a workflow: a fifth of what its thread takes when stacks have ten frames.
+// The SDK takes the stack of every promise: with ten frames, a fifth of the workflow thread's time.
 Error.stackTraceLimit = 3;
 
-/** Scheduled, started and completed. */
 const workflowTaskEvents = 3;
-/** Accepted and completed, and its workflow task. */
 const updateEvents = 2 + workflowTaskEvents;
 
 const sinks = proxySinks<ReplaySinks>();
 
-/** For `workflowInterceptorModules`: counts events, makes details that are read, and tells the worker of slow replays. */
 export function interceptors(): WorkflowInterceptors {
   const { isReplaying, now } = workflowInfo().unsafe;
   let replay = isReplaying ? { begunMs: now(), lastMs: now() } : undefined;
@@ -48,7 +45,7 @@ export function interceptors(): WorkflowInterceptors {
 
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
-/** Queries and refused updates leave no event; the end of a local activity comes within the workflow task that asked for it. */
+/** Queries and refused updates leave no event; a local activity ends within the workflow task that asked for it. */
 function countJobs(jobs: readonly Job[]): void {
   const ends = jobs.filter(({ resolveActivity }) => resolveActivity?.isLocal === true).length;
   const others = jobs.filter(

@@ -5,7 +5,7 @@ import { sweepActivities } from './activity-proxies';
 import { requireNoProblems } from './failures';
 import { readStartArgument } from './run-info';
 
-/** Finds what was paid for and is not safe, and reports it. It changes nothing unless its input has it do so. */
+/** Finds what was paid for and is not safe. Changes nothing unless its input asks for it. */
 export async function sweep(argument: SweepInput): Promise<SweepResult> {
   const { input, problems: argumentProblems } = readStartArgument(argument);
   const { plan, problems } = parseSweepInput(input);
@@ -15,7 +15,7 @@ export async function sweep(argument: SweepInput): Promise<SweepResult> {
   return result;
 }
 
-/** How much is safe, and what is not, with the commands. @internal exported for tests */
+/** Markdown for the Web UI. @internal exported for tests */
 export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResult): string {
   const count = (counts: Readonly<Record<string, number>>): number => {
     return Object.values(counts).reduce((sum, one) => sum + one, 0);
@@ -31,10 +31,9 @@ export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResul
   ].join('\n');
 }
 
-/** Titles and totals, such as `Lost (1):`, have no word from outside. */
 const ownWords = /^[A-Za-z0-9 ,]+(?:\. Safe: \d+ )?\([A-Za-z0-9 ,]+\)[:.]$/;
 
-/** The Web UI cuts off long lines of a code block: findings become paragraphs, their commands a list. */
+/** The Web UI cuts off long lines of a code block. */
 function toMarkdown(line: string): readonly string[] {
   const words = line.trim();
   if (line.startsWith('    ')) return [`- ${markdownCode(words)}`];

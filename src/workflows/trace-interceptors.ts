@@ -22,12 +22,9 @@ import {
 import { isRecord } from '../core/json';
 import { isTraceSampled, type TraceContext } from '../core/trace-context';
 
-/*
- * Traces of workflows: part of the bundle of a worker with traces only (workflow-sources.ts). Calls are passed on as they
- * are, with a header more; what comes of them is observed from the side. So a workflow does the same with and without.
- */
+/* Calls get a header more and are observed from outside: a workflow does the same with and without traces. */
 
-/** More of them are counted, not kept: a day of an account has thousands of updates. */
+/** More are counted, not kept: a day of an account has thousands of updates. */
 const maxEvents = 64;
 const maxLinks = 32;
 const maxNameLength = 64;
@@ -78,7 +75,7 @@ class RunTrace {
     return (this.#context ??= this.#toContext(undefined));
   }
 
-  /** What the next run is a child of: as this one, for a chain of runs may be long. */
+  /** The next run has the same parent: a chain of runs may be long. */
   get caller(): TraceContext {
     return this.#caller ?? this.context;
   }
@@ -110,7 +107,6 @@ class RunTrace {
     return { ...this.context, spanId: spanIdOfRun(workflowInfo().runId, 'watch') };
   }
 
-  /** The queries of a watch by timer have one span together. */
   addPoll(poll: () => Promise<unknown>): Promise<unknown> {
     const watch = (this.#watch ??= new WatchTrace());
     const polled = poll();
@@ -159,7 +155,7 @@ class RunTrace {
   }
 }
 
-/** The type of the failure, never its words; null for none and for a cancellation. */
+/** The type only, never words; null for none and for a cancellation. */
 function toFailure(error: unknown): string | null {
   if (error === null || isCancellation(error)) return null;
   if (error instanceof ApplicationFailure) return error.type ?? error.name;
@@ -176,7 +172,6 @@ class EventList {
   }
 }
 
-/** The queries of a watch by timer: how many, and when the state that they saw changed. */
 class WatchTrace {
   readonly #startMs = Date.now();
   readonly #states = new EventList();

@@ -15,7 +15,6 @@ import { webhookActivities } from './activity-proxies';
 import { failureMessage, requireNoProblems, taskFailure } from './failures';
 import { autoUpgrade, readStartArgument } from './run-info';
 
-/** One delivery, at least once. */
 export async function webhook(argument: WebhookInput): Promise<WebhookDelivery> {
   const { input, problems } = readStartArgument(argument);
   requireNoProblems([...problems, ...webhookInputProblems(input, workflowInfo().parent?.workflowId)]);
@@ -30,7 +29,7 @@ export async function webhook(argument: WebhookInput): Promise<WebhookDelivery> 
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     const isUnknown = error.cause instanceof ApplicationFailure && error.cause.type === failureTypes.WebhookUnknown;
-    // Clients choose the names; only one that the worker has becomes a label.
+    // Clients choose the names; only a configured one becomes a label.
     count(metricMeter, metrics.webhooks, { webhook: isUnknown ? 'unknown' : name, outcome: 'given_up' });
     const words = failureMessage(error);
     show(delivery, `### Not delivered\n${markdownText(words)}. To send it again, reset this workflow.`);
@@ -42,7 +41,6 @@ export async function webhook(argument: WebhookInput): Promise<WebhookDelivery> 
 // An absent receiver must not keep an old version of the workers.
 autoUpgrade(webhook);
 
-/** What is sent to which receiver, and whether it has it. */
 function show({ webhook, id, event }: WebhookInput, state: string): void {
   setCurrentDetails(
     [

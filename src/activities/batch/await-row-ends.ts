@@ -8,16 +8,14 @@ import type { RowTasks } from '../dependencies';
 import { handOver, isWorkerStopping } from '../heartbeat';
 import { rowsAtOnce } from './running-rows';
 
-/** Temporal's visibility may show a closed run this much later than one that closed after it. */
+/** Visibility may show a closed run this much later than one that closed after it. */
 const lateMs = 5_000;
-/** Between two questions to Temporal's visibility. */
 const maxPauseMs = 1_000;
-/** Of the heartbeat timeout. */
 const heartbeatShare = 1 / 3;
-/** Last characters of a run's id by which it is known; the first ones are a time. It stands in histories. */
+/** Last characters of a run id, kept in histories; the first ones are a time. */
 const runIdLength = 8;
 
-/** How tasks of the batch ended. Visibility lags, and others may claim to be rows, so each task is described. */
+/** Visibility lags, and others may claim to be rows, so each task is described. */
 export async function awaitRowEnds(
   { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'closedRows' | 'poll'> },
   { id, from, enough, collectMs }: AwaitRowEndsInput,
@@ -52,12 +50,11 @@ export async function awaitRowEnds(
   }
 }
 
-/** The ends that were read, and from where on the next ones are. */
 class RowEnds {
   readonly list: RowEnd[] = [];
   #bytes = 0;
   #closedAfterMs: number;
-  /** When each run closed that was read, by the end of its id. Of one that a previous call read, it is in the next answer. */
+  /** When each read run closed, by the end of its id; for runs of an earlier call, known from the next answer. */
   readonly #seen: Map<string, number>;
 
   constructor({ closedAfter, seenRuns }: RowEndCursor) {
@@ -69,12 +66,10 @@ class RowEnds {
     return { closedAfter: new Date(this.#closedAfterMs).toISOString(), seenRuns: [...this.#seen.keys()] };
   }
 
-  /** No more of them would fit into one result. */
   get isFull(): boolean {
     return this.#bytes > maxEndBytes;
   }
 
-  /** Reads how rows ended that were not read before; those that do not fit are left for the next time. */
   async read(closed: readonly ClosedRow[], poll: (key: string) => Promise<RowEnd | undefined>): Promise<void> {
     const unread: ClosedRow[] = [];
     for (const row of closed) {

@@ -11,18 +11,12 @@ import type { Archive } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 
-/** The rows that a record is laid out for: which row stands on which page. */
 export type RecordLayout = Omit<BatchLayout, 'id'>;
-/** Records of rows, by key. */
 type Records = Map<string, RowRecord>;
 
-/** A page's name in the folder of results, and that of the records that are put aside. */
 const ownResult = /^[0-9A-Za-z]{1,12}\/(?:\d{1,15}|orphaned)\.jsonl$/;
 
-/**
- * What became of a batch's rows, in the archive: `batch.json` names the rows it is laid out for, and under
- * `results/<digest>/` stands one file for each page of them, replaced as a whole. It holds beyond Temporal's retention.
- */
+/** A batch's record in the archive: `batch.json`, and `results/<digest>/` with a file per page, replaced as a whole. */
 export class BatchRecord {
   readonly #archive: Archive;
   readonly #id: string;
@@ -38,14 +32,13 @@ export class BatchRecord {
     this.#layoutName = `${this.#folder}/batch.json`;
   }
 
-  /** The rows that the record is laid out for; undefined before the first. */
   async layout(): Promise<RecordLayout | undefined> {
     const layout = await this.#reading(
       () => readBatchLayout(this.#archive, this.#id),
       'batch.json and the folder results',
     );
     if (layout !== null) return layout;
-    // The layout is written before the first page: where there is one without it, somebody removed it.
+    // The layout is written before the first page: where there is a page without it, somebody removed it.
     for await (const { name } of this.#archive.list(this.#results)) {
       if (!this.#isOwnResult(name)) continue;
       const words = `The record ${this.#archive.locate(this.#layoutName)} is damaged: it is missing, and ${name} is there.`;
@@ -54,21 +47,19 @@ export class BatchRecord {
     return undefined;
   }
 
-  /** From now on the record is that of these rows; what it had for others is removed. */
   async keepLayout({ digest, rows, pages }: RecordLayout): Promise<void> {
     await this.#archive.replace(this.#layoutName, layoutText({ id: this.#id, digest, rows, pages }));
     const kept = `${recordFolder(this.#id, digest)}/`;
     await this.#remove(this.#results, (name) => !name.startsWith(kept));
   }
 
-  /** The records of a page, by key; none before its first row has ended. `orphaned`: of keys that no row has any more. */
+  /** Records by key; empty before the first row has ended. `orphaned`: of keys that no row has any more. */
   async page(digest: string, page: number | 'orphaned'): Promise<Records> {
     const records: Records = new Map();
     addRecords(records, await this.#reading(() => readRecordPage(this.#archive, this.#pageName(digest, page))));
     return records;
   }
 
-  /** The records of all rows of a layout, those included that are put aside. */
   async all(layout: RecordLayout, signal: AbortSignal): Promise<Records> {
     const records: Records = new Map();
     await this.#reading(async () => {
@@ -78,7 +69,6 @@ export class BatchRecord {
     return records;
   }
 
-  /** Adds records to a page's. Repeating it changes nothing, and neither does the order. */
   async add(digest: string, page: number, records: Iterable<RowRecord>): Promise<void> {
     const merged = await this.page(digest, page);
     addRecords(merged, records);
@@ -89,7 +79,6 @@ export class BatchRecord {
     await this.#archive.replace(this.#pageName(digest, page), recordText(records));
   }
 
-  /** Removes what an interrupted layout for these rows left. */
   async clear(digest: string): Promise<void> {
     await this.#remove(recordFolder(this.#id, digest), () => true);
   }
@@ -98,7 +87,7 @@ export class BatchRecord {
     return `${this.#folder}/${file}`;
   }
 
-  /** Removes files of the record, and no other: whatever else somebody has put there is not the record's to remove. */
+  /** Removes files of the record only: others may have put files there. */
   async #remove(folder: string, isMeant: (name: string) => boolean): Promise<void> {
     for await (const { name } of this.#archive.list(folder)) {
       if (!isMeant(name) || !this.#isOwnResult(name)) continue;
@@ -115,14 +104,14 @@ export class BatchRecord {
     return `${recordFolder(this.#id, digest)}/${page}.jsonl`;
   }
 
-  /** A record that cannot be read is tried again: the batch goes on once the file is repaired, and a stop ends it. */
+  /** Retryable: the batch goes on once the file is repaired, and a stop ends it. */
   async #reading<Result>(read: () => Promise<Result>, unit = 'it'): Promise<Result> {
     try {
       return await read();
     } catch (error) {
       if (!(error instanceof ResultsError)) throw error;
       if (error.code === 'damaged') throw damaged(error.message, unit);
-      // The archive takes names that differ only in case for the same, or a link leads there.
+      // The archive ignores case in names, or a link leads there.
       const words = `${error.message} Stop the batch, and run it with another id (--id).`;
       throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
     }
@@ -137,7 +126,6 @@ function damaged(words: string, unit: string): ApplicationFailure {
   );
 }
 
-/** Adds rows that ended to the batch's record, page by page. Repeating it changes nothing. */
 export async function recordRows({ archive }: BatchDependencies, input: RecordRowsInput): Promise<void> {
   const { id, digest, records } = input;
   const record = new BatchRecord(archive, id);

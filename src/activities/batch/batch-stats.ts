@@ -12,7 +12,7 @@ import { MoneySums } from '../../money/money';
 import { allCreates, allUploads, createsWithoutResult, type RowCreate, sumOfCreates } from '../../archive/row-end';
 import type { PreparedRow } from '../../rows';
 
-/** A row of the batch and how it ended; without a record it was never started. */
+/** Without a record the row was never started. */
 export interface JoinedRow {
   readonly row: PreparedRow;
   readonly record: RowRecord | undefined;
@@ -21,7 +21,6 @@ export interface JoinedRow {
 const maxSlowest = 10;
 const maxUnsuccessful = 20;
 
-/** The figures of a batch, counted row by row; holds no more than those that it names. */
 export class BatchStats {
   readonly #counts = {
     success: 0,
@@ -33,7 +32,6 @@ export class BatchStats {
     failedOutputs: 0,
   };
   readonly #apps = new AppSampler();
-  /** Of all creates, of those that brought no result, and of rows that are not among the batch's any more. */
   readonly #sums = { all: new MoneySums(), withoutResult: new MoneySums(), gone: new MoneySums() };
   readonly #rows = { known: 0, unknown: 0, gone: 0, unknownGone: 0 };
   #uploads: RowUploads = noUploads;
@@ -47,7 +45,7 @@ export class BatchStats {
       return;
     }
     this.#countEnd(record);
-    // Every attempt of the row counts; those before the last brought no result.
+    // Every attempt counts; those before the last brought no result.
     const creates = allCreates(record);
     if (isCostUnknown(creates)) this.#rows.unknown += 1;
     else if (creates.some(({ cost }) => cost !== undefined)) this.#rows.known += 1;
@@ -58,13 +56,12 @@ export class BatchStats {
     const placed = { ...pickKeys(row), ...pickPlace(row) };
     this.#slowest = [...this.#slowest, { ...placed, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
     if (record.status !== 'Success' && this.#unsuccessful.length < maxUnsuccessful) {
-      // A task that was stopped did not fail.
       const message = record.status === 'Canceled' ? 'The task was stopped.' : 'It ended without a failure message.';
       this.#unsuccessful.push({ ...placed, ...(record.failure ?? { type: record.status, message }) });
     }
   }
 
-  /** Rows on record that are not among the batch's any more: what they cost is paid all the same. */
+  /** Rows on record that the batch no longer has: what they cost is paid all the same. */
   addGone(records: Iterable<RowRecord>): void {
     for (const record of records) {
       const creates = allCreates(record);
@@ -120,7 +117,6 @@ export class BatchStats {
   }
 }
 
-/** Whether a task of the row may have cost something that is not known. */
 function isCostUnknown(creates: readonly RowCreate[]): boolean {
   return creates.some(({ cost, requestId }) => cost === undefined && requestId !== null);
 }

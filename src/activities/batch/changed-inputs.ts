@@ -8,14 +8,13 @@ import type { PreparedRow, RowTable } from '../../rows';
 import { type Archive, readSmall } from '../../storage/archive/archive';
 import { ArchiveError } from '../../storage/errors';
 
-/** A manifest of many outputs is not read for this. */
 const maxManifestBytes = 1024 * 1024;
 const maxInputs = 3;
 const maxKeyLength = 120;
 
 type Inputs = Readonly<Record<string, InputValue>>;
 
-/** What a row has otherwise than its task had, by the manifest; undefined where that does not tell. */
+/** How a row differs from its task, by the manifest; undefined where that does not tell. */
 export async function findChangedInputs(
   archive: Pick<Archive, 'location' | 'read' | 'size'>,
   { input }: PreparedRow,
@@ -40,7 +39,7 @@ export async function findChangedInputs(
   });
 }
 
-/** One that cannot be read, in cold storage say, holds up no batch: the rows are named all the same. */
+/** An unreadable manifest, such as in cold storage, holds up no batch. */
 async function readManifest(archive: Pick<Archive, 'read' | 'size'>, name: string): Promise<string | undefined> {
   try {
     return await readSmall(archive, name, maxManifestBytes);
@@ -57,7 +56,7 @@ function changedInputs({ values, inputs: files }: Manifest, inputs: Inputs): Cha
   const keys = new Set([...Object.keys(inputs), ...Object.keys(values), ...fileBefore.keys()]);
   return [...keys].flatMap((key) => {
     const file = fileBefore.get(key);
-    // Of several inputs with one content the manifest names one file.
+    // For inputs with one content the manifest names one file.
     if (file?.keys.some((other) => fileOf(inputs[other]) === file.file) === true) {
       return inputs[key] === undefined ? changedValue(key, file.file, undefined) : [];
     }
@@ -74,7 +73,6 @@ function changedValue(key: string, before: unknown, now: unknown): ChangedInput[
   return before === now ? [] : [{ key, before: shown(before), now: shown(now) }];
 }
 
-/** A staged file by its name, and by the first digits of its content's digest. */
 function shown(value: unknown): string {
   const staged = typeof value === 'string' ? /^s3:\/\/.+\/([0-9a-f]{64})\/([^/]+)$/.exec(value) : null;
   return staged === null ? showValue(value) : `${showValue(staged[2])} (${staged[1]?.slice(0, 8)})`;

@@ -6,7 +6,7 @@ import { showValue } from '../../core/text';
 import type { PreparedRow } from '../../rows';
 import type { DailyBudgets, Expense } from '../daily-budgets';
 
-/** Why a row can never run within the daily budget of its account; undefined when it can, and without one. */
+/** Why the daily budget of its account can never allow a row; undefined when it can, and without one. */
 export function dailyProblem(
   budgets: DailyBudgets | undefined,
   { key, input: { account = defaultAccount, webAppId }, ...place }: PreparedRow,
@@ -15,20 +15,15 @@ export function dailyProblem(
   return problem && `In ${formatRowPlace(place)} (key ${showValue(key)}): ${problem}`;
 }
 
-/** What daily budgets hold for rows that are about to be started. */
 interface HeldRows {
-  /** How many of the rows, from the first on, may be started. */
   readonly count: number;
-  /** Why the next one may not; undefined when all of them may. */
+  /** Undefined when all of them may. */
   readonly refusal: DailyRefusal | undefined;
-  /** Of these rows, and of those that were not started, nothing is held any longer. Not waited for: what is held ends by itself. */
+  /** Frees the holds of these rows and of those not started. Not awaited: holds end by themselves. */
   readonly free: (endedKeys: ReadonlySet<string>) => void;
 }
 
-/**
- * Has daily budgets hold what rows that are about to be started may cost, until their creates reserve it. Asks the day of
- * each row's account; `nowMs` by Temporal's clock.
- */
+/** Has daily budgets hold the cost of rows until their creates reserve it. `nowMs` by Temporal's clock. */
 export async function holdRows(
   budgets: DailyBudgets | undefined,
   batchId: string,
@@ -40,7 +35,6 @@ export async function holdRows(
     const createNumber = previous === null ? 1 : previous.createNumber + 1;
     return { account, webAppId, workflowId: rowWorkflowId(batchId, key), createNumber };
   });
-  // Without a budget a row is granted nothing, and may be started.
   const granted = (await budgets?.hold(expenses, nowMs)) ?? [];
   const refused = granted.findIndex((one) => one?.refusal !== undefined);
   const count = refused < 0 ? rows.length : refused;

@@ -11,7 +11,7 @@ import { startRows } from './start-rows';
 
 export function createBatchActivities(dependencies: BatchDependencies): BatchActivities {
   const { archiveIdentity: archive = new ArchiveIdentity(dependencies.archive) } = dependencies;
-  /** What writes a batch's record writes it into the archive that has the previous ones. */
+  /** Records are written only into the archive that has the previous ones. */
   const writing = async <Result>(activity: () => Promise<Result>): Promise<Result> => {
     return await asApplicationFailure(null, () => archive.during(activity));
   };

@@ -15,14 +15,13 @@ import { findChangedInputs } from './changed-inputs';
 import { dailyProblem } from './held-rows';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
-/** Records of keys that no row has any more: all of a large batch, and not all of every file that there ever was. */
+/** Records kept of keys that no row has any more: enough for one large batch, not for every file ever run. */
 const maxOrphaned = 100_000;
 const maxCompared = 5;
 
 /**
- * Reads all rows, compares them with the record, and lays the record out anew when it is of other rows. Rows that are
- * refused leave the record as it was. The new pages are written first and `batch.json` last, so that an interruption
- * leaves the old record whole, and repeating it is harmless.
+ * Reads all rows, compares them with the record, and lays it out anew when it is of other rows. Refused rows leave it
+ * as it was. New pages are written before `batch.json`, so an interruption leaves the old record whole.
  */
 export async function openBatch(
   dependencies: BatchDependencies,
@@ -38,7 +37,7 @@ export async function openBatch(
       const record = new BatchRecord(archive, id);
       const previous = await record.layout();
       const isSameLayout = previous?.digest === reference.digest;
-      // Of the same layout the records stand on the pages of their rows; else all of them are held, about a kilobyte each.
+      // For another layout all records are held in memory, about a kilobyte each.
       const known =
         previous === undefined || isSameLayout ? undefined : await record.all(previous, cancellationSignal());
       const prices = new PriceCheck(dependencies.prices, activityInfo().currentAttemptScheduledTimestampMs);
@@ -55,7 +54,6 @@ export async function openBatch(
           comparison.add(row, recorded);
           prices.add(row);
           problem ??= dailyProblem(dailyBudgets, row);
-          // Only the first row has it.
           table ??= row.table;
           const creates = recorded === undefined ? [] : allCreates(recorded).filter(isKnownCreate);
           for (const { cost } of creates) spending = addCost(spending, cost);
@@ -78,7 +76,6 @@ export async function openBatch(
   );
 }
 
-/** Brings the records of previous rows to the pages where their keys stand now. */
 async function layOutAnew(
   record: BatchRecord,
   { digest }: RecordLayout,
@@ -108,7 +105,6 @@ async function* withProgress(
   }
 }
 
-/** The failure of rows that are refused; of the first that changed it says what changed. */
 async function refusal(
   archive: BatchDependencies['archive'],
   refused: RefusedRows,

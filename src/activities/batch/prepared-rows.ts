@@ -23,7 +23,7 @@ export interface PreparedPage {
   readonly rows: readonly PreparedRow[];
 }
 
-/** The rows of a batch, a page at a time. Rows that are not those of its start fail it as `InputUnusable`. */
+/** Reads a batch's rows page by page. Fails as `InputUnusable` when they are not those of its start. */
 export class BatchRows {
   readonly #reference: RowsReference;
   readonly #files: PreparedRows;
@@ -34,7 +34,7 @@ export class BatchRows {
     this.#files = files;
   }
 
-  /** Rows that could be read before: what is in the way now may pass, and must not end a batch whose rows run. */
+  /** The rows could be read before: a fault may pass, and must not end a batch whose rows run. */
   static async reopen(reference: RowsReference, rules: SourceRules): Promise<BatchRows> {
     try {
       const rows = await BatchRows.open(reference, rules);
@@ -45,7 +45,7 @@ export class BatchRows {
     }
   }
 
-  /** Throws SourceError when file or index may not be read, or is missing; of objects the first page tells. */
+  /** Throws SourceError when file or index is missing or not allowed; objects are checked by the first page. */
   static async open(reference: RowsReference, rules: SourceRules): Promise<BatchRows> {
     const { location } = reference;
     if (isUri(location)) {
@@ -67,7 +67,7 @@ export class BatchRows {
     return rows;
   }
 
-  /** Every page in order; fails at the end when all of them are not the rows that the batch was started with. */
+  /** Every page in order; fails at the end when they are not the rows that the batch was started with. */
   async *all(): AsyncGenerator<PreparedPage, void, undefined> {
     const { digest, rows, pages } = this.#reference;
     const seen = new RowsDigest();
@@ -96,7 +96,7 @@ export class BatchRows {
   }
 }
 
-/** A file within the rules, which hold for each reading: it may be replaced between two. */
+/** Checks the rules at each reading: the file may be replaced between two. */
 function folderRanges(path: string, rules: SourceRules): ByteRanges {
   return {
     read: async (start, end) => {
@@ -110,7 +110,6 @@ function folderRanges(path: string, rules: SourceRules): ByteRanges {
   };
 }
 
-/** A shell without that variable is a likelier cause than a folder that the worker may not read. */
 function unstaged({ code, source }: SourceError): SourceError {
   const problem = 'has the prepared rows, and is outside the folders that this worker may read';
   const remedy =

@@ -22,10 +22,7 @@ import { BatchRecord } from './batch-record';
 import { BatchStats, type JoinedRow } from './batch-stats';
 import { BatchRows } from './prepared-rows';
 
-/**
- * Joins the batch's record in the order of its rows into `results.jsonl`, `results.csv` and `report.html`, each replaced
- * as a whole, and counts. One page is held at a time. Repeating it makes the same files.
- */
+/** Joins the record in row order into result files, and counts. Holds one page at a time. May be repeated. */
 export async function reportBatch(
   dependencies: BatchDependencies,
   input: ReportBatchInput,
@@ -85,7 +82,6 @@ export async function reportBatch(
   );
 }
 
-/** `results.csv`, in the form of the row file. */
 async function* tableTexts(
   id: string,
   pages: AsyncIterable<readonly JoinedRow[]>,
@@ -101,7 +97,7 @@ async function* tableTexts(
   if (table === undefined) yield new ResultsTable().head();
 }
 
-/** An installation that lacks the page's script does not hold up the end of a batch. */
+/** A missing page script must not hold up the end of a batch. */
 async function pageAssetsIfAny(): Promise<PageAssets | undefined> {
   try {
     return await openPageAssets();
@@ -113,7 +109,6 @@ async function pageAssetsIfAny(): Promise<PageAssets | undefined> {
   }
 }
 
-/** All rows in their order with what is on record of them, a page at a time. */
 async function* joinedPages(
   rows: BatchRows,
   record: BatchRecord,
@@ -125,14 +120,13 @@ async function* joinedPages(
     const records = await record.page(digest, page);
     yield read.map((row) => {
       const found = records.get(row.key);
-      // What was run under the key with another content tells nothing of this row.
+      // A record of other content under the key tells nothing of this row.
       const isOwn = found?.digest === row.digest || found?.failure?.type === failureTypes.InputChanged;
       return { row, record: isOwn ? found : undefined };
     });
   }
 }
 
-/** What the rows of each app took and cost, for estimates; worth less than the end of a batch. */
 async function keepSamples(archive: Archive, batchId: string, apps: readonly AppSamples[]): Promise<void> {
   for (const app of apps) {
     const name = appSamplesName(app.webAppId);

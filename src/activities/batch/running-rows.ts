@@ -14,13 +14,12 @@ import { maxEndBytes } from '../../rows';
 import type { BatchDependencies, RowTasks } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 
-/** How a stream of rows is worked off. Questions to Temporal at the same time: nearly all of the wait is Temporal's. */
+/** Concurrent questions to Temporal; nearly all of the wait is Temporal's. */
 export const rowsAtOnce = { concurrency: 20 } as const;
 
-/** Of why rows cannot go on: they stand in a history and on a page. */
 const maxWordsLength = 300;
 
-/** Asks Temporal about the tasks of these rows, as many as fit one result. It changes nothing. */
+/** Polls as many of these rows as fit one result. It changes nothing. */
 export async function pollRows(
   { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'poll'> },
   { id, keys }: PollRowsInput,
@@ -32,7 +31,7 @@ export async function pollRows(
   let heldUp: HeldUpRows | undefined;
   let bytes = 0;
   const addOpen = (key: string, { status, heldUp: found }: OpenRow): void => {
-    // Any client may set a search attribute; what it says enters a history and a page.
+    // Any client may set a search attribute; it enters a history and a page.
     const name = longhaulStatuses.some((known) => known === status) ? status : 'Other';
     states[name] = (states[name] ?? 0) + 1;
     if (found === undefined) return;
@@ -71,7 +70,6 @@ export async function pollRows(
   );
 }
 
-/** Asks the tasks of these rows to stop. A task that is over, or was asked before, is none the worse for it. */
 export async function stopRows({ rowTasks }: BatchDependencies, { id, keys }: PollRowsInput): Promise<void> {
   const signal = cancellationSignal();
   const progress = { batch: id, stopped: 0 };
@@ -87,7 +85,6 @@ export async function stopRows({ rowTasks }: BatchDependencies, { id, keys }: Po
   );
 }
 
-/** Has Temporal cancel the batch itself; once more makes no difference. */
 export async function cancelBatch({ rowTasks }: BatchDependencies, { id }: CancelBatchInput): Promise<void> {
   await rowTasks.cancelBatch(id);
 }

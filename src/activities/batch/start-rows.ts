@@ -32,9 +32,8 @@ import { BatchRecord } from './batch-record';
 import { BatchRows } from './prepared-rows';
 
 /**
- * Starts the next rows, each as a task of its own. Their content is read here and goes straight to Temporal, so that it
- * stands in no history but the task's own. A second attempt finds the tasks that the first one started and reports them
- * as that would have. With `onlyFound` it does no more than that.
+ * Starts the next rows, each as a task. Their content goes straight to Temporal and into no other history. A second
+ * attempt finds and reports the tasks of the first; with `onlyFound` it does no more than that.
  */
 export async function startRows(dependencies: BatchDependencies, input: StartRowsInput): Promise<StartRowsResult> {
   const { id, rows: reference, cursor } = input;
@@ -57,7 +56,7 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       const held = await holdRows(asked, id, choice.chosen, currentAttemptScheduledTimestampMs);
       const known = await starter.findFirst(choice.chosen.slice(held.count));
       const rowsAhead = held.count + known.size;
-      // What rows that are on their way come to fits beside it. One at least: each call gets further.
+      // Starts at least one, so that each call gets further.
       const fitting = function* (): Generator<ChosenRow, void, undefined> {
         for (const [index, one] of choice.chosen.slice(0, rowsAhead).entries()) {
           if (index > 0 && bytes > maxEndBytes) return;
@@ -72,7 +71,6 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
           return [rowStarted];
         }, rowsAtOnce)
         .toArray();
-      // What did not fit any more was not started: the next call begins with it.
       const isCut = outcomes.length < choice.chosen.length;
       const { left, onRecord, taken } = isCut
         ? chooseRows(rows, records, { ...input, limit: outcomes.length })
@@ -93,7 +91,7 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
   );
 }
 
-/** Refuses rows without a usable price; retryable, as this worker may know other prices than that of `openBatch`. */
+/** Refuses rows without a usable price; retryable, as prices may differ from those of `openBatch`'s worker. */
 function requirePrices(
   chosen: readonly ChosenRow[],
   { budget, onlyFound }: StartRowsInput,
@@ -117,7 +115,7 @@ interface StartedRow {
   readonly outcome: RowStarted;
 }
 
-/** What was found over is recorded with the digest that it was run with. */
+/** Recorded with the digest that the row was run with. */
 function endedRecord({ row, outcome }: StartedRow): RowRecord[] {
   return outcome.state === 'ended' ? [{ ...outcome.end, ...row, digest: outcome.digest }] : [];
 }
@@ -126,7 +124,6 @@ class RowStarter {
   readonly #dependencies: BatchDependencies;
   readonly #input: StartRowsInput;
   readonly #startId: string;
-  /** That the names of archived files ask for. */
   readonly #columns: readonly string[];
   readonly #signal = cancellationSignal();
 
@@ -154,7 +151,7 @@ class RowStarter {
     return outcome && { row: this.#running(chosen), outcome };
   }
 
-  /** Of rows that may not be started, the first ones, as long as they have tasks: an attempt before may have started them. */
+  /** Rows that may not be started, up to the first without a task: an earlier attempt may have started them. */
   async findFirst(refused: readonly ChosenRow[]): Promise<ReadonlyMap<ChosenRow, StartedRow>> {
     const known = new Map<ChosenRow, StartedRow>();
     for (const one of refused) {
@@ -184,7 +181,6 @@ class RowStarter {
     };
   }
 
-  /** A row's own words stand before the batch's. */
   #taskInput(row: PreparedRow): NewTaskInput {
     const { id, defaults } = this.#input;
     const { archive, watch, names } = defaults;
@@ -194,7 +190,7 @@ class RowStarter {
   }
 }
 
-/** Without the column its outputs could not be named, which would be found out only after the task was paid. */
+/** Without the column its outputs could not be named, which would show only after the task was paid. */
 function unnamed({ key, digest }: PreparedRow, column: string): RowStarted {
   const now = new Date(activityInfo().currentAttemptScheduledTimestampMs).toISOString();
   const message = `The row has no column ${showValue(column)}, which the names of its archived files ask for.`;

@@ -3,7 +3,6 @@ import { failureTypes } from '../../contract/failure-types';
 import { shellWord } from '../../core/text';
 import type { ReportFacts } from './report-data';
 
-/** What is known of a batch when its report is written. */
 export interface ReportedBatch extends Pick<
   ReportFacts,
   'ending' | 'source' | 'leftOut' | 'goneRows' | 'isPartial' | 'archive'
@@ -13,7 +12,6 @@ export interface ReportedBatch extends Pick<
   readonly webUi: string | null;
 }
 
-/** What the report says of the batch as a whole, and the commands that apply to it. */
 export function toReportFacts({ id, webUi, ...batch }: ReportedBatch, now: Date): ReportFacts {
   const commands = repairCommands(id, batch.source);
   const nameLeftOut = {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What the report's page runs and looks like: text for a `<script>` and a `<style>`. */
 export interface PageAssets {
   readonly script: string;
   readonly style: string;
@@ -15,7 +14,7 @@ const libraries = ['preact', 'uplot', '@tanstack/virtual-core'];
 
 let assets: Promise<PageAssets> | undefined;
 
-/** What the build made, or made of the sources when there is no build, as with the workflow bundle. */
+/** Made of the sources when there is no build. */
 export async function openPageAssets(): Promise<PageAssets> {
   assets ??= existsSync(`${built}.js`) ? readPageAssets() : buildPageAssets();
   return await assets;
@@ -25,7 +24,7 @@ async function readPageAssets(): Promise<PageAssets> {
   return { script: await readFile(`${built}.js`, 'utf8'), style: await readFile(`${built}.css`, 'utf8') };
 }
 
-/** Bundles the page's sources with the libraries that it uses and their licences. */
+/** With the libraries that the page uses, and their licences. */
 export async function buildPageAssets(): Promise<PageAssets> {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
@@ -44,7 +43,7 @@ export async function buildPageAssets(): Promise<PageAssets> {
   });
   const textOf = (extension: string): string => {
     const text = outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? '';
-    // What would end the element that it stands in.
+    // It would end the element that it stands in.
     return text.replaceAll(/<\/(script|style)/gi, '<\\/$1');
   };
   return { script: textOf('.js'), style: textOf('.css') };

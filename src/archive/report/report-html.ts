@@ -3,10 +3,7 @@ import { printableLine, printableText } from '../../core/text';
 import type { PageAssets } from './page-assets';
 import type { ReportFacts, ReportRow } from './report-data';
 
-/**
- * The report of a batch as the text of one HTML file, in pieces. It makes no request but for the files beside it, and everything
- * that rows, services and names bring is data: a content security policy lets no other script run.
- */
+/** One HTML file, in pieces. It requests only files beside it; its security policy lets no script of the data run. */
 export async function* reportHtml(
   facts: ReportFacts,
   rows: AsyncIterable<readonly ReportRow[]> | Iterable<readonly ReportRow[]>,
@@ -53,10 +50,7 @@ function sourceHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/**
- * JSON that can stand in an element: nothing in it ends the element or begins a comment. Its texts show what would be unseen
- * or turn the text around it.
- */
+/** Nothing in it ends the element or begins a comment, and no text is unseen or turns the text around it. */
 function jsonText(value: unknown): string {
   const json = JSON.stringify(value, (_name, one: unknown) => {
     if (typeof one !== 'string') return one;

@@ -5,14 +5,11 @@ import { boundedText } from '../../core/text';
 import type { ResultLine } from '../result-line';
 import type { ReportCost, ReportFile, ReportPair, ReportRow } from './report-data';
 
-/** What the report needs of a line of `results.jsonl`. */
 export type ReportedResult = Omit<ResultLine, 'seconds' | 'costTimes'>;
 
-/** So much of a row of the row file is shown. */
 const maxCells = 50;
 const maxCellLength = 300;
 
-/** The cells of a row by the names of their columns, shortened; without the empty ones. */
 export function toReportCells(columns: readonly string[], cells: readonly string[]): readonly ReportPair[] {
   return columns
     .map((column, index): ReportPair => [
@@ -23,7 +20,7 @@ export function toReportCells(columns: readonly string[], cells: readonly string
     .slice(0, maxCells);
 }
 
-/** A row as the page gets it. `href` leads from the page to a file of the archive; null where it cannot. */
+/** `href` leads from the page to a file of the archive; null where it cannot. */
 export function toReportRow(result: ReportedResult, href: (path: string, bytes: number) => string | null): ReportRow {
   const { key, status, workflowId, requestId, failure, manifest, queuedSeconds, cost } = result;
   const toCost = (money: Money | null): ReportCost => money && [money.currency, money.micros];
@@ -50,15 +47,12 @@ export function toReportRow(result: ReportedResult, href: (path: string, bytes: 
   };
 }
 
-/**
- * How a page at one place of an archive leads to a file at another: relative, so that it works in a folder, in a bucket
- * behind any address, and in a copy of either. Both are paths of one folder, or `s3:` URIs of one bucket.
- */
+/** Relative, so that it works in any copy. Both are paths of one folder, or `s3:` URIs of one bucket. */
 export function relativeHref(page: string, path: string): string | null {
   const scheme = /^s3:\/\/[^/]+/.exec(page)?.[0] ?? '';
   if (!path.startsWith(`${scheme}/`)) return null;
   const relative = posix.relative(posix.dirname(page.slice(scheme.length)), path.slice(scheme.length));
-  // Half a character of UTF-16 has no percent-encoding; no file is named so.
+  // Half a surrogate pair has no percent-encoding; no file is named so.
   return relative
     .replaceAll(/\p{Cs}/gu, '\u{FFFD}')
     .split('/')

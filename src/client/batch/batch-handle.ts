@@ -35,7 +35,7 @@ import { type DescribedWorkflow, isClosed, readStartArgument } from '../workflow
 
 type BatchWorkflow = () => Promise<BatchResult>;
 
-/** One batch. Made by `Longhaul`; holds no connection of its own and nothing to close. */
+/** Made by `Longhaul`; holds no connection of its own and nothing to close. */
 export class BatchHandle extends BaseHandle {
   readonly id: string;
   /** What `startBatch` led to; null for a handle that `batch` made. */
@@ -54,7 +54,7 @@ export class BatchHandle extends BaseHandle {
     this.#counts = new RowCounter(access, id);
   }
 
-  /** The batch as it stands; also when no worker answers, and after its end. */
+  /** As it stands, also when no worker answers, and after its end. */
   status(options: WaitOptions = {}): Promise<BatchView> {
     return this.abortable(options, () => this.#readStatus());
   }
@@ -89,15 +89,11 @@ export class BatchHandle extends BaseHandle {
     };
   }
 
-  /**
-   * The run to show: the latest, unless that was refused before it started a row and an earlier one is there. A handle
-   * that `startBatch` made always shows the latest.
-   */
+  /** The latest run, or the one before if that was refused; a handle that `startBatch` made always has the latest. */
   async #latest(): Promise<{ readonly description: DescribedWorkflow; readonly refused: DescribedWorkflow | null }> {
     const latest = await this.describe();
     const previousRunId = this.started === null && isRefused(latest) ? readPreviousRunId(latest) : undefined;
     const previous = previousRunId && (await findDescription(this.#access, this.workflowId, previousRunId));
-    // Temporal may have forgotten it.
     return previous ? { description: previous, refused: latest } : { description: latest, refused: null };
   }
 
@@ -113,12 +109,11 @@ export class BatchHandle extends BaseHandle {
     return { type: 'Unknown', message: '' };
   }
 
-  /** One run of it, and not those after it. */
   #run(runId: string): WorkflowHandle<BatchWorkflow> {
     return this.#access.client.workflow.getHandle<BatchWorkflow>(this.workflowId, runId, { followRuns: false });
   }
 
-  /** What the latest run was started with; null when that cannot be read, because another program started it. Throws `ConfigError` without the key of an encrypted one. */
+  /** Of the latest run; null if another program started it. Throws `ConfigError` without the key that encrypted it. */
   async input(): Promise<BatchInput | null> {
     const { runId } = await this.describe();
     return await this.#inputOf(runId);
@@ -130,9 +125,8 @@ export class BatchHandle extends BaseHandle {
   }
 
   /**
-   * Waits for the end. Resolves with the counts also when rows failed, and when the batch was stopped; throws
-   * `TaskFailedError` when the batch itself could not go on (`RowsChanged`, `BatchFailed`, …). Aborting the wait does
-   * not affect the batch.
+   * Waits for the end. Also resolves when rows failed or the batch was stopped; throws `TaskFailedError` when the batch
+   * itself could not go on (`RowsChanged`, `BatchFailed`, …). Aborting the wait does not affect the batch.
    */
   result(options: WaitOptions = {}): Promise<BatchResult> {
     return this.abortable(options, () => this.#readResult());
@@ -168,8 +162,8 @@ export class BatchHandle extends BaseHandle {
   }
 
   /**
-   * Starts rows again that did not succeed, after all rows were started once; a batch that is over is started again, with
-   * the rows and options it had. May be paid anew.
+   * Starts rows again that did not succeed, after all rows were started once; a batch that is over is started again,
+   * with the rows and options it had. May be paid anew.
    */
   async retryFailed(): Promise<string> {
     try {
@@ -181,10 +175,7 @@ export class BatchHandle extends BaseHandle {
     }
   }
 
-  /**
-   * Starts rows again that were refused before anything was paid, and no others: none that failed otherwise, and none that
-   * was never started. For a batch that is over, with the rows and options it had.
-   */
+  /** Starts a batch that is over again, as it was, but only rows that were refused before anything was paid. */
   async retryUnpaid(): Promise<string> {
     const { execution } = await this.describe();
     if (!isClosed(execution)) {
@@ -206,7 +197,7 @@ export class BatchHandle extends BaseHandle {
   async #knownFailures(): Promise<BatchResult['failures'] | null> {
     try {
       const { failures, onRecord } = await this.result();
-      // Of rows that an earlier run had ended, the types may not be among them.
+      // `failures` may lack the types of rows that an earlier run had ended.
       return 'Other' in failures || (onRecord?.failed ?? 0) > 0 ? null : failures;
     } catch (error) {
       if (error instanceof LonghaulError) return null;
@@ -214,10 +205,7 @@ export class BatchHandle extends BaseHandle {
     }
   }
 
-  /**
-   * On the task queue that it had, whatever that of this client is. A later run that was refused has other rows, which
-   * nobody asked to start: those of the run before it are meant.
-   */
+  /** On the task queue it had. A later run that was refused has other rows, so the run before it is started again. */
   async #startAgain(which: RowChoice, payment: string): Promise<string> {
     const { description } = await this.#latest();
     const { runId, taskQueue } = description;
@@ -247,7 +235,7 @@ export class BatchHandle extends BaseHandle {
     return await this.update(() => this.#workflow.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }));
   }
 
-  /** What the batch may cost from now on, such as `30EUR`; null: no limit. Throws `InputInvalidError` before anything is sent. */
+  /** From now on, such as `30EUR`; null: no limit. Throws `InputInvalidError` before anything is sent. */
   async setBudget(budget: string | null): Promise<string> {
     if (budget !== null && parseBudget(budget) === undefined) {
       throw wrongSetting('budget', budget, `${budgetRemedy(budget)}, or null for no limit`);

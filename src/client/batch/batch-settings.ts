@@ -14,8 +14,7 @@ type Settings = Readonly<Partial<Record<BatchSetting, unknown>>>;
 export const defaultNames = '{requestId}/{index}{ext}';
 
 /**
- * The options that are given and that the batch which runs has otherwise, or not surely. Pure.
- *
+ * The given options that the running batch does not have, or not surely.
  * @param running - what it was started with; null when that cannot be read.
  * @param progress - what changes while it runs; undefined when no worker answers.
  */

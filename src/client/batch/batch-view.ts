@@ -18,42 +18,42 @@ export interface BatchView extends RowCounts {
   readonly startedAt: string;
   /** ISO-8601; null while it runs. */
   readonly endedAt: string | null;
-  /** The row file as it was named; null when it is not known. */
+  /** The row file as it was named; null: not known. */
   readonly source: string | null;
-  /** The task queue on which it runs: where a worker is missing when `progress` is null. */
+  /** Where a worker is missing when `progress` is null. */
   readonly taskQueue: string;
   /** Null when no worker answers. */
   readonly progress: BatchProgress | null;
-  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  /** Why it makes no progress; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
-  /** Whether its workflow tasks time out: the workers have more to replay than they can. */
+  /** Its workflow tasks time out: the workers have more to replay than they can. */
   readonly isOverloaded: boolean;
   /** Steps of the batch that failed and are tried again. */
   readonly retrying: readonly RetryingActivity[];
-  /** Its page in the Web UI; null when the address of the Web UI is not configured. */
+  /** Its page; null when the Web UI's address is not configured. */
   readonly url: string | null;
-  /** A later run that was refused before it started a row, so that this view is of the run before it; null: none. */
+  /** A later run that was refused before it started a row: this view is of the run before it. Null: none. */
   readonly refused: { readonly runId: string; readonly at: string | null; readonly reason: string } | null;
-  /** Why the run that is shown failed, `RowsChanged` say; null when it did not. */
+  /** `RowsChanged`, say; null when the run that is shown did not fail. */
   readonly failure: { readonly type: string; readonly message: string } | null;
 }
 
-/** Counts of a batch's rows that only Temporal's visibility has; seconds old at most. */
+/** Rows by Temporal's visibility, seconds old at most. */
 export interface RowCounts {
   /** Rows whose tasks wait for a person's decision. */
   readonly needPerson: number;
   /** Rows whose tasks upload their input files. */
   readonly uploading: number;
-  /** Rows that wait for their create, and why one of them does, where something is wrong; null: nothing is known to be. */
+  /** Rows that wait for their create, and why one of them does; null: nothing is known to be wrong. */
   readonly createsHeldUp: HeldUpRows | null;
 }
 
 /** Servers limit such queries per second for a whole namespace. */
 const countEveryMs = 2_000;
-/** What holds up the creates of an account holds up each of them. */
+/** What holds up one create of an account holds up all of them. */
 const sampledCreates = 3;
 
-/** Counts a batch's rows by state, at most once every few seconds. */
+/** At most once every few seconds. */
 export class RowCounter {
   readonly #access: TemporalAccess;
   readonly #batch: string;
@@ -76,7 +76,7 @@ export class RowCounter {
     return counts;
   }
 
-  /** The workflow of the batch polls its rows once a minute: too late to stop what refuses all of them. */
+  /** The batch's workflow polls its rows once a minute: too late to stop what refuses all of them. */
   async #sampleCreates(): Promise<HeldUpRows | null> {
     const [access, batch] = [this.#access, this.#batch];
     const creating = { batch, status: 'Creating', running: true } as const;

@@ -10,7 +10,7 @@ import { isRefused } from './start-batch';
 
 /** Which batches to list. */
 export interface ListBatchesOptions {
-  /** Only those that are not over; `isOver` of each tells those that are. */
+  /** Only those that are not over. */
   readonly running?: true;
   /** At most this many. @default all */
   readonly limit?: number;
@@ -20,10 +20,7 @@ export interface ListBatchesOptions {
 export interface ListedBatch {
   readonly workflowId: string;
   readonly batchId: string;
-  /**
-   * A `BatchState`, as the batch last reported it; null when it did not. `Refused`: this run failed before it started a row,
-   * because of its rows or its budget; `BatchHandle.status` says why, and how the run before it stands.
-   */
+  /** As last reported; null: not yet. `Refused`: failed before it started a row, `BatchHandle.status` says why. */
   readonly state: BatchState | 'Refused' | (string & {}) | null;
   readonly execution: WorkflowExecutionStatusName;
   readonly isOver: boolean;
@@ -31,7 +28,7 @@ export interface ListedBatch {
   readonly startedAt: string;
   /** ISO-8601; null while it runs. */
   readonly endedAt: string | null;
-  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  /** Why it makes no progress; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
 }
 
@@ -39,14 +36,14 @@ const listBatchesRules: OptionRules<ListBatchesOptions> = { running: onlyTrue, l
 
 const pageSize = 200;
 
-/** How many batches are in one of these states and not over. */
+/** Those in one of these states that are not over. */
 export async function countBatches(access: TemporalAccess, states: readonly BatchState[]): Promise<number> {
   const names = states.map((state) => `"${state}"`).join(', ');
   const query = `WorkflowType = "batch" AND ${searchAttributes.status.name} IN (${names}) AND ExecutionStatus = "Running"`;
   return (await askTemporal(access, '', () => access.client.workflow.count(query))).count;
 }
 
-/** Lists batches, those that run first, then those that ended last, each once; fetches further pages as they are read. */
+/** Those that run first, then those that ended last, each once; fetches further pages as they are read. */
 export async function* listBatches(
   access: TemporalAccess,
   options: ListBatchesOptions = {},
@@ -59,7 +56,6 @@ export async function* listBatches(
   for await (const workflow of listTemporal(access, query, pageSize)) {
     const { workflowId, execution, attributes, startedAt, closedAt, stuck } = workflow;
     const batchId = batchIdOf(workflowId);
-    // One that was run again is listed with its latest run.
     if (batchId === undefined || listed.has(workflowId)) continue;
     listed.add(workflowId);
     yield {

@@ -26,16 +26,12 @@ import { listWorkflows } from '../workflow-info';
 /** More rows than run at the same time, and than end within a few seconds. */
 const maxClosedRows = 5_000;
 
-/** A create that a row may make: its task's input, and the number in it. */
 interface PlannedCreate {
   readonly input: TaskInput;
   readonly createNumber: number;
 }
 
-/**
- * Starts, observes and stops the tasks of a batch's rows: each is a workflow of its own, and the same key never makes a
- * second task. Every method throws the errors of `askTemporal`, and may be repeated.
- */
+/** The tasks of a batch's rows. Every method throws the errors of `askTemporal`, and may be repeated. */
 export class TemporalRowTasks {
   readonly #access: TemporalAccess;
 
@@ -43,10 +39,7 @@ export class TemporalRowTasks {
     this.#access = access;
   }
 
-  /**
-   * Starts a row's task, or finds it: running, or over. One that is over is started again if `retry` or `mayReplace`
-   * allows it; what that may cost is decided by what Temporal knows of it, or else the batch's record.
-   */
+  /** Starts or finds a row's task; `retry` and `mayReplace` allow another start of one that is over. */
   async start(row: RowStart): Promise<RowStarted> {
     const { plan, problems } = parseTaskInput(row.input);
     const all = problems ?? taskPlaceProblems(plan, rowWorkflowId(row.batchId, row.key));
@@ -69,7 +62,7 @@ export class TemporalRowTasks {
     return await this.#toRowStarted(row, second.run);
   }
 
-  /** The row's own task as `start` would find it: running, or over. Undefined when there is none; none is started. */
+  /** As `start` would find it; undefined when there is none. Starts nothing. */
   async find(row: RowStart): Promise<RowStarted | undefined> {
     try {
       const run = knownRun(await askDescription(this.#access, rowWorkflowId(row.batchId, row.key)));
@@ -102,8 +95,8 @@ export class TemporalRowTasks {
   }
 
   /**
-   * The rows of which a run closed after this moment, oldest first, by Temporal's visibility: seconds late, and any
-   * client that may start workflows can claim to be one. `poll` tells whether a row's task is over, and how.
+   * The rows of which a run closed after this moment, oldest first: seconds late, and any client that may start
+   * workflows can claim to be one. `poll` tells whether a row's task is over, and how.
    */
   async closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]> {
     const prefix = rowWorkflowId(batchId, '');
@@ -125,12 +118,12 @@ export class TemporalRowTasks {
     });
   }
 
-  /** Asks a row's task to stop; does nothing if it is over or gone. */
+  /** Does nothing if it is over or gone. */
   async stop(batchId: string, key: string): Promise<void> {
     await this.#cancel(rowWorkflowId(batchId, key));
   }
 
-  /** Cancels the batch's own workflow; does nothing if it is over or gone. */
+  /** Does nothing if it is over or gone. */
   async cancelBatch(batchId: string): Promise<void> {
     await this.#cancel(batchWorkflowId(batchId));
   }
@@ -154,7 +147,7 @@ export class TemporalRowTasks {
     if (run.inputDigest !== row.digest) return await this.#replacement(row, run, createNumber);
     if (row.retry === 'none' && !row.mayReplace) return undefined;
     const ending = await readEnding(this.#access, rowWorkflowId(row.batchId, row.key), run);
-    // The record may be of an earlier run: of a batch that was terminated the last ends stand in no record.
+    // The record may be of an earlier run: a terminated batch did not record its last ends.
     if (row.retry === 'unpaid' && !isUnpaid(run, createNumber, ending)) return undefined;
     if (hasOtherInput(ending)) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
     if (row.retry === 'none') return undefined;
@@ -162,10 +155,7 @@ export class TemporalRowTasks {
     return retry.action === 'start' ? retry : undefined;
   }
 
-  /**
-   * The create that may follow a run with another input: one that is paid anew if that is allowed, or the first one
-   * once more if that run was refused before anything was paid. If it was sent after all, its create record stops it.
-   */
+  /** Paid anew if allowed; or the refused first create again, which its create record stops if it was sent. */
   async #replacement(row: RowStart, run: KnownRun, createNumber: number): Promise<PlannedCreate | undefined> {
     if (run.inputDigest !== null && run.requestId === null && createNumber === 1) {
       const ending = await readEnding(this.#access, rowWorkflowId(row.batchId, row.key), run);
@@ -174,7 +164,6 @@ export class TemporalRowTasks {
     return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
   }
 
-  /** What a run under the row's key means for the row. */
   async #toRowStarted(row: RowStart, run: KnownRun): Promise<RowStarted> {
     const { batchId, key, digest } = row;
     const workflowId = rowWorkflowId(batchId, key);
@@ -191,7 +180,7 @@ export class TemporalRowTasks {
   }
 }
 
-/** What is started if Temporal has no run of the key: then only the record knows the previous run. */
+/** Temporal has no run of the key: only the record knows the previous one. */
 function firstCreate({ input, digest, previous, mayReplace }: RowStart): PlannedCreate {
   if (previous === null) return { input, createNumber: 1 };
   if (previous.digest !== digest && wasRefusedUnpaid(previous)) return numbered(input, previous.createNumber);
@@ -207,7 +196,6 @@ function firstCreate({ input, digest, previous, mayReplace }: RowStart): Planned
   return retry.action === 'start' ? retry : numbered(input, previous.createNumber);
 }
 
-/** Whether a run was refused before anything was paid. */
 function isUnpaid(run: KnownRun, createNumber: number, ending: TaskEnding): boolean {
   const requestId = run.requestId ?? resultIn(ending)?.requestId ?? null;
   return wasRefusedUnpaid({ createNumber, requestId, failure: ending.kind === 'failure' ? ending : null });

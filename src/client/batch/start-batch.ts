@@ -19,23 +19,22 @@ import type { TaskOrigin } from '../task/start-task';
 import { abortable, askTemporal, findDescription, type TemporalAccess } from '../temporal-access';
 import { type DescribedWorkflow, describeWorkflow, readStartArgument, type WorkflowInfo } from '../workflow-info';
 
-/** The names of what a start leaves in a batch's memo. They are durable. */
+/** What a start leaves in a batch's memo. The names are durable. */
 export interface BatchMemo extends Record<string, unknown> {
   readonly startId: string;
   readonly rowsDigest: string;
-  /** The row file as it was named. */
   readonly source: string | null;
   /** The latest run before this one that was not refused. */
   readonly previousRunId?: string;
 }
 
-/** What a start led to. */
+/** What a start led to: a new run, or the batch that runs already. */
 export interface StartedBatch {
   readonly id: string;
   readonly origin: TaskOrigin;
   /**
-   * Options that were given and that the batch does not have, because it ran already and takes them only when it starts;
-   * empty for a batch that was started. `setConcurrency`, `setBudget` and `retryFailed` change three of them.
+   * Given options that it lacks because it ran already; empty for a batch that was started. `setConcurrency`,
+   * `setBudget` and `retryFailed` change three.
    */
   readonly withoutEffect: readonly BatchSetting[];
 }
@@ -52,13 +51,7 @@ export function checkBatchStart(input: BatchInput, options?: TraceOptions): void
   if (problems.length > 0) throw new InputInvalidError(problems, wrongOptions.length === 0 ? 'batch' : 'arguments');
 }
 
-/**
- * Starts a batch, or attaches to the one of this id that runs. One that is over is run again: rows on record are left
- * as they are.
- *
- * Throws {@link InputInvalidError} before anything is sent, {@link InputChangedError} when the one that runs has other rows,
- * and the errors of `askTemporal`.
- */
+/** As `Longhaul.startBatch`; throws the errors of `askTemporal`, too. */
 export async function startBatch(
   access: TemporalAccess,
   input: BatchInput,
@@ -87,11 +80,10 @@ export async function startBatch(
     });
     if (latest.memo.get('startId') === startId) return { id, origin: 'started', withoutEffect: [] };
     const argument = await askTemporal(access, workflowId, () => readStartArgument(client, workflowId, latest.runId));
-    // Null when it cannot be read, because another program started the batch.
+    // Null: another program started the batch.
     const running = isBatchInput(argument) ? argument : null;
     const runningDigest = latest.memo.get('rowsDigest') ?? running?.rows.digest;
     if (runningDigest !== rows.digest) throw InputChangedError.ofBatch(id, workflowId, runningRows(latest, running));
-    // What may have changed since it started.
     const isChangeable = input.concurrency !== undefined || input.budget !== undefined;
     const ask = () => client.workflow.getHandle(workflowId).query(progressQuery);
     const progress = isChangeable ? await queryWorkflow(access, ask, isBatchProgress, workflowId) : undefined;
@@ -99,12 +91,11 @@ export async function startBatch(
   });
 }
 
-/** Whether this is the input of a batch. */
 export function isBatchInput(input: unknown): input is BatchInput {
   return parseBatchInput(input).plan !== undefined;
 }
 
-/** What a person knows the rows by that a batch runs with. */
+/** What a person knows the rows by. */
 function runningRows({ memo }: DescribedWorkflow, running: BatchInput | null): string[] {
   const source = memo.get('source');
   const count = running?.rows.rows;
@@ -120,13 +111,12 @@ async function latestRunId(access: TemporalAccess, workflowId: string): Promise<
   return latest && (isRefused(latest) ? readPreviousRunId(latest) : latest.runId);
 }
 
-/** Whether a run of a batch failed before it compared its rows with the record: it has started none of them. */
+/** Whether a run failed before it compared its rows with the record: it has started none of them. */
 export function isRefused({ execution, attributes }: WorkflowInfo): boolean {
   const state = attributes.get(searchAttributes.status.name);
   return execution === 'FAILED' && (state === undefined || state === 'Opening');
 }
 
-/** The run before a refused one, as its start left it in the memo. */
 export function readPreviousRunId({ memo }: DescribedWorkflow): string | undefined {
   const runId = memo.get('previousRunId');
   return typeof runId === 'string' ? runId : undefined;
@@ -148,7 +138,7 @@ function startOptions(
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
     priority: batchPriority(id),
-    // What can be changed while it runs is on its page: Temporal keeps a summary as it was first.
+    // Temporal keeps the first summary, so it has nothing that can be changed while the batch runs.
     staticSummary: `Batch ${id}, ${formatCountOf(rows.rows, 'row')}${skipped}`,
     staticDetails: source === null ? undefined : `**Row file** ${markdownText(source, maxShownSourceLength)}`,
   };

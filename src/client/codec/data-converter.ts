@@ -4,12 +4,9 @@ import { loadClientConfig } from '../../config/client-config';
 import type { CodecKeys } from '../../config/codec-keys';
 import { PayloadBrokenError, PayloadCipher } from './payload-cipher';
 
-// Every client and every worker takes its data converter from here; the workflow sandbox has its own part in its bundle.
+// The data converter of every client and worker; the workflow sandbox has its own part in its bundle.
 
-/**
- * For `new Client({ connection, dataConverter })`. Without keys nothing is encrypted, and an encrypted payload is an
- * error that names the key.
- */
+/** For `new Client`. Without keys nothing is encrypted, and an encrypted payload is an error that names its key. */
 export function clientDataConverter(keys: CodecKeys | null): DataConverter {
   return { payloadCodecs: [new EncryptionCodec(keys)] };
 }
@@ -22,10 +19,7 @@ export function workerDataConverter(keys: CodecKeys | null): DataConverter {
   };
 }
 
-/**
- * The data converter that the environment asks for (`LONGHAUL_CODEC_KEYS_FILE`): for a backend that makes its own
- * Temporal client. Throws `ConfigError`.
- */
+/** By `LONGHAUL_CODEC_KEYS_FILE`, for a backend that makes its own Temporal client. Throws `ConfigError`. */
 export function loadLonghaulDataConverter(env?: NodeJS.ProcessEnv): DataConverter {
   return clientDataConverter(loadClientConfig(env).config.codecKeys);
 }
@@ -46,7 +40,7 @@ class EncryptionCodec implements PayloadCodec {
   }
 }
 
-/** In a worker, a message that was changed or cut becomes an `Undecodable` of the payload converter: it must not stop a task for good. */
+/** In a worker, a changed or cut message becomes an `Undecodable`: it must not stop a task for good. */
 class WorkerEncryptionCodec extends EncryptionCodec {
   override decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     if (context?.type === 'activity') return super.decode(payloads);

@@ -4,10 +4,7 @@ import { ConfigError } from '../../config/environment';
 const encoding = new DefaultFailureConverter({ encodeCommonAttributes: true });
 const plain = new DefaultFailureConverter();
 
-/**
- * Failures of activities and of workflow tasks in a worker that encrypts: their messages and stacks go into a payload,
- * which the codec encrypts. That a key is missing has to be read by somebody without that key.
- */
+/** Messages and stacks of failures are encrypted, but not that a key is missing: who reads that lacks the key. */
 export const failureConverter: FailureConverter = {
   errorToFailure: (error, payloadConverter, context) =>
     (isAboutKeys(error) ? plain : encoding).errorToFailure(error, payloadConverter, context),

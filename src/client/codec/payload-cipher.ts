@@ -21,7 +21,7 @@ const tagBytes = 16;
 const checkBytes = 8;
 const maxKeyIdLength = 80;
 
-/** A payload was changed or cut since it was encrypted. Temporal's own converters throw this kind of error. */
+/** A `ValueError`, as Temporal's own converters throw. */
 export class PayloadBrokenError extends ValueError {
   override readonly name: string = 'PayloadBrokenError';
 
@@ -42,14 +42,13 @@ export class PayloadCipher {
   readonly #keys = new Map<string, PreparedKey>();
   readonly #current: PreparedKey | undefined;
 
-  /** Without keys it encrypts nothing, and says of what is encrypted which key is missing. */
+  /** Without keys it encrypts nothing, and names the missing key of what is encrypted. */
   constructor(keys: CodecKeys | null) {
     if (keys === null) return;
     for (const [id, secret] of keys.keys) this.#keys.set(id, prepareKey(id, Buffer.from(secret.reveal(), 'base64')));
     this.#current = this.#keys.get(keys.current);
   }
 
-  /** The payload encrypted; as it is without a key. */
   encrypt(payload: Payload): Payload {
     if (this.#current === undefined) return payload;
     const { key, metadata, authenticated } = this.#current;
@@ -60,11 +59,7 @@ export class PayloadCipher {
     return { metadata: { ...metadata }, data };
   }
 
-  /**
-   * The payload that was encrypted; one that is not encrypted as it is.
-   *
-   * Throws {@link ConfigError} when its key is not there, and {@link PayloadBrokenError}.
-   */
+  /** As it is if not encrypted. Throws {@link ConfigError} when its key is missing, and {@link PayloadBrokenError}. */
   decrypt(payload: Payload): Payload {
     if (textOf(payload, 'encoding') !== encryptedEncoding) return payload;
     const keyId = textOf(payload, encryptionMetadata.keyId);

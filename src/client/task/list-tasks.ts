@@ -10,14 +10,14 @@ import { InputInvalidError, type UntypedEnding } from '../errors';
 import { askTemporal, listTemporal, type TemporalAccess } from '../temporal-access';
 import { isClosed, pausedFilter, stuckFilter, type StuckWorkflow, type WorkflowInfo } from '../workflow-info';
 
-/** Which tasks to list; everything given must hold. */
+/** Which tasks to list: everything given must hold. */
 export interface ListTasksOptions {
-  /** Such as `Running` or `CreateUncertain`; capital letters do not matter at run time, and any other text is refused. */
+  /** Such as `Running` or `CreateUncertain`; upper and lower case are the same, and any other text is refused. */
   readonly status?: LonghaulStatus;
   /** The app's `web_app_id`. */
   readonly app?: number | string;
   readonly account?: string;
-  /** The id of the batch that they are rows of. */
+  /** Only rows of the batch with this id. */
   readonly batch?: string;
   /** Only those with all of these tags. */
   readonly tags?: readonly string[];
@@ -37,7 +37,7 @@ export interface ListTasksOptions {
   readonly stuck?: true;
   /** Only those of which an operator paused an activity: it is not tried before Unpause. */
   readonly paused?: true;
-  /** Only those that are not over; `isOver` of each tells those that are. */
+  /** Only those that are not over. */
   readonly running?: true;
   /** At most this many. @default all */
   readonly limit?: number;
@@ -55,28 +55,26 @@ export interface ListedTask {
   readonly requestId: string | null;
   readonly app: string | null;
   readonly account: string | null;
-  /** Of the workers that run it. */
   readonly taskQueue: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly tags: readonly string[];
   /** The type of the failure that it ended with; null when there was none, or it is not known. */
   readonly failure: FailureType | UntypedEnding | (string & {}) | null;
-  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  /** Why it makes no progress; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
-  /** The types of its activities that an operator paused, `createTask` say: they are not tried before Unpause. */
+  /** Types of activities that an operator paused, such as `createTask`: not tried before Unpause. */
   readonly paused: readonly string[];
-  /** Names of its search attributes that cannot be decoded, and are left out here. */
+  /** Names of search attributes that cannot be decoded, and are left out here. */
   readonly undecodable: readonly string[];
 }
 
-/** How many tasks there are of that kind. */
 export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
   const query = checkedQuery(options);
   return (await askTemporal(access, '', () => access.client.workflow.count(query))).count;
 }
 
-/** Lists tasks, as Temporal orders them: those that run, the latest start first, then those that ended last; fetches further pages as they are read. */
+/** Those that run, the latest start first, then those that ended last; fetches further pages as they are read. */
 export async function* listTasks(access: TemporalAccess, options: ListTasksOptions = {}): AsyncGenerator<ListedTask> {
   const query = checkedQuery(options);
   const limit = options.limit ?? Infinity;
@@ -128,13 +126,12 @@ const moment: OptionRule = {
 const name: OptionRule = { is: isTaskKey, remedy: '1 to 80 letters, digits, dots, underscores or hyphens' };
 const failureNames: readonly string[] = [...Object.values(failureTypes), 'WorkflowTerminated', 'WorkflowTimedOut'];
 
-/** The `LonghaulStatus` that a text means, whatever its capital letters. */
 function statusOf(text: unknown): LonghaulStatus | undefined {
   const wanted = String(text).toLowerCase().replace('cancelled', 'canceled');
   return longhaulStatuses.find((one) => one.toLowerCase() === wanted);
 }
 
-/** A filter that can match nothing is a problem: a list that is empty for that reason says that there is no such task. */
+/** A filter that can match nothing is refused: an empty list would say that there is no such task. */
 const listRules: OptionRules<ListTasksOptions> = {
   status: { is: (value) => statusOf(value) !== undefined, remedy: `one of ${longhaulStatuses.join(', ')}` },
   app: {
@@ -162,15 +159,15 @@ const listRules: OptionRules<ListTasksOptions> = {
   limit: count,
 };
 
-/** Checks them as `listTasks` does, without Temporal. Throws {@link InputInvalidError}. */
+/** As `listTasks` does, without Temporal. Throws {@link InputInvalidError}. */
 export function checkListOptions(options: ListTasksOptions): void {
   checkedQuery(options);
 }
 
-/** Those that {@link ListTasksOptions} mean, in Temporal's list filter language. Throws {@link InputInvalidError}. */
+/** In Temporal's list filter language. Throws {@link InputInvalidError}. */
 function checkedQuery(options: ListTasksOptions): string {
   const given: ListTasksOptions = isRecord(options) ? options : {};
-  // A filter without a value would list the tasks of others, and have them stopped perhaps.
+  // A filter without a value would list the tasks of others, and perhaps have them stopped.
   const absent = Object.entries(given).filter(([option, value]) => {
     return value === undefined && option !== 'limit' && Object.hasOwn(listRules, option);
   });
@@ -214,7 +211,7 @@ function checkedQuery(options: ListTasksOptions): string {
     .join(' AND ');
 }
 
-/** Ends that Temporal itself made have no type of a failure; two states keep their name when they end. */
+/** Ends made by Temporal have no failure type; two states keep their name when they end. */
 function failureCondition(failure: string): string {
   if (failure === 'WorkflowTerminated') return 'ExecutionStatus = "Terminated"';
   if (failure === 'WorkflowTimedOut') return 'ExecutionStatus = "TimedOut"';

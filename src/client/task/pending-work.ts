@@ -13,13 +13,13 @@ export interface RetryingActivity {
   readonly activity: string;
   /** The attempt that runs or comes next, from 1. */
   readonly attempt: number;
-  /** What the last attempt complained of; empty when it is paused before an attempt has failed. */
+  /** Words of the last failure; empty when it is paused before an attempt has failed. */
   readonly lastFailure: string;
   /** ISO-8601: when it is tried again; null while it is being tried or paused. */
   readonly nextAttemptAt: string | null;
-  /** Whether an operator paused it: it is not tried before Unpause, in the Web UI's Pending Activities. */
+  /** By an operator: it is not tried before Unpause, in the Web UI's Pending Activities. */
   readonly isPaused: boolean;
-  /** Whether nothing is wrong: a create within its account's limits is sent once those before it were. */
+  /** Nothing is wrong: a create within its account's limits is sent once those before it were. */
   readonly waitsForTurn: boolean;
 }
 
@@ -35,12 +35,11 @@ export interface HeldUp {
 
 /** The state of a task's activities, which the workflow itself does not have. */
 export interface PendingWork {
-  /** Uploads and downloads in flight. */
   readonly transfers: readonly TransferProgress[];
   readonly retrying: readonly RetryingActivity[];
-  /** The state that the worker watching the task by activity reported; null without one. */
+  /** By the worker that watches the task by activity; null without one. */
   readonly watched: v.InferOutput<typeof watch>['known'] | null;
-  /** How many creates the service has refused for now in the attempts of the pending one. */
+  /** Creates that the service has refused for now in the attempts of the pending one. */
   readonly refusedCreates: number;
   /** ISO-8601: until when the pending create waits for the answer to an earlier one. @default null: it does not */
   readonly earlierCreateUntil?: string | null;
@@ -51,12 +50,10 @@ type Pending = PendingActivities[number];
 
 const watchTask: keyof Activities = 'watchTask';
 const started = temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED;
-/** Ends of an attempt that did not fail: its worker shut down, or an operator paused or reset the activity (of the SDK). */
+/** Ends of attempts that did not fail: the worker shut down, or an operator paused or reset the activity. */
 const handedOver: readonly unknown[] = [workerStopping, 'ActivityPause', 'ActivityReset'];
 
-/*
- * Heartbeats, as far as a view shows them: any worker may have sent them. contract/activities has their types.
- */
+// Heartbeats, as far as a view shows them: any worker may have sent them. contract/activities has their types.
 const text = v.string();
 const count = v.number();
 const atMs = v.pipe(count, v.minValue(-8.64e15), v.maxValue(8.64e15));
@@ -81,7 +78,6 @@ const watch = v.object({
   failing: v.fallback(v.optional(v.object({ sinceMs: atMs, lastMs: count, queries: count, problem: text })), undefined),
 });
 
-/** Reads the pending activities of a workflow: heartbeats of transfers and watches, and attempts that failed. */
 export async function pendingWork(client: Client, pending: PendingActivities): Promise<PendingWork> {
   const heartbeats = await readHeartbeats(client, pending);
   const running = pending.filter(({ state }) => state === started);
@@ -109,15 +105,11 @@ async function readHeartbeats(client: Client, pending: PendingActivities): Promi
   return await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
 }
 
-/** The activities that are tried again. */
 export function retryingActivities(client: Client, pending: PendingActivities): Promise<readonly RetryingActivity[]> {
   return Promise.all(pending.filter(isRetried).map((one) => readRetrying(client, one)));
 }
 
-/**
- * What keeps a task from going on now: the activity that failed and is to be tried again, or that an operator paused, or
- * a watch whose queries have failed for minutes.
- */
+/** An activity that failed and is tried again, or was paused by an operator, or a watch that fails for minutes. */
 export async function readHeldUp(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
   const held = pending.find((one) => {
     // One that is being tried is not, except a create, which may wait within an attempt; nor is one whose turn comes.

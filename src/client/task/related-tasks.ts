@@ -5,12 +5,12 @@ import { type DescribedWorkflow, describeWorkflow, isClosed, listWorkflows } fro
 
 const { account: accountName, app: appName, requestId: idName, status: statusName } = searchAttributes;
 const pageSize = 200;
-/** How long what only decorates a status may take. */
+/** A status does not wait longer for these details. */
 const withinMs = 3_000;
 /** Ids that Temporal’s list filter takes as they are; its handling of quotes and backslashes differs between stores. */
 const plainId = /^[A-Za-z0-9._:/-]+$/;
 
-/** The creates of an app that wait for a decision, the latest first. Accounts are those of one task queue. Throws errors of gRPC. */
+/** Those that wait for a decision, the latest first. Accounts are those of one task queue. Throws errors of gRPC. */
 export async function findUncertainCreates(
   client: Client,
   { taskQueue, account, app }: { readonly taskQueue: string; readonly account: string; readonly app: string },
@@ -32,7 +32,7 @@ export async function findUncertainCreates(
   return found.sort((one, other) => other.sentAtMs - one.sentAtMs);
 }
 
-/** The others that wait for a decision beside this one, so that a task may be of any of them; none where Temporal cannot tell. */
+/** A task may be of any of the app's creates that wait for a decision; none where Temporal cannot tell. */
 export async function findOtherUncertain(
   client: Client,
   { workflowId, execution, taskQueue, attributes }: DescribedWorkflow,
@@ -42,19 +42,14 @@ export async function findOtherUncertain(
   const isUncertain = execution === 'RUNNING' && attributes.get(statusName.name) === 'CreateUncertain';
   if (!isUncertain || account === undefined || app === undefined) return [];
   const list = () => findUncertainCreates(client, { taskQueue, account, app });
-  // The rest of the status does not depend on it.
   const found = await client.withDeadline(Date.now() + withinMs, list).catch(() => []);
   return found.filter((other) => other.workflowId !== workflowId);
 }
 
-/** Ends of a workflow after which its task may go on at the service, so that another one may have taken it over. */
+/** The task may go on at the service, so another workflow may have taken it over. */
 const leavesItsTask: readonly string[] = ['FAILED', 'TERMINATED', 'TIMED_OUT'];
 
-/**
- * The workflow of another id that took over the task of one that was cut off or failed, as `adopt` does: the one that
- * runs, else the last that ended. Null where there is none, or Temporal cannot tell. A new one is listed within a second
- * or two.
- */
+/** The workflow that adopted its task: the one that runs, else the last that ended. Null when none is listed (yet). */
 export async function findAdopter(
   client: Client,
   { workflowId, execution, attributes, startedAt }: DescribedWorkflow,
@@ -84,9 +79,7 @@ export async function findFollower(client: Client, requestId: string, account: s
 }
 
 /**
- * The workflows that are listed with this task, running or over, each once; none for an id that no filter takes, for
- * which all tasks would have to be read.
- *
+ * Running or over, each once; none for an id that no filter takes, for which all tasks would have to be read.
  * @param since - only those that were started then or later. @default all
  */
 export async function findWorkflowsOf(

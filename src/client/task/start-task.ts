@@ -35,12 +35,7 @@ interface StartedTask {
 /** The name of the workflow; durable. */
 const taskWorkflow = 'task';
 
-/**
- * Starts a task, or attaches to the one that its key stands for; the same key never makes a second task.
- *
- * Throws {@link InputInvalidError} before anything is sent, {@link InputChangedError} when the key stands for another
- * input, and the errors of `askTemporal`.
- */
+/** As `Longhaul.start`, without contents; throws the errors of `askTemporal`, too. */
 export async function startTask(
   access: TemporalAccess,
   request: StartTaskInput,
@@ -60,16 +55,12 @@ export async function startTask(
   });
 }
 
-/** The run of a workflow id after a start, and whether that start made it. */
 export interface ExistingRun {
   readonly origin: TaskOrigin;
   readonly run: KnownRun;
 }
 
-/**
- * One start; returns the run that it made, or the existing one with the same input. A run that ended as `InputInvalid`
- * did nothing, so it does not keep the key.
- */
+/** The run it made, or one with the same input. One that ended as `InputInvalid` did nothing and frees the key. */
 async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { key, workflowId, digest } = attempt;
   let found = await startOrAttach(access, attempt);
@@ -86,14 +77,14 @@ async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promi
   throw InputChangedError.ofTask(key, workflowId, known !== null || input !== null, differing);
 }
 
-/** Whether a run is over that refused its input: it sent nothing and left no create record. */
+/** Whether a run refused its input: it sent nothing and left no create record. */
 export async function didNothing(access: TemporalAccess, workflowId: string, run: KnownRun): Promise<boolean> {
   if (run.execution !== 'FAILED') return false;
   const ending = await readEnding(access, workflowId, run);
   return ending.kind === 'failure' && ending.type === failureTypes.InputInvalid;
 }
 
-/** What a run was started with; null when it is no input of a task. */
+/** Null when it is no input of a task. */
 export async function inputInHistory(
   { client }: TemporalAccess,
   workflowId: string,
@@ -103,7 +94,7 @@ export async function inputInHistory(
   return parseTaskInput(input).plan === undefined ? null : (input as TaskInput);
 }
 
-/** One start; returns the run that it made or the existing one, whatever its input. */
+/** The run that it made or the existing one, whatever its input. */
 export async function startOrAttach(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { client } = access;
   const { workflowId, startId = randomUUID(), parent, digest, createNumber } = attempt;
@@ -124,7 +115,7 @@ export async function startOrAttach(access: TemporalAccess, attempt: StartAttemp
 function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: string): WorkflowStartOptions {
   const { key, workflowId, input, plan, digest, createNumber, reusePolicy, originalKey, tags = [] } = attempt;
   const memo: TaskMemo = { inputDigest: digest, createNumber, startId };
-  // As the workflow would set them in its first step; an adopted task shows its state once the service was asked.
+  // As the workflow's first step would; an adopted task shows its state once the service was asked.
   const attributes: SearchAttributePair[] =
     plan.adoptRequestId === null
       ? taskSearchAttributes({ ...plan, status: firstStatus(plan), requestId: null })
@@ -147,13 +138,7 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
   };
 }
 
-/**
- * Follows a task that exists at the service. If a running workflow follows it already, under any key, attaches to that;
- * if its workflow is over, follows and archives it again. Nothing is created, so nothing is paid.
- *
- * Throws `InputInvalidError` before anything is sent, `InputChangedError` when the key stands for something else, and
- * the errors of `askTemporal`.
- */
+/** As `Longhaul.adopt`; throws the errors of `askTemporal`, too. */
 export async function adoptTask(
   access: TemporalAccess,
   requestId: string,
@@ -171,20 +156,13 @@ export async function adoptTask(
   });
 }
 
-/**
- * Longer texts are cut; the history has the complete input. Temporal takes a summary of 400 bytes and details of
- * 20,000; a character may have three, and be fenced by two more.
- */
+/** Temporal takes a summary of 400 bytes and details of 20,000: up to three a character, fenced by two more. */
 const maxNamesLength = 50;
 const maxRows = 40;
 const maxKeyLength = 60;
 const maxValueLength = 90;
 
-/**
- * One line of Markdown for the Web UI: which app, which key, how many inputs.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests: one line of Markdown for the Web UI */
 export function staticSummary(key: string, plan: TaskPlan): string {
   const { adoptRequestId, webAppId, files, values } = plan;
   const shownKey = markdownText(key, maxNamesLength);
@@ -195,11 +173,7 @@ export function staticSummary(key: string, plan: TaskPlan): string {
   return files.length === 0 ? summary : `${summary}: ${markdownText(names, maxNamesLength)}`;
 }
 
-/**
- * A page of Markdown for the Web UI: what the task was asked to do.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests: a page of Markdown for the Web UI */
 export function staticDetails({ account, archiveFolder, files, values }: TaskPlan): string {
   const folder = archiveFolder === '' ? '' : `, **archive folder** ${markdownText(archiveFolder, maxValueLength)}`;
   const asked = [

@@ -6,7 +6,7 @@ import type { TaskView } from './task-view';
 
 /** Options of `events`. */
 export interface TaskEventsOptions {
-  /** Ends the iteration at once, also during an outage: it throws the signal's reason. The task goes on. */
+  /** Ends the iteration at once, also during an outage, with the signal's reason. The task goes on. */
   readonly signal?: AbortSignal;
   /** How often Temporal and a worker are asked while something happens, in milliseconds. @default 1000 */
   readonly everyMs?: number;
@@ -18,7 +18,7 @@ export interface TaskEventsOptions {
 export type TaskEvent = TaskChange & {
   /** ISO-8601: when it was noticed. */
   readonly at: string;
-  /** The task as it stands then. */
+  /** The task as it stood then. */
   readonly view: TaskView;
 };
 
@@ -34,7 +34,7 @@ export type TaskChange =
   | { readonly kind: 'queue'; readonly position: number | null }
   /** An upload or an output is so far. */
   | { readonly kind: 'transfer'; readonly transfer: TransferProgress }
-  /** What is wrong at the moment, also that a step fails and is tried again, or that no worker answers; null: nothing any longer. */
+  /** What is wrong now, also that a step is tried again, or that no worker answers; null: nothing any longer. */
   | { readonly kind: 'problem'; readonly problem: string | null }
   /** The last one: the task is over. `result` says how. */
   | { readonly kind: 'end'; readonly status: LonghaulStatus | (string & {}) };
@@ -58,11 +58,7 @@ export async function* taskEvents(
   }
 }
 
-/**
- * What changed from one poll to the next. Pure.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests: what changed from one poll to the next */
 export function changes(before: TaskView | undefined, view: TaskView): TaskChange[] {
   const { status, serviceStatus, queuePosition: position } = view;
   const changed: TaskChange[] = [];
@@ -101,9 +97,7 @@ const waitAgainMs = 1_000;
 const livelyMs = 10_000;
 
 /**
- * The task as it stands, again and again until it is over, which is noticed at once. Each poll costs Temporal a
- * description and, while it can answer, a query of the workflow: no event of its history.
- *
+ * Until the task is over, noticed at once. A poll costs a description and, if it can be answered, a query: no event.
  * @throws what `status` throws, at once when the client is closed; an outage of Temporal only after five minutes.
  */
 export async function* eachView(

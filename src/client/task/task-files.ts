@@ -12,7 +12,6 @@ export interface ContentInput {
   readonly name: string;
   /** What the app gets for it. @default url */
   readonly as?: ResourceForm;
-  /** An input is a content or a file, not both. */
   readonly file?: never;
 }
 
@@ -20,18 +19,16 @@ export interface ContentInput {
 export type ContentTaskInput = Omit<NewTaskInput, 'inputs'> & {
   /** Keys `<node_id>:<NodeClass>.<parameter>`; a value is text, a number, a file or a content. */
   readonly inputs: Readonly<Record<string, InputValue | ContentInput>>;
-  /** 1 to 80 letters, digits, dots, underscores and hyphens. The same key never makes a second task. @default a random one */
+  /** The same key never makes a second task. 1 to 80 letters, digits, dots, underscores or hyphens. @default random */
   readonly key?: string;
-  /** A task is created or adopted, not both. */
   readonly adopt?: never;
 };
 
 /** A place for contents that workers can read; `openStaging` of `longhaul/files` makes one. */
 export interface InputStaging {
   /**
-   * Keeps a content under a key that it and its name give; returns its `s3:` URI. Throws an error with the code `EMPTY` for
-   * a content without a byte, and with the code `UNREADABLE` and the content's own error as `cause` for one that fails.
-   *
+   * Keeps a content under a key that it and its name give; returns its `s3:` URI. Throws an error with the code
+   * `EMPTY` for a content without a byte, or `UNREADABLE` for one that fails, with its own error as `cause`.
    * @param signal - ends it, with the signal's reason.
    */
   keep(content: Readable, name: string, signal?: AbortSignal): Promise<string>;
@@ -39,43 +36,37 @@ export interface InputStaging {
 
 /** How long a link of an output lasts. */
 export interface OutputLinkOptions {
-  /** In milliseconds, a fraction of a second being left out: from a second to seven days, as S3 has it. */
+  /** Milliseconds, a fraction of a second being left out: from a second to seven days. */
   readonly expiresInMs: number;
 }
 
 /** How an output is read. */
 export interface OutputReadOptions {
-  /** Aborts the read. */
   readonly signal?: AbortSignal;
 }
 
 /** An archived output, to be read. */
 export interface TaskOutput {
-  /** Its place among the outputs of the task, from 0. */
+  /** From 0, among the outputs of the task. */
   readonly index: number;
-  /** The name of its file. */
   readonly name: string;
   /** By its extension; `application/octet-stream` when that says nothing. */
   readonly contentType: string;
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
-  /** Where it is: an absolute path, or an `s3:` URI. */
+  /** An absolute path, or an `s3:` URI. */
   readonly path: string;
-  /**
-   * Its content, which must be read or destroyed. The stream ends with an error when the bytes are not those that were
-   * archived. Throws `InputInvalidError`.
-   */
+  /** Must be read or destroyed; the stream fails if the bytes are not those archived. Throws `InputInvalidError`. */
   read(options?: OutputReadOptions): Promise<Readable>;
   /**
-   * A link by which anyone can fetch the content until it ends: a presigned URL of the bucket, which is not asked: of an output
-   * that was removed it leads to 404. A role's temporary credentials end it early. Null where the archive is a folder. Throws
-   * `InputInvalidError`.
+   * A presigned URL, which anyone can fetch until it ends, earlier with a role's temporary credentials; null for a
+   * folder. The bucket is not asked: of an output that was removed it leads to 404. Throws `InputInvalidError`.
    */
   link(options: OutputLinkOptions): Promise<string | null>;
 }
 
-/** Where the outputs of a task are; a `TaskResult` says it. */
+/** Where the outputs of a task are; a `TaskResult` is one. */
 export interface ArchivedResult {
   readonly workflowId: string;
   readonly requestId: string | null;
@@ -84,14 +75,12 @@ export interface ArchivedResult {
 
 /** Where workers archive outputs; `openArchive` of `longhaul/files` makes one. */
 export interface OutputArchive {
-  /** The outputs that a task has in the archive, all of them, in the service's order. */
+  /** All that a task has in the archive, in the service's order. */
   outputs(result: ArchivedResult): Promise<readonly TaskOutput[]>;
 }
 
 /**
- * The input with every content staged, as a worker can read it. Checked before anything is staged; what cannot be used is
- * destroyed, so that no stream stays open.
- *
+ * Everything is checked before anything is staged; what cannot be used is destroyed, so that no stream stays open.
  * @param check - throws for what no task can be started with.
  * @param signal - ends it, with the signal's reason; not looked at before `check`.
  */
@@ -151,7 +140,6 @@ async function keepContent(
     if (errorCode(error) !== 'UNREADABLE' || !(error instanceof Error)) throw error;
     const { cause } = error;
     const problem = `inputs[${showValue(key)}].content cannot be read (${safeText(errorMessage(cause))}); give a stream that brings its content.`;
-    // The caller's own error stays at hand.
     throw Object.assign(new InputInvalidError([problem]), { cause });
   }
 }

@@ -33,7 +33,7 @@ const eventsRules: OptionRules<TaskEventsOptions> = {
 
 type TaskWorkflow = () => Promise<TaskResult>;
 
-/** One task. Made by `Longhaul`; holds no connection of its own and nothing to close. */
+/** Made by `Longhaul`; holds no connection of its own and nothing to close. */
 export class TaskHandle extends BaseHandle {
   /** Whether `start` made this task or found it; null for a handle that `task` made. */
   readonly origin: TaskOrigin | null;
@@ -48,7 +48,7 @@ export class TaskHandle extends BaseHandle {
     this.#workflow = access.client.workflow.getHandle<TaskWorkflow>(workflowId);
   }
 
-  /** The task as it stands, transfers and retries included; also when no worker answers, and after its end. */
+  /** As it stands, also when no worker answers, and after its end. */
   status(options: WaitOptions = {}): Promise<TaskView> {
     return this.abortable(options, () => this.#readStatus());
   }
@@ -65,25 +65,19 @@ export class TaskHandle extends BaseHandle {
     return taskView({ description, reported, pending, adoptedBy, otherUncertain, url: this.url });
   }
 
-  /**
-   * What keeps it from going on now: a step that failed and is tried again, or that an operator paused, or a watch by
-   * activity whose queries have all failed for minutes. Null where there is none. Temporal alone is asked, no worker.
-   */
+  /** A step that failed or is paused, or a watch whose queries fail for minutes; null: none. Asks Temporal alone. */
   async heldUp(): Promise<HeldUp | null> {
     const { pendingActivities } = await this.describe();
     return (await readHeldUp(this.#access.client, pendingActivities)) ?? null;
   }
 
-  /** What it was started with; null when that cannot be read, because another program started it. Throws `ConfigError` without the key of an encrypted one. */
+  /** What started it; null if another program did. Throws `ConfigError` without the key that encrypted it. */
   async input(): Promise<TaskInput | null> {
     const { runId } = await this.describe();
     return this.ask(() => inputInHistory(this.#access, this.workflowId, runId));
   }
 
-  /**
-   * Waits for the end. Resolves with status `Success`, or `Canceled` when the task was stopped; throws
-   * `TaskFailedError` otherwise. Aborting the wait does not affect the task.
-   */
+  /** Waits: `Success`, or `Canceled` when stopped; else throws `TaskFailedError`. Aborting the wait stops nothing. */
   result(options: WaitOptions = {}): Promise<TaskResult> {
     return this.abortable(options, () => this.#readResult());
   }
@@ -99,10 +93,7 @@ export class TaskHandle extends BaseHandle {
     }
   }
 
-  /**
-   * Waits for the end as `result` does, and returns what the task has in the archive: all outputs, each to be read as a
-   * stream. Throws what `result` throws, `InputInvalidError` when the client has no `archive`, and errors of the archive.
-   */
+  /** Waits as `result` does; all archived outputs. Throws `InputInvalidError` without `archive`, and its errors. */
   async outputs(options: WaitOptions = {}): Promise<readonly TaskOutput[]> {
     checkWaitOptions(options);
     const { archive } = this.#access;
@@ -113,19 +104,15 @@ export class TaskHandle extends BaseHandle {
   }
 
   /**
-   * What the task does: its states, its place in the queue, its transfers, until its end; then the iteration ends, too,
-   * however the task ended. It asks every second at first and seldom while nothing happens, and costs no event of the
-   * history. Ending the iteration does not affect the task.
+   * States, place in the queue and transfers, until the task ends, however it does. Asks every second at first and
+   * seldom while nothing happens; costs no event of the history. Ending the iteration does not affect the task.
    */
   events(options: TaskEventsOptions = {}): AsyncGenerator<TaskEvent, void, undefined> {
     checkOptions(options, eventsRules);
     return taskEvents(this, options);
   }
 
-  /**
-   * The service's own cancel: applies before the create and while the task queues, and never becomes an interrupt. Its
-   * outcome is in `status().stopRequests`.
-   */
+  /** The service's cancel: before the create or while queued, never an interrupt. Outcome: `status().stopRequests`. */
   async cancel(): Promise<void> {
     await this.ask(() => this.#workflow.signal(cancelSignal));
   }
@@ -137,8 +124,8 @@ export class TaskHandle extends BaseHandle {
 
   /**
    * Answers `CreateUncertain`: the task exists under this request id. Resolves with the workflow's answer. Throws
-   * `DecisionRefusedError` for a task that was created before this create was sent, or that another create made or may have
-   * made, unless it is forced.
+   * `DecisionRefusedError`, unless forced, for a task that was created before this create was sent, or that another
+   * create made or may have made.
    */
   async adopt(requestId: string, { force = false }: { readonly force?: boolean } = {}): Promise<string> {
     if (!isRequestId(requestId)) throw new InputInvalidError([requestIdProblem(requestId)], 'arguments');

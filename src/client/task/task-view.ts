@@ -10,35 +10,27 @@ import { noWorkerRemedy } from '../errors';
 import { type DescribedWorkflow, isClosed, overloadWords, type StuckWorkflow } from '../workflow-info';
 import type { PendingWork, RetryingActivity } from './pending-work';
 
-/**
- * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What is not known is null. This
- * is also what `longhaul status --json` prints, which adds the result of a task that is over.
- */
+/** A task as it stands; null: not known. `longhaul status --json` prints it, with the result of one that is over. */
 export interface TaskView {
   readonly workflowId: string;
-  /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
+  /** Its page; null when the Web UI's address is not configured. */
   readonly url: string | null;
   /** What `LonghaulStatus` shows; workers of a later version may say another word. */
   readonly status: LonghaulStatus | (string & {});
   /** ISO-8601: since when. */
   readonly since: string | null;
-  /** Whether the workflow is over. */
   readonly isOver: boolean;
-  /** Temporal's state of the workflow: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
+  /** Temporal's: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
   readonly execution: WorkflowExecutionStatusName;
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly app: string | null;
   readonly account: string | null;
-  /** The task queue on which it runs: where a worker is missing when none answers. */
+  /** Where a worker is missing when none answers. */
   readonly taskQueue: string;
   readonly requestId: string | null;
-  /**
-   * Of one that was cut off or failed: the workflow of another id that took its task over, as `adopt` does; null for none,
-   * or where it cannot be told.
-   */
+  /** The workflow that took its task over after it failed or was cut off, as `adopt` does; null: none, or not known. */
   readonly adoptedBy: string | null;
-  /** What its start called it. */
   readonly tags: readonly string[];
   /** The service's own word, which may be another one. */
   readonly serviceStatus: ServiceStatus | (string & {}) | null;
@@ -55,18 +47,17 @@ export interface TaskView {
   readonly stopRequests: readonly StopRequestView[];
   readonly transfers: readonly TransferProgress[];
   readonly retrying: readonly RetryingActivity[];
-  /** In `CreateUncertain`, the other tasks of the app that are, too, and when their creates were sent, the latest first. */
+  /** In `CreateUncertain`: the app's other tasks that are, too, and when their creates were sent, the latest first. */
   readonly otherUncertain: readonly { readonly workflowId: string; readonly sentAt: string }[];
-  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  /** Why it makes no progress; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
   /** A remark about this view itself, such as that no worker answered. */
   readonly note: string | null;
 }
 
-/** What {@link taskView} puts together. */
 export interface TaskViewSources {
   readonly description: DescribedWorkflow;
-  /** The workflow's own answer; undefined when no worker gave one. */
+  /** Undefined when no worker answered. */
   readonly reported: TaskStatus | undefined;
   readonly pending: PendingWork;
   /** @default none */
@@ -76,12 +67,11 @@ export interface TaskViewSources {
   readonly url: string | null;
 }
 
-/** The request id as the workflow tells it, or else as Temporal's list does. */
+/** By the workflow, or else by Temporal's list. */
 export function knownRequestId({ attributes }: DescribedWorkflow, reported: TaskStatus | undefined): string | null {
   return reported?.requestId ?? attributes.get(searchAttributes.requestId.name) ?? null;
 }
 
-/** Merges the parts. Pure. */
 export function taskView(sources: TaskViewSources): TaskView {
   const { description, reported, pending, adoptedBy = null, otherUncertain = [], url } = sources;
   const { stopRequests = [] } = reported ?? {};
@@ -94,7 +84,7 @@ export function taskView(sources: TaskViewSources): TaskView {
   const reportedStep = !isOver || execution === 'FAILED' ? (reported?.nextStep ?? null) : null;
   // Of one that was cut off or adopted, the workflow did not know.
   const lateStep = adoptedBy === null ? cutOff && afterCutOff(cutOff) : afterAdoption(adoptedBy);
-  // The attempt that waits for it knows it, and the workflow does not.
+  // The attempt that waits for it knows it; the workflow does not.
   const earlierCreate =
     earlierCreateUntil &&
     `the answer to an earlier create of this task, which may still be on its way: until ${formatMoment(earlierCreateUntil)} at the latest; without an answer it is not known whether that made a task, and nothing more is created before that is decided (CreateUncertain)`;

@@ -27,28 +27,24 @@ const spanLimits = {
   linkCountLimit: 32,
 };
 
-/** The traces of this process. */
 export interface OpenTraces {
   /** Which part of the traces that begin here is recorded. */
   readonly sampleRatio: number;
   /** `trace_id` and `span_id` of what runs, for a line of a log. */
   readonly logFields: () => object;
-  /** Adds a span that a workflow reported. */
   addWorkflowSpan(span: WorkflowSpan, of: WorkflowOfSpan): void;
-  /** Runs something as a child of this place in a trace. */
+  /** Runs it as a child of this place in a trace. */
   within<Result>(parent: TraceContext | null, run: () => Promise<Result>): Promise<Result>;
   /** Sends what is left, within a few seconds. It never rejects. */
   close(): Promise<void>;
 }
 
-/** Whose span it is. */
 export interface WorkflowOfSpan {
   readonly workflowType: string;
   readonly workflowId: string;
   readonly runId: string;
 }
 
-/** Options of {@link openTraces}. */
 export interface OpenTracesOptions {
   /** `service.name`, unless the environment names another. */
   readonly program: string;
@@ -56,10 +52,7 @@ export interface OpenTracesOptions {
   readonly onChange?: (isWorking: boolean, reason: string) => void;
 }
 
-/**
- * Installs OpenTelemetry's SDK in this process, once, and sends spans to a collector in the background. Nothing waits for
- * the collector: while it is slow or away, at most 2,048 spans are kept, and the others are lost.
- */
+/** Once per process. Nothing waits for the collector: while it is slow or away, spans beyond 2,048 are lost. */
 export function openTraces(config: TracesConfig, { program, onChange }: OpenTracesOptions): OpenTraces {
   const resource = resourceFromAttributes({ ...config.resource, 'service.name': config.serviceName ?? program });
   const collector = new OTLPTraceExporter({ url: config.url, timeoutMillis: exportTimeoutMs });
@@ -91,7 +84,7 @@ export function openTraces(config: TracesConfig, { program, onChange }: OpenTrac
 
 type Export = SpanExporter['export'];
 
-/** Takes secrets out of every text of a span, as out of every line of a log: they should not be there at all. */
+/** Takes secrets out of every text of a span, as out of the log: they should not be there at all. */
 class SafeExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #onChange: OpenTracesOptions['onChange'];

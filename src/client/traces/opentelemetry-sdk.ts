@@ -1,7 +1,4 @@
-/*
- * What Longhaul uses of OpenTelemetry beside its API. The build inlines it here: an installation has this part of it
- * instead of 12 packages (docs/decisions/0031).
- */
+// Used of OpenTelemetry beside its API. The build inlines it instead of 12 packages (docs/decisions/0031).
 export { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 export { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 export { resourceFromAttributes } from '@opentelemetry/resources';

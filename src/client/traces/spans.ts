@@ -20,22 +20,20 @@ import { errorCode } from '../../core/text';
 
 // Only modules that are loaded on demand import this one: without traces nothing of OpenTelemetry is loaded.
 
-/** The tracer of the process. */
 export function tracer(): Tracer {
   return trace.getTracer('longhaul');
 }
 
-/** A place in a trace that another process or a workflow gave, as the parent of what follows. */
+/** A place that another process or a workflow gave, as the parent of what follows. */
 export function toParent(given: TraceContext, within: Context = ROOT_CONTEXT): Context {
   return trace.setSpanContext(within, toSpanContext(given));
 }
 
-/** The same as a span's context. */
 export function toSpanContext({ traceId, spanId, isSampled }: TraceContext): SpanContext {
   return { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
 }
 
-/** The place in a trace of what runs here; undefined outside of any. */
+/** Undefined outside of any trace. */
 export function activeTrace(at: Context = context.active()): TraceContext | undefined {
   const spanContext = trace.getSpanContext(at);
   if (spanContext === undefined || !trace.isSpanContextValid(spanContext)) return undefined;
@@ -43,13 +41,12 @@ export function activeTrace(at: Context = context.active()): TraceContext | unde
   return { traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
 }
 
-/** `trace_id` and `span_id` of what runs, for a line of a log. */
 export function traceFields(): { readonly trace_id?: string; readonly span_id?: string } {
   const active = activeTrace();
   return active === undefined ? {} : { trace_id: active.traceId, span_id: active.spanId };
 }
 
-/** Runs something within a span, and tells whether it failed: by the type or code of its error, never by its words. */
+/** Tells whether it failed by the type or code of its error, never by its words. */
 export async function inSpan<Result>(
   name: string,
   options: SpanOptions & { readonly attributes: Attributes },
@@ -72,25 +69,17 @@ export async function inSpan<Result>(
   }
 }
 
-/** Marks a span as failed. */
 export function fail(span: Span, type: string): void {
   span.setAttribute('error.type', type);
   span.setStatus({ code: SpanStatusCode.ERROR, message: type });
 }
 
-/** How a client begins traces. */
 export interface ClientTraceOptions {
-  /**
-   * Each workflow that is started begins a trace of its own, linked to what starts it: a batch of 20,000 rows is no trace
-   * of 20,000 tasks. @default false
-   */
+  /** Workflows begin traces of their own, linked to their start: 20,000 rows are not one trace. @default false */
   readonly startsTraces?: boolean;
 }
 
-/**
- * Gives every start, signal, update and cancellation of a client a span, and what is sent the place of that span. Queries
- * and descriptions have none: a client that follows a task makes one a second.
- */
+/** Starts, signals, updates and cancellations have spans. Queries and descriptions have none: there is one a second. */
 export function clientTraceInterceptor({ startsTraces = false }: ClientTraceOptions = {}): WorkflowClientInterceptor {
   return {
     startWithDetails: (input, next) => {

@@ -6,7 +6,6 @@ import type { Output } from '../command-context';
 import { formatRetry } from '../task/task-text';
 import { fit, formatBar, formatClock, type ShownLine, TerminalLines, wrap } from '../terminal';
 
-/** The state of a batch, for display. */
 export interface ShownBatch extends Pick<
   BatchView,
   'retrying' | 'needPerson' | 'uploading' | 'createsHeldUp' | 'isOver'
@@ -14,9 +13,7 @@ export interface ShownBatch extends Pick<
   readonly progress: BatchProgress;
 }
 
-/** A display of a batch's progress. */
 export interface BatchDisplay {
-  /** Shows the batch as it stands now. */
   show(batch: ShownBatch): void;
   /** Says why nothing newer can be shown. */
   showProblem(message: string): void;
@@ -24,12 +21,11 @@ export interface BatchDisplay {
   stop(): void;
 }
 
-/** A display for the stream: redrawn lines on a terminal, plain lines elsewhere. */
+/** Redrawn lines on a terminal, plain lines elsewhere. */
 export function openBatchDisplay(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): BatchDisplay {
   return stream.isTTY === true ? new TerminalDisplay(stream, now) : new LineDisplay(stream, now);
 }
 
-/** The facts of a batch as a terminal shows them, and which step of it fails. */
 export function terminalFacts(batch: ShownBatch, nowMs: number): readonly BatchFact[] {
   const [retry] = batch.retrying;
   const facts = batchFacts(batch, { nowMs, words: printableLine, code: (text) => text });
@@ -47,7 +43,6 @@ function linesOf(batch: ShownBatch, nowMs: number, names: readonly string[]): st
 const barWidth = 24;
 const maxWrappedLines = 5;
 
-/** The bar, the counts, the pace, and what is wrong. */
 class TerminalDisplay implements BatchDisplay {
   readonly #lines: TerminalLines;
   readonly #now: () => number;
@@ -78,7 +73,7 @@ class TerminalDisplay implements BatchDisplay {
     this.#lines.show([...this.#known, ...this.#wrapped([message])]);
   }
 
-  /** Not cut at the terminal's width: what is wrong says what to do at its end. */
+  /** Not cut at the terminal's width: its end says what to do. */
   #wrapped(lines: readonly string[]): readonly ShownLine[] {
     return lines.flatMap((line) => wrap(line, this.#lines.width, maxWrappedLines).map((text) => () => text));
   }
@@ -92,7 +87,7 @@ class TerminalDisplay implements BatchDisplay {
 const lineEveryMs = 10_000;
 const longestLine = 500;
 
-/** A plain line when the state of the batch changes, and every ten seconds while rows start and end, for logs. */
+/** A line when the state of the batch changes, and every ten seconds while rows start and end. */
 class LineDisplay implements BatchDisplay {
   readonly #stream: Output;
   readonly #now: () => number;
@@ -149,7 +144,7 @@ class LineDisplay implements BatchDisplay {
   }
 }
 
-/** The overall bar: `[█████░░░░░]  62 %  1,234 of 2,000 rows`. */
+/** `[█████░░░░░]  62 %  1,234 of 2,000 rows`. */
 function barText(progress: BatchProgress): string {
   return `${formatBar(endedShare(progress), barWidth)}  ${rowsText(progress)}`;
 }
@@ -158,7 +153,7 @@ function barText(progress: BatchProgress): string {
 function countsLine({ state, running, waiting, failed, canceled }: BatchProgress): string {
   const stopped = canceled === 0 ? '' : `, ${formatCount(canceled)} canceled`;
   const counts = `${formatCount(running)} running, ${formatCount(waiting)} waiting, ${formatCount(failed)} failed`;
-  // How it ended is the word of its workflow, which is over in a moment.
+  // The workflow tells in a moment how it ended.
   return `${state === 'Ended' ? '' : `${state}: `}${counts}${stopped}`;
 }
 

@@ -23,13 +23,12 @@ interface ListOptions {
 type RowStates = Pick<BatchProgress, 'rows' | 'success' | 'failed' | 'canceled' | 'running'> &
   Pick<BatchResult, 'notStarted'>;
 
-/** A batch and its rows; null when neither a result nor a worker tells. */
+/** `counts` is null when neither a result nor a worker tells them. */
 export type ShownBatch = ListedBatch & { readonly counts: RowStates | null; readonly ending?: BatchResult['ending'] };
 
 const defaultLimit = '20';
 const asksAtOnce = 5;
 
-/** `longhaul batch list`: the batches of this namespace. */
 export function addBatchListCommand(program: Command, context: CommandContext): void {
   program
     .command('list')
@@ -53,11 +52,7 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
     });
 }
 
-/**
- * Of its result, or of a worker, as `batch status` has it. A batch that cannot be read does not fail the list.
- *
- * @internal exported for tests
- */
+/** By its result, or by a worker. A batch that cannot be read does not fail the list. @internal exported for tests */
 export async function readCounts(
   batch: Pick<BatchHandle, 'status' | 'result'>,
   { isOver, execution, state }: Pick<ListedBatch, 'isOver' | 'execution' | 'state'>,
@@ -72,7 +67,7 @@ export async function readCounts(
     const { progress } = await batch.status();
     if (progress === null) return { counts: null };
     const { rows, success, failed, canceled, running, waiting } = progress;
-    // Tasks of one that was cut off run on.
+    // Tasks of a batch that was cut off run on.
     const isEnded = isOver && !isCutOff(execution);
     return { counts: { rows, success, failed, canceled, notStarted: waiting, running: isEnded ? 0 : running } };
   } catch (error) {
@@ -121,7 +116,7 @@ export function listText(batches: readonly ShownBatch[], nowMs: number): string 
   return `${[...tableLines([header, ...rows]), ...problems].join('\n')}\n`;
 }
 
-/** The state of a workflow that was cut off or is stuck is the last that it reported. */
+/** Of a workflow that was cut off or is stuck: the last state that it reported. */
 function stateText({ state, execution, stuck, ending }: ShownBatch): string {
   const known = state ?? execution.toLowerCase();
   if (stuck !== null) return `${known} (stuck)`;

@@ -16,7 +16,7 @@ import { batchIdArgument } from './batch-settings';
 
 const keyWidth = 24;
 const typeWidth = 18;
-/** Width of the table where the width of the terminal is not known. */
+/** Where the width of the terminal is not known. */
 const plainWidth = 160;
 
 /** Before a message that does not fit beside a key, a line and a type. */
@@ -25,16 +25,13 @@ const maxMessageLines = 4;
 /** As wide as `  results  `. */
 const label = '           ';
 
-/** The words for the end of a batch that every command uses. */
 const endingWords: Readonly<Record<BatchResult['ending'], string>> = {
   completed: 'Completed',
   drained: 'Drained',
   stopped: 'Stopped',
 };
 
-/**
- * The word for a batch that is over, whatever its workflow last reported; undefined for one that was cut off, or is not over.
- */
+/** Undefined for a batch that was cut off, or is not over. */
 export function endingWord(
   execution: WorkflowExecutionStatusName,
   ending: BatchResult['ending'] = 'completed',
@@ -44,11 +41,7 @@ export function endingWord(
   return execution === 'FAILED' ? 'Failed' : undefined;
 }
 
-/**
- * A batch's result as text: counts, slowest rows, failed rows with the service's messages, the result files.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests */
 export function batchReport(
   result: BatchResult,
   elapsedMs: number | null,
@@ -73,13 +66,12 @@ export function batchReport(
   return [...lines.map((line) => fit(line, columns)), ...whole].join('\n');
 }
 
-/** A batch that is over. */
 export interface EndedBatch {
   readonly result: BatchResult;
   readonly view: BatchView;
 }
 
-/** Prints the table of a batch that is over, and sets the exit code. */
+/** Also sets the exit code. */
 export function printReport(context: CommandContext, { result, view }: EndedBatch): void {
   const { startedAt, endedAt, source } = view;
   const elapsedMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
@@ -87,14 +79,13 @@ export function printReport(context: CommandContext, { result, view }: EndedBatc
   context.exitWith(batchExitCode(result));
 }
 
-/** One that was drained may have had every row started, and another attempt left out. */
+/** A drained batch may have had every row started, and another attempt left out. */
 function howItEnded({ ending, rows, success, failed, canceled }: BatchResult): string {
   if (ending !== 'drained') return endingWords[ending];
   const isEachStarted = success + failed + canceled >= rows;
   return `${endingWords.drained}, ${isEachStarted ? 'without another attempt of rows that failed' : 'not every row was started'}`;
 }
 
-/** What a batch's end means to a shell. */
 export function batchExitCode({ failed, canceled, notStarted, failedOutputs = 0 }: BatchResult): ExitCode {
   if (failed > 0) return exitCodes.failed;
   if (canceled > 0 || notStarted > 0) return exitCodes.canceled;
@@ -175,7 +166,7 @@ function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, colu
   ];
 }
 
-/** The commands for rows that did not succeed, and for how many; the one that comes before the others first. */
+/** The commands for rows that did not succeed; the one to run first comes first. */
 function whatNext(result: BatchResult, source: string | null, columns: number): string[] {
   const { batchId, canceled, notStarted, failures } = result;
   const commands = repairCommands(batchId, source);
@@ -197,7 +188,7 @@ function whatNext(result: BatchResult, source: string | null, columns: number): 
   return lines.map((line, index) => `${index === 0 ? '  next     ' : label}${line}`);
 }
 
-/** What tells rows apart in a table: the row of the sheet, or the line of a file that is none. */
+/** The row of the sheet, or the line of a file that is none. */
 function shownNumber({ line, sheetRow }: RowPlace): number {
   return sheetRow ?? line;
 }
@@ -210,7 +201,6 @@ function rowLine(key: string, line: number | string, rest: string): string {
   return `  ${fit(key, keyWidth).padEnd(keyWidth)} ${String(line).padStart(7)}  ${rest}`;
 }
 
-/** `longhaul batch report ID`: the table of a batch that is over. */
 export function addBatchReportCommand(program: Command, context: CommandContext): void {
   program
     .command('report')
@@ -248,9 +238,7 @@ async function printBatchReport(context: CommandContext, id: string, json: boole
   });
 }
 
-/** `--html FILE`: the page of a batch, from what the archive has of it. */
 async function writeReportPage(context: CommandContext, batchId: string, html: string, json: boolean): Promise<void> {
-  // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
   const { openBatchResults } = await import('../../archive/batch-results.js');
   const { writeBatchPage } = await import('../../archive/batch-page.js');
@@ -271,7 +259,6 @@ async function writeReportPage(context: CommandContext, batchId: string, html: s
   print(context, json, page, `${lines.map(printableLine).join('\n')}\n`);
 }
 
-/** `--csv FILE`: the table of all rows, with the columns of the row file. */
 async function writeReportTable(context: CommandContext, batchId: string, csv: string, json: boolean): Promise<void> {
   const { withArchive } = await import('../storage-access.js');
   const { writeBatchTable } = await import('../../archive/batch-table.js');

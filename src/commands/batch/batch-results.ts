@@ -27,7 +27,6 @@ Example:
   $ longhaul batch results photos -o results
 `;
 
-/** `longhaul batch results ID -o FOLDER`: the outputs of all rows, from the archive. */
 export function addBatchResultsCommand(program: Command, context: CommandContext): void {
   program
     .command('results')
@@ -45,7 +44,6 @@ export function addBatchResultsCommand(program: Command, context: CommandContext
 
 async function fetchResults(context: CommandContext, id: string, options: ResultsOptions): Promise<void> {
   const { output, partial = false, key: keys, gone = false, json = false } = options;
-  // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
   const { openBatchResults } = await import('../../archive/batch-results.js');
   const { fetchBatch } = await import('../../archive/fetch-batch.js');

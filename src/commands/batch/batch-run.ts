@@ -68,7 +68,6 @@ Example:
   $ longhaul batch run photos.csv --app 1 -i 2:ImageScale.width=512 --dry-run
 `;
 
-/** `longhaul batch run FILE`: runs every row of a file as a task and follows them to the table at the end. */
 export function addBatchRunCommand(batch: Command, context: CommandContext): void {
   const command = batch
     .command('run')
@@ -128,7 +127,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     const report = await withProblemsFile(problems, check.sinks, (sinks) => checkRows(readBatchRows(toRead), sinks));
     const { isRefused } = await reportChecked(report, context.stdout);
     if ((report.badRows > 0 && !skipBad) || report.goodRows === 0 || isRefused) context.exitWith(exitCodes.badInput);
-    // The file may be checked where it is not run: that is no error.
+    // The file may be checked on a machine that does not run it.
     const message = await findPlaceProblem(context, path.resolve(context.cwd, file));
     if (message === undefined) return;
     emit('warning', { message });
@@ -149,7 +148,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     context.exitWith(exitCodes.badInput);
     return;
   }
-  // Of a part of the file it is not known which rows the file no longer has.
+  // With `--first` it is not known which rows the file no longer has.
   const allowNew = isWhole(first, report) ? settings.input.allowNew : true;
   const input = { ...settings.input, allowNew, rows, badRows: report.badRows };
   if (options.prepare) {
@@ -191,10 +190,7 @@ async function startAndFollow(
   });
 }
 
-/**
- * Estimates the rows of the file that are still to be paid, by those of the batch; `ran` are the keys of the rows that have
- * just run. The file may be gone by now.
- */
+/** `ran`: the keys of the rows that have just run. The file may be gone by now. */
 async function estimateRest(
   read: () => Promise<RowFileToRead>,
   { apps = [] }: BatchResult,
@@ -215,7 +211,6 @@ async function estimateRest(
 
 const noRest = { unknown: 'no row is left to run' };
 
-/** What is to be read, after the check of its options, and where its problems go. */
 async function openRows(
   { cwd }: CommandContext,
   rowFile: string,

@@ -10,7 +10,6 @@ import { givenKey } from '../../rows';
 import { showValue } from '../../core/text';
 import { readCount } from '../shared-options';
 
-/** The options of the batch itself, without those of its rows. */
 export interface BatchSettingOptions {
   readonly id?: string;
   readonly concurrency?: string;
@@ -25,21 +24,16 @@ export interface BatchSettingOptions {
   readonly allowNew?: true;
 }
 
-/** A batch but for its rows. */
 export interface BatchSettings {
   readonly input: Omit<BatchInput, 'rows' | 'badRows'>;
-  /** Where in the archive a row's outputs go that names no folder itself. */
+  /** Folder in the archive for rows that name none. */
   readonly outputs: string;
 }
 
-/** Stands in for the rows, which are not prepared yet, in the check of the input. */
+/** Stands in for rows that are not prepared yet, in the check of the input. */
 const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
 
-/**
- * Reads the options of a batch, and checks them as its workflow does, before the row file is opened.
- *
- * Throws {@link InputInvalidError} with every problem.
- */
+/** Checks as the workflow does, before the row file is opened. Throws {@link InputInvalidError} with every problem. */
 export function readBatchSettings(file: string, options: BatchSettingOptions): BatchSettings {
   const countOf = (option: string, text: string | undefined, most: number): number | undefined =>
     text === undefined ? undefined : readCount(option, text, most);
@@ -66,13 +60,12 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
   return { input, outputs: `${plan.defaults.archive}/${names ?? defaultNames}` };
 }
 
-/** The results of a batch, which open beside its row file and have its columns, too. */
+/** Results of a batch: they have the columns of a row file, too. */
 const resultsFile = /^(?:.+-)?results\.(?:csv|jsonl)$/i;
 
 /**
- * The default id of a batch: the name of its row file, made a key. Not of a file that is named as the results of a batch: its
- * rows would be run, and paid, a second time under another id. Throws {@link InputInvalidError}.
- *
+ * The row file's name, as a key. Throws {@link InputInvalidError}; also for results of a batch, whose rows would be
+ * paid a second time.
  * @internal exported for tests
  */
 export function idOfFile(rowFile: string): string {
@@ -82,7 +75,7 @@ export function idOfFile(rowFile: string): string {
   throw new InputInvalidError([problem], 'batch');
 }
 
-/** The id of a batch named by `ID` or `batch:ID`. Throws {@link InputInvalidError} when it can be none. */
+/** An id, or `batch:ID`. Throws {@link InputInvalidError}. */
 function checkedBatchId(text: string, remedy = ''): string {
   const id = batchIdOf(text) ?? text;
   if (isTaskKey(id)) return id;
@@ -90,7 +83,7 @@ function checkedBatchId(text: string, remedy = ''): string {
   throw new InputInvalidError([problem], 'batch');
 }
 
-/** The argument by which commands name a batch; checked before Temporal is asked. */
+/** Checked before Temporal is asked. */
 export function batchIdArgument(): Argument {
   return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser((text) =>
     checkedBatchId(text, ' "longhaul batch list" has the ids.'),

@@ -16,7 +16,6 @@ import { endingWord } from './batch-report';
 import { batchIdArgument } from './batch-settings';
 import { createEventEmitter, followBatchToTheEnd } from './follow-batch';
 
-/** `longhaul batch status ID`: how far a batch is; `--follow` stays until it ends. */
 export function addBatchStatusCommand(program: Command, context: CommandContext): void {
   program
     .command('status')
@@ -40,7 +39,7 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
           const ending = execution === 'COMPLETED' ? await endingOf(batch) : undefined;
           context.stdout.write(`${batchStatusText(view, Date.now(), ending)}\n`);
         }
-        // Of one that was cut off, nothing starts the rows any more.
+        // Nothing starts the rows of a batch that was cut off.
         if (stuck !== null || isCutOff(execution) || needPerson > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
@@ -56,11 +55,7 @@ async function endingOf(batch: BatchHandle): Promise<BatchResult['ending'] | und
   }
 }
 
-/**
- * A batch's status as text, with every known field.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests */
 export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchResult['ending']): string {
   const { workflowId, isOver, execution, startedAt, endedAt, source, stuck, url, batchId, refused, failure, progress } =
     view;
@@ -89,7 +84,7 @@ function noteText({ isOverloaded, progress, stuck, isOver, taskQueue }: BatchVie
   return `No worker answered, so this is all that is known.${isOver ? '' : ` ${noWorkerRemedy(taskQueue)}`}`;
 }
 
-/** What is left to do for a batch that is over and has no table that says so, or left tasks that nothing follows. */
+/** What is left to do for a batch that is over without a table that says so, or left tasks that nothing follows. */
 function nextText({ workflowId, batchId, execution, progress }: BatchView): string | null {
   if (isCutOff(execution)) {
     const goOn = `longhaul batch retry ${batchId} takes it up again: it follows rows that run, starts the others, and creates those that failed anew`;

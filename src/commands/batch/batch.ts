@@ -14,7 +14,6 @@ import { batchIdArgument } from './batch-settings';
 import { addBatchStatusCommand } from './batch-status';
 import { createEventEmitter, followBatchToTheEnd } from './follow-batch';
 
-/** `longhaul batch …`: a file of rows, each a task. */
 export function addBatchCommand(program: Command, context: CommandContext): void {
   const batch = program
     .command('batch')
@@ -29,18 +28,17 @@ export function addBatchCommand(program: Command, context: CommandContext): void
   addBatchListCommand(batch, context);
 }
 
-/** A command to a batch, which answers at once. */
 interface BatchVerb {
   readonly verb: string;
   readonly summary: string;
   readonly description: string;
-  /** Of the example, after the id. */
+  /** In the example, after the id. */
   readonly more?: string;
   readonly argument?: readonly [name: string, description: string];
   readonly option?: readonly [flags: string, description: string];
-  /** What it does not wait for, where that takes a while. */
+  /** What it does not wait for. */
   readonly goesOn?: string;
-  /** Checks its argument before Temporal is asked; `ask` resolves with the answer of the workflow. */
+  /** Checks its argument before Temporal is asked; then resolves with the answer of the workflow. */
   readonly prepare: (text: string, options: { readonly unpaid?: true }) => (batch: BatchHandle) => Promise<string>;
 }
 
@@ -103,7 +101,6 @@ const verbs: readonly BatchVerb[] = [
   },
 ];
 
-/** `longhaul batch pause|resume|drain|retry|set-concurrency|set-budget ID`. */
 function addBatchVerb(program: Command, context: CommandContext, one: BatchVerb): void {
   const { verb, summary, description, more = '', argument, option, goesOn, prepare } = one;
   const command = program.command(verb).summary(summary).description(description).addArgument(batchIdArgument());
@@ -124,7 +121,6 @@ function addBatchVerb(program: Command, context: CommandContext, one: BatchVerb)
   });
 }
 
-/** `longhaul batch stop ID`: ends every row that runs, confirmed by the service. */
 function addBatchStopCommand(program: Command, context: CommandContext): void {
   program
     .command('stop')
@@ -158,7 +154,7 @@ function addBatchStopCommand(program: Command, context: CommandContext): void {
 
 const maxUndecided = 1_000;
 
-/** Rows of which it is not known whether the service created the task. What keeps them from being counted must not keep the batch from being stopped. */
+/** Rows whose create is uncertain. A failed count must not keep the batch from being stopped. */
 async function countUndecided(longhaul: Longhaul, id: string): Promise<number> {
   const ids: string[] = [];
   try {

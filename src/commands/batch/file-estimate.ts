@@ -9,13 +9,10 @@ import { formatCountOf } from '../../core/text';
 /** An estimate, or why there is none. */
 export type FileEstimate = Estimate | { readonly unknown: string };
 
-/** A start is not held up by an archive for longer. */
+/** The longest that an archive may hold up a start. */
 const readWithinMs = 5_000;
 
-/**
- * What the archive knows of earlier rows of these apps; one small file is read for each. Nothing is known where the
- * command does not know the archive, or cannot read it.
- */
+/** What the archive knows of earlier rows of these apps; nothing where it is not known or cannot be read. */
 export async function readKnownFigures(
   env: NodeJS.ProcessEnv,
   apps: Iterable<number>,
@@ -23,7 +20,7 @@ export async function readKnownFigures(
 ): Promise<readonly AppFigures[] | { readonly unknown: string }> {
   const place = findArchivePlace(env);
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
-  // The AWS SDK takes half a second to load, and nothing else of this command needs it.
+  // The AWS SDK takes half a second to load.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
   const { readFigures } = await import('../../archive/archive-reader.js');
   try {
@@ -35,7 +32,7 @@ export async function readKnownFigures(
   }
 }
 
-/** What is read; undefined when that takes longer, and its signal then says to ask no further. */
+/** Undefined when it takes longer; the signal is aborted then. */
 export async function inTime<Result>(
   withinMs: number,
   read: (signal: AbortSignal) => Promise<Result>,
@@ -48,7 +45,6 @@ export async function inTime<Result>(
   });
 }
 
-/** Estimates rows by these figures of earlier ones. */
 export function toEstimate(
   rowsByApp: ReadonlyMap<number, number>,
   known: readonly AppFigures[] | { readonly unknown: string },
@@ -61,7 +57,7 @@ export function toEstimate(
   return { unknown: `no earlier row of ${formatApps(estimate.unknownApps)} is known` };
 }
 
-/** For people, such as `20.00 EUR by the median row, 25.00 EUR by the 90th percentile; …`. */
+/** Such as `20.00 EUR by the median row, 25.00 EUR by the 90th percentile; …`. */
 export function formatEstimate(estimate: FileEstimate): string {
   if ('unknown' in estimate) return `nothing is known: ${estimate.unknown}`;
   const { rows, costs, ms, concurrency, restsOn, unknownApps } = estimate;
@@ -79,7 +75,7 @@ export function formatEstimate(estimate: FileEstimate): string {
   return parts.join('; ');
 }
 
-/** What the rows cost by their fixed prices, and how long they take by earlier ones, as far as that is known. */
+/** Costs by fixed prices, and the time by earlier rows, as far as that is known. */
 export function formatFixedCosts(costs: readonly Money[], rows: number, estimate: FileEstimate): string {
   const sum = `${costs.map(formatMoney).join(' and ')} for ${formatCountOf(rows, 'row')}, by ${rows === 1 ? 'its fixed price' : 'their fixed prices'}`;
   if ('unknown' in estimate || estimate.ms === null) return sum;

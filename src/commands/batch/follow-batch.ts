@@ -10,14 +10,9 @@ import { exitCodes } from '../exit-code';
 import { type BatchDisplay, openBatchDisplay } from './batch-display';
 import { batchExitCode, type EndedBatch, printReport } from './batch-report';
 
-/** The part of a handle that is used here. */
 type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url'>;
 
-/**
- * Starts the batch, or attaches to it.
- *
- * Throws {@link InputInvalidError} when the batch that runs has other rows: its result would be taken for that of these.
- */
+/** Throws {@link InputInvalidError} when the batch that runs has other rows: its result would be taken for theirs. */
 export async function startOrFollow<Handle>(
   longhaul: {
     readonly startBatch: (input: BatchInput) => Promise<Handle>;
@@ -37,7 +32,6 @@ export async function startOrFollow<Handle>(
   }
 }
 
-/** Prints whether the batch was started or attached to. */
 export function reportStart(
   { stderr }: CommandContext,
   batch: StartedHandle,
@@ -53,7 +47,7 @@ export function reportStart(
   if (options.length > 0) stderr.write(`  Without effect on a batch that runs: ${options.join(', ')}.\n`);
 }
 
-/** An option that a batch takes only when it starts, with what to do instead. */
+/** Says what to do instead with an option that a batch takes only when it starts. */
 function withRemedy(name: BatchSetting, { id, concurrency, budget }: BatchInput): string {
   const changes: Partial<Record<BatchSetting, string>> = {
     retryFailed: `longhaul batch retry ${id}`,
@@ -67,13 +61,9 @@ function withRemedy(name: BatchSetting, { id, concurrency, budget }: BatchInput)
 const pollEveryMs = 1_000;
 /** While Temporal does not answer. */
 const longestPauseMs = 10_000;
-/** Errors that may pass: following waits for that. */
 const passing = [NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError];
 
-/**
- * Follows a batch to its end, prints the table, and sets the exit code; says how to go on when Ctrl-C ended that. `onResult`
- * is called after the table, and before the last event. A batch that fails is thrown, as `result` throws it.
- */
+/** Prints the table, then calls `onResult`, then emits the last event; sets the exit code. Throws as `result` does. */
 export async function followBatchToTheEnd(
   context: CommandContext,
   batch: BatchHandle,
@@ -109,7 +99,7 @@ export async function followBatchToTheEnd(
   context.exitWith(batchExitCode(ended.result));
 }
 
-/** Polls once a second, however many rows there are, and waits while Temporal does not answer. */
+/** Once a second, however many rows there are; waits while Temporal does not answer. */
 async function pollUntilOver(
   batch: BatchHandle,
   display: BatchDisplay,
@@ -143,7 +133,6 @@ async function pollUntilOver(
   }
 }
 
-/** Says that the batch goes on after Ctrl-C, and how to go on with it. */
 export function tellDetached(
   context: Pick<CommandContext, 'stderr' | 'exitWith'>,
   batch: Pick<BatchHandle, 'id' | 'workflowId'>,
@@ -159,10 +148,9 @@ export function tellDetached(
   context.exitWith(exitCodes.detached);
 }
 
-/** Emits an event of `--json`: one JSON object a line. */
+/** One JSON object a line. */
 export type EmitEvent = (event: string, facts: object) => void;
 
-/** Event lines on standard output with `--json`, else nothing. */
 export function createEventEmitter(stdout: Output, isJson: boolean): EmitEvent {
   if (!isJson) return () => undefined;
   return (event, facts) => {

@@ -15,11 +15,10 @@ import { ArchiveError } from '../../storage/errors';
 import { type CommandContext, withLonghaul } from '../command-context';
 import { inTime } from './file-estimate';
 
-/** A check is not held up for longer. */
+/** The longest that a check is held up. */
 const answerWithinMs = 15_000;
 const maxNamed = 5;
 
-/** What is on record of a batch, and which of its rows run; or why that is not known. */
 type Known =
   | {
       readonly rows: ReadonlyMap<string, RowRecord>;
@@ -29,7 +28,7 @@ type Known =
     }
   | { readonly unknown: string };
 
-/** How the good rows of a file stand to what is on record of their batch. */
+/** How the good rows of a file compare with what is on record of their batch. */
 export interface OnRecord {
   readonly success: number;
   readonly failed: number;
@@ -43,7 +42,7 @@ export interface OnRecord {
   readonly corrected: number;
   /** On record, and no longer in the file; null where `--first` cut it. */
   readonly gone: number | null;
-  /** The first of them, as those rows gave them. */
+  /** The first of `gone`, as those rows gave them. */
   readonly goneKeys: readonly string[];
   /** What the run refuses; null when it starts the file. */
   readonly refused: RefusedRows | null;
@@ -51,11 +50,11 @@ export interface OnRecord {
   readonly missing: string | null;
 }
 
-/** Which rows of a file are on record, as far as the archive and Temporal can be asked from here, and which of them a run starts. */
+/** Which rows are on record, as far as the archive and Temporal can be asked, and which of them a run starts. */
 export class RecordLookup {
   readonly #known: Known;
   readonly #choice: RowChoice;
-  /** As it is run: a staged row names its files by their content. */
+  /** As in the run: a staged row names its files by their content. */
   readonly #digestOf: DigestReader;
   readonly #comparison = new RecordComparison();
   /** Keys on record that no row has had so far. */
@@ -70,7 +69,7 @@ export class RecordLookup {
     this.#gone = new Set('unknown' in known ? [] : known.rows.keys());
   }
 
-  /** Asks the archive that the command knows, and Temporal; neither has to answer, and who is late is asked no further. */
+  /** Asks the archive and Temporal; neither has to answer, and a late one is given up. */
   static async open(
     context: CommandContext,
     input: RowChoice & { readonly id: string },
@@ -86,12 +85,11 @@ export class RecordLookup {
     return 'unknown' in this.#known ? null : this.#spending;
   }
 
-  /** Whether it is known which rows the run would start. */
   get isKnown(): boolean {
     return !('unknown' in this.#known);
   }
 
-  /** Whether the run would start the row, as far as that is known. */
+  /** Whether the run would start the row; true where that is not known. */
   async add(row: PreparedRow): Promise<boolean> {
     if ('unknown' in this.#known) return true;
     const recorded = this.#known.rows.get(row.key);
@@ -132,11 +130,10 @@ export class RecordLookup {
 
 type DigestReader = (row: PreparedRow) => Promise<string>;
 
-/** The digest of a row as the run has it. With a staging the files are read to name them by their content; nothing is sent. */
+/** As the run has it: with a staging, files are hashed; nothing is sent. */
 async function digestReader(env: NodeJS.ProcessEnv): Promise<DigestReader> {
   if (readText(env, 'LONGHAUL_STAGING') === undefined) return (row) => Promise.resolve(row.digest);
   const place = loadStagingOf({ env });
-  // The AWS SDK takes half a second to load.
   const { stagedUri } = await import('../../storage/staging.js');
   const { hashFile } = await import('../../storage/hash.js');
   const uris = new Map<string, Promise<string>>();
@@ -159,7 +156,6 @@ async function digestReader(env: NodeJS.ProcessEnv): Promise<DigestReader> {
 async function readKnown(context: CommandContext, batchId: string, signal: AbortSignal): Promise<Known> {
   const place = findArchivePlace(context.env);
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here' };
-  // The AWS SDK takes half a second to load.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
   const { readCosts, readRecordedRows } = await import('../../archive/archive-reader.js');
   const running = new Set<string>();
@@ -170,7 +166,7 @@ async function readKnown(context: CommandContext, batchId: string, signal: Abort
     if (!(error instanceof ArchiveError || error instanceof ResultsError)) throw error;
     return { unknown: `the archive cannot be read here (${error.message})` };
   }
-  // No batch has started a row before its record was laid out.
+  // A batch starts rows only once its record is laid out.
   if (rows === null) return { rows: new Map(), readCosts, running, missing: null };
   if (['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].every((name) => context.env[name] === undefined))
     return { rows, readCosts, running, missing: 'rows that run are not known: TEMPORAL_ADDRESS is not set here' };
@@ -198,7 +194,6 @@ async function readKnown(context: CommandContext, batchId: string, signal: Abort
   }
 }
 
-/** For people, a line each. */
 export function formatOnRecord(found: OnRecord | { readonly unknown: string }): string[] {
   if ('unknown' in found) return [`not known: ${found.unknown}`];
   const { success, failed, canceled, running, changed, corrected, gone, goneKeys, refused, missing } = found;

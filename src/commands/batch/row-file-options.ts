@@ -26,7 +26,6 @@ import {
 import { fit } from '../terminal';
 import { type InputOptions, readApp, readForms, readInputs, repeatable } from '../shared-options';
 
-/** The options that say how the rows of a file become tasks. */
 export interface RowFileOptions extends InputOptions {
   readonly app?: string;
   readonly account?: string;
@@ -43,7 +42,6 @@ export interface RowFileOptions extends InputOptions {
   readonly names?: string;
 }
 
-/** Adds the options that say how rows become tasks. */
 export function addRowFileOptions(command: Command): Command {
   const oneOf = (flags: string, description: string, choices: readonly string[]): Option =>
     new Option(flags, description).choices(choices);
@@ -87,16 +85,12 @@ export function addRowFileOptions(command: Command): Command {
     .option('--refuse-tuning', 'refuse rows that set "tuning"');
 }
 
-/** A row file, and how its rows become tasks. */
 export interface RowFileToRead {
   readonly file: RowFile;
   readonly options: RowOptions;
 }
 
-/**
- * Reads the options, and the template's file; the row file itself is not opened yet. Throws `InputInvalidError` and
- * `RowFileError`.
- */
+/** Does not open the row file. Throws `InputInvalidError` and `RowFileError`. */
 export async function readRowFileOptions(
   rowFile: string,
   options: RowFileOptions,
@@ -120,7 +114,7 @@ export async function readRowFileOptions(
     file: rowFileAt(path.resolve(cwd, rowFile), options.format),
     options: {
       batchId,
-      // Without fields that are undefined: it is merged with what a row says.
+      // Without undefined fields: it is merged with what a row says.
       common: {
         ...(app !== undefined && { webAppId: readApp(app) }),
         ...(account !== undefined && { account }),
@@ -149,10 +143,7 @@ async function readTemplate(file: string): Promise<RowTemplate> {
   return parseRowTemplate(text);
 }
 
-/**
- * Checks the options for all rows, before these are read: the constants and their files, what all tasks have in common,
- * and options that mean nothing to such a file. Throws {@link InputInvalidError} with every problem.
- */
+/** Checks what holds for all rows, before they are read. Throws {@link InputInvalidError} with every problem. */
 export async function checkRowOptions({ file, options: read }: RowFileToRead, given: RowFileOptions): Promise<void> {
   const { empty, input = [] } = given;
   const { common, constants = {} } = read;
@@ -161,7 +152,7 @@ export async function checkRowOptions({ file, options: read }: RowFileToRead, gi
     problems.push(`--empty is ${showValue(empty)}; JSONL has no cells that could be empty: leave it out.`);
   }
   for (const text of input) {
-    // A number that is not written as JSON writes it would be sent as text in every row.
+    // Such a number would be sent as text in every row.
     const remedy = numberRemedy(text.slice(text.indexOf('=') + 1));
     const shown = fit(text, maxOptionLength);
     if (remedy !== undefined) problems.push(`-i ${shown}: ${remedy}, or say that it is text (-s ${shown}).`);
@@ -179,11 +170,7 @@ export async function checkRowOptions({ file, options: read }: RowFileToRead, gi
 
 const maxOptionLength = 200;
 
-/**
- * The rows of a file. A mistake that concerns all of them is thrown once, as one of the command line.
- *
- * Throws {@link InputInvalidError} for it, and what `readRows` throws.
- */
+/** Throws {@link InputInvalidError} once for a mistake that concerns all rows, else what `readRows` throws. */
 export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGenerator<RowOutcome, void, undefined> {
   const unused = new Map(Object.entries(options.forms ?? {}));
   let [isAnyUsable, isAppMissing, isAppKnown] = [false, false, false];
@@ -199,7 +186,7 @@ export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGen
     }
     yield outcome;
   }
-  // Where other rows have one, this would hide what is wrong with them.
+  // Where other rows have an app, this would hide what is wrong with them.
   if (!isAnyUsable && isAppMissing && !isAppKnown) throw refused('No app: say --app, or give the rows a webAppId.');
   if (isAnyUsable && unused.size > 0) {
     const problems = [...unused].map(([key, form]) => `--as "${key}=${form}": no row has a file as "${key}".`);

@@ -16,21 +16,18 @@ import {
 } from '../../rows';
 
 interface ProblemGroup {
-  /** The first of them, as many as are shown one by one. */
+  /** As many as are shown one by one. */
   readonly first: RowProblem[];
   count: number;
 }
 
-/** So many equal problems are one line. */
+/** From this many on, equal problems are one line. */
 const minGroup = 3;
 const maxLines = 20;
-/** Kinds of problems that are kept apart; of further ones only the number is known. */
+/** Of further kinds only the number is known. */
 const maxGroups = 1_000;
 
-/**
- * The problems of a row file as a person reads them: problems of one column that have the same remedy are one line, so
- * that a mistake that every row has does not hide the others.
- */
+/** Problems of one column with the same remedy are one line, so that they do not hide the others. */
 export class ProblemGroups {
   readonly #groups = new Map<string, ProblemGroup>();
   #count = 0;
@@ -45,7 +42,7 @@ export class ProblemGroups {
     } else if (this.#groups.size < maxGroups) this.#groups.set(name, { first: [problem], count: 1 });
   }
 
-  /** In the order of the rows in which they were found first. */
+  /** In the order of the rows that had them first. */
   lines(): readonly string[] {
     const shown = [...this.#groups.values()].flatMap(toLines).sort((one, other) => one.line - other.line);
     const lines = shown.slice(0, maxLines);
@@ -75,17 +72,15 @@ function groupName(problem: RowProblem): string {
   return JSON.stringify([code, field, what]);
 }
 
-/** Where problems go as a table in the form of the row file. */
 export interface ProblemsPlace {
   readonly file: string;
-  /** Of the row file, once its first bytes were read. */
+  /** Of the row file; known once its first bytes were read. */
   readonly form: () => TableForm;
 }
 
 /**
- * Makes the place of the problems file ready before the rows are read: what stands there of an earlier check is removed, since
- * it is no longer true, however this one ends. Throws {@link InputInvalidError} for a place that cannot be written.
- *
+ * Removes the problems of an earlier check, which are no longer true. Throws {@link InputInvalidError} for a place that
+ * cannot be written.
  * @param inputs - files that the command reads: they are not replaced.
  */
 export async function clearProblemsFile(file: string, inputs: readonly string[]): Promise<void> {
@@ -100,10 +95,7 @@ export async function clearProblemsFile(file: string, inputs: readonly string[])
   });
 }
 
-/**
- * Checks rows, and writes every problem into a file, which has its name once all rows are checked. What ends the check, such
- * as a header that cannot be used, stands at the end of it.
- */
+/** The file gets its name once all rows are checked. What ends the check stands at its end. */
 export async function withProblemsFile<Result>(
   place: ProblemsPlace | null,
   sinks: RowSinks,
@@ -141,7 +133,7 @@ function unwritable(file: string, error: unknown): InputInvalidError {
 
 const bufferLength = 65_536;
 
-/** Problems as lines of CSV. They are reported one by one and not awaited, so they are written at once. */
+/** As CSV. Written at once: problems are reported one by one and not awaited. */
 class ProblemTable {
   readonly #place: ProblemsPlace;
   readonly #handle: number;
@@ -157,7 +149,7 @@ class ProblemTable {
   add(problem: RowProblem): void {
     const { sheetRow, line, key, rowBegins, field, value } = problem;
     const begins = rowBegins === undefined ? '' : ` The row begins with ${rowBegins}.`;
-    // A text as it stands in its cell; other values, and what is shortened, as they are shown.
+    // A text as it stands in its cell; other and shortened values as they are shown.
     const text = value === null ? null : parseJson(value);
     this.addCells([
       sheetRow,
@@ -176,7 +168,6 @@ class ProblemTable {
     if (this.#text.length >= bufferLength) this.#write();
   }
 
-  /** Writes the rest, once. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -188,12 +179,12 @@ class ProblemTable {
     }
   }
 
-  /** Writes, once, what stands before the first problem; the form of the row file is not known before it is read. */
+  /** Not before the first problem: the form of the row file is known once it is read. */
   #begin(): TableForm {
     if (this.#form !== undefined) return this.#form;
     this.#form = this.#place.form();
     const { delimiter, isDeclared, lineEnd } = this.#form;
-    // Excel takes a file without the mark for one of another encoding.
+    // Without the mark, Excel assumes another encoding.
     this.#text = `\uFEFF${isDeclared ? `sep=${delimiter}${lineEnd}` : ''}`;
     this.addCells(['row', 'line', 'key', 'field', 'value', 'problem']);
     return this.#form;

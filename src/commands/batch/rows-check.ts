@@ -22,35 +22,31 @@ import type { EmitEvent } from './follow-batch';
 import type { RecordLookup } from './record-lookup';
 import { ProblemGroups } from './row-problems';
 
-/** Prices as the command knows them. */
 export type KnownPrices = Prices & Partial<Pick<PriceList, 'dailyBudgets'>>;
 
-/** The result of the check of a row file. */
 export interface CheckedRows {
-  /** The row file as it was named. */
   readonly source: string;
   readonly batchId: string;
-  /** Where in the archive they go. */
+  /** Folder in the archive. */
   readonly outputs: string;
   readonly report: RowsReport;
-  /** The file was read up to this many good rows; null: all of it. */
+  /** Read up to this many good rows; null: all of them. */
   readonly first: number | null;
-  /** The first good row; null when there is none. */
+  /** Null when there is none. */
   readonly firstRow: ShownRow | null;
-  /** For people. */
   readonly problemLines: readonly string[];
-  /** Null when that was not asked for. */
+  /** Null when not asked for. */
   readonly onRecord: ReturnType<RecordLookup['result']> | null;
   readonly isRecordKnown: boolean;
-  /** Whether the run refuses the file, because rows changed under their keys or have other keys than on record. */
+  /** Whether the run refuses the file: rows changed under their keys, or have other keys than on record. */
   readonly isRefused: boolean;
-  /** Null when none was asked for, and where the run is refused. */
+  /** Null when not asked for, and where the run is refused. */
   readonly estimate: FileEstimate | null;
-  /** Good rows that the run would start; all of them where that is not known. */
+  /** Good rows to start; all of them where that is not known. */
   readonly rowsToRun: number;
   /** Null: no limit. */
   readonly budget: Money | null;
-  /** What of the budget the rows on record have taken; null where that is not known, and without a budget. */
+  /** What the rows on record took of it; null where that is not known, and without a budget. */
   readonly spent: Money | null;
   /** Of the rows to run; null where one has no known, fixed price. */
   readonly fixedCosts: readonly Money[] | null;
@@ -60,23 +56,22 @@ export interface CheckedRows {
   readonly rowsWithinBudget: number | null;
 }
 
-/** One check of a row file: emits problems as they are found, and collects what the report shows. */
+/** Emits problems as they are found, and collects what the report shows. */
 export class RowsCheck {
-  /** For `checkRows` and `prepareRows`. */
   readonly sinks: RowSinks;
   /** Of the good rows, with `--first`. */
   readonly keys = new Set<string>();
-  /** Good rows of each app. */
+  /** Good rows by app. */
   readonly rowsByApp = new Map<number, number>();
-  /** Those of them that the run would start; all of them where that is not known. */
+  /** Those to start; all of them where that is not known. */
   readonly rowsToRun = new Map<number, number>();
   readonly #settings: BatchSettings;
   readonly #first: number | undefined;
-  /** Null when this command knows no prices. */
+  /** Null when no prices are known. */
   readonly #prices: KnownPrices | null;
   readonly #lookup: RecordLookup | null;
   readonly #allPrices: PriceCheck;
-  /** Of the rows that the run would start. */
+  /** Of the rows to start. */
   readonly #pricesToPay: PriceCheck;
   readonly #problems = new ProblemGroups();
   #firstRow: PreparedRow | undefined;
@@ -126,19 +121,19 @@ export class RowsCheck {
     return found && `In ${formatRowPlace(place)}: ${found}`;
   }
 
-  /** Why the rows cannot be run with the budgets; undefined when they can, as far as this command knows prices. */
+  /** Undefined when the rows can be run with the budgets, as far as prices are known. */
   get budgetProblem(): string | undefined {
     const budget = this.#prices === null ? undefined : parseBudget(this.#settings.input.budget);
     const problem = budget && budgetProblem(budget, this.#allPrices.result(), noSpending, ' and of this command');
     return problem ?? this.#dailyProblem;
   }
 
-  /** What was found, after the last row. */
+  /** Called after the last row. */
   async checked(report: RowsReport, estimate: FileEstimate | null = null): Promise<CheckedRows> {
     const { input, outputs } = this.#settings;
     const onRecord = this.#lookup?.result(isWhole(this.#first, report)) ?? null;
     const isRefused = onRecord !== null && !('unknown' in onRecord) && onRecord.refused !== null;
-    // A run that is refused costs nothing. Where no price is known at all, there is nothing to say of single rows.
+    // A refused run costs nothing. Where no price is known at all, there is nothing to say of single rows.
     const toPay = isRefused ? null : this.#pricesToPay.result();
     const isPartlyPriced = toPay !== null && toPay.unpriced > 0 && Object.keys(toPay.currencies).length > 0;
     const fixedCosts = isRefused ? null : this.#pricesToPay.fixedCosts;
@@ -167,12 +162,11 @@ export class RowsCheck {
   }
 }
 
-/** Whether the file was read to its end. Of one that was not it is not known which rows it no longer has. */
+/** Of a file that was not read to its end, it is not known which rows it no longer has. */
 export function isWhole(first: number | undefined, { goodRows }: RowsReport): boolean {
   return first === undefined || goodRows < first;
 }
 
-/** Counts a row for its app. */
 export function countApp(rowsByApp: Map<number, number>, { input: { webAppId } }: PreparedRow): void {
   rowsByApp.set(webAppId, (rowsByApp.get(webAppId) ?? 0) + 1);
 }
@@ -180,9 +174,8 @@ export function countApp(rowsByApp: Map<number, number>, { input: { webAppId } }
 const maxShownInputs = 10;
 const maxShownLength = 100;
 
-/** A row, as it is sent. */
 export type ShownRow = Awaited<ReturnType<typeof shownRow>>;
-/** An input of a row, as it is sent; `bytes` of a file of this machine, `as` the form in which the app gets it. */
+/** `bytes`: of a file of this machine. `as`: the form in which the app gets it. */
 export type ShownInput = ShownRow['inputs'][number];
 
 async function shownRow({ key, originalKey, input, ...place }: PreparedRow) {

@@ -9,7 +9,6 @@ import { formatEstimate, formatFixedCosts } from './file-estimate';
 import { formatOnRecord } from './record-lookup';
 import type { CheckedRows, ShownInput, ShownRow } from './rows-check';
 
-/** What the check of a row file found: counts, what is to upload, what the first row sends, and the first problems. */
 export function rowsReportText(checked: CheckedRows): string {
   const { source, batchId, outputs, report, first, firstRow, onRecord } = checked;
   const { rows, goodRows, badRows, derivedKeys, files } = report;
@@ -38,12 +37,11 @@ export function rowsReportText(checked: CheckedRows): string {
   return [source, ...lines, ...checked.problemLines].map((line) => fit(line, Infinity)).join('\n');
 }
 
-/** What this run will cost, as far as it is known which rows it starts; and whether a budget lasts. */
 function estimateFacts(checked: CheckedRows): string[] {
   const { estimate, budget, fixedCosts, rowsToRun, rowsWithinBudget, isRecordKnown } = checked;
   if (estimate === null) return [];
   if (rowsToRun === 0) return ['nothing: the run starts no row of these'];
-  // With a fixed price, what earlier rows cost says nothing more.
+  // With a fixed price, the costs of earlier rows say nothing more.
   if (fixedCosts !== null) {
     const words = `${formatFixedCosts(fixedCosts, rowsToRun, estimate)}${which(isRecordKnown)}`;
     if (budget === null || rowsWithinBudget === null || rowsWithinBudget >= rowsToRun) return [words];
@@ -77,7 +75,7 @@ function which(isRecordKnown: boolean): string {
   return isRecordKnown ? '' : '; if all of them run: rows on record are not paid again';
 }
 
-/** The report for `--json`; its problems were emitted one by one. */
+/** Without the problems, which were emitted one by one. */
 export function rowsReportFacts(checked: CheckedRows): object {
   const { source, batchId, outputs, report, first, firstRow } = checked;
   const { estimate, onRecord, fixedCosts, rowsWithinBudget } = checked;
@@ -110,7 +108,7 @@ function formatUploads({ references, referencedBytes, distinct, distinctBytes }:
     : `${files}; named ${formatCount(references)} times, ${formatBytes(referencedBytes)} in all`;
 }
 
-/** A row, as it is sent, in lines; the first says which row it is. */
+/** The first line says which row it is. */
 function shownRowLines({ key, webAppId, account, inputs, moreInputs, ...place }: ShownRow): string[] {
   const whose = account === defaultAccount ? '' : `, account ${showValue(account)}`;
   return [

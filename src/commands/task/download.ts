@@ -33,7 +33,6 @@ Example:
   $ longhaul download order-17 -o photos
 `;
 
-/** `longhaul download ID -o FOLDER`: the outputs of a task, from the archive. */
 export function addDownloadCommand(program: Command, context: CommandContext): void {
   program
     .command('download')
@@ -49,7 +48,6 @@ export function addDownloadCommand(program: Command, context: CommandContext): v
 
 async function download(context: CommandContext, id: string, options: DownloadOptions): Promise<void> {
   const { output, manifest, partial = false, json = false } = options;
-  // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
   const { countOutputs, fetchTask, requireComplete } = await import('../../archive/archived-task.js');
   const { Destination } = await import('../../archive/destination.js');
@@ -104,7 +102,6 @@ async function findTask(
   throw new ResultsError('missing', words);
 }
 
-/** How a task ended, so far as its files matter. */
 interface TaskEnd {
   readonly requestId: string | null;
   /** Where its worker says that its manifest is. */
@@ -143,7 +140,7 @@ async function readEnd(task: TaskHandle, archive: Archive, partial: boolean): Pr
       };
     }
     if (!(error instanceof UnknownTaskError) || batchIdOf(workflowId) !== undefined) throw error;
-    // Temporal forgets; the create record of the last create does not.
+    // Temporal forgets a task; its create record stays.
     const { readCreates } = await import('../../archive/archive-reader.js');
     for await (const { requestId } of readCreates(archive, workflowId)) {
       if (isRequestId(requestId)) return { requestId, manifest: null, failure: null };
@@ -155,7 +152,7 @@ async function readEnd(task: TaskHandle, archive: Archive, partial: boolean): Pr
 const barWidth = 20;
 const longestLine = 500;
 
-/** On a terminal a line for each file that is on its way, elsewhere one for each that has come. */
+/** On a terminal a line for each file on its way, elsewhere one for each that has come. */
 function openFileProgress(stream: Output & NodeJS.WritableStream): {
   readonly onProgress?: (file: FileProgress) => void;
   readonly onFile?: (file: KeptFile) => void;

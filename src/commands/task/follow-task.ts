@@ -18,14 +18,12 @@ import { exitCodes } from '../exit-code';
 import { choiceLines, formatDetails, formatState, resultText, statusLine, statusText, transferLine } from './task-text';
 import { fit, TerminalLines } from '../terminal';
 
-/** Options of commands that start a task. */
 export interface FinishStartOptions extends ConnectionOptions {
-  /** Print the workflow id and let the task go on. */
   readonly detach?: true;
   readonly json?: true;
 }
 
-/** Starts a task, prints whether it was started or attached to, then follows it to its end, unless detached. */
+/** Prints whether the task was started or attached to; follows it to its end, unless detached. */
 export async function startAndFollow(
   context: CommandContext,
   start: () => Promise<TaskHandle>,
@@ -40,12 +38,12 @@ export async function startAndFollow(
     else await followToTheEnd(context, task, json ?? false);
     return;
   }
-  // One that follows it is told by the task's own view.
+  // Whoever attaches is told by the task's view.
   if (origin === 'started') await warnOfMissingWorkers(context, [taskQueue]);
   print(context, json, { workflowId, origin, url }, `${workflowId}\n`);
 }
 
-/** Follows a task to its end, prints the result, and sets the exit code; says how to go on when it has not ended. */
+/** Prints the result and sets the exit code; says how to go on when the task has not ended. */
 export async function followToTheEnd(context: CommandContext, task: TaskHandle, json: boolean): Promise<void> {
   const followed = await follow(context, task);
   switch (followed.kind) {
@@ -86,7 +84,6 @@ function parkedText({ workflowId, status, stuck }: TaskView): string {
   return [what, ...choiceLines(status, workflowId), 'The task waits for that.', ''].join('\n');
 }
 
-/** How following a task ended. */
 type Followed =
   | { readonly kind: 'ended'; readonly result: TaskResult }
   /** Ctrl-C: the task goes on. */
@@ -94,13 +91,10 @@ type Followed =
   /** The task waits for a person, or is stuck. */
   | { readonly kind: 'parked'; readonly view: TaskView };
 
-/** A policy or a callback may resolve an uncertain create; one that stays uncertain longer waits for a person. */
+/** A policy or a callback may resolve an uncertain create; afterwards it waits for a person. */
 const parkedAfterMs = 5_000;
 
-/**
- * Follows a task to its end and shows its progress meanwhile. A task that fails is thrown, as `result` throws it. A
- * failure to show the progress does not end the wait.
- */
+/** Throws as `result` does. A failure to show the progress does not end the wait. */
 async function follow(context: CommandContext, task: TaskHandle): Promise<Followed> {
   const progress = openProgress(context.display);
   const watching = new AbortController();
@@ -122,7 +116,7 @@ async function follow(context: CommandContext, task: TaskHandle): Promise<Follow
   }
 }
 
-/** Shows the task until it has been waiting for a person for a while; never resolves otherwise. */
+/** Resolves once the task has waited for a person for a while, else never. */
 async function showUntilParked(task: TaskHandle, progress: Progress, signal: AbortSignal): Promise<Followed> {
   let parkedSinceMs: number | undefined;
   try {
@@ -139,22 +133,14 @@ async function showUntilParked(task: TaskHandle, progress: Progress, signal: Abo
   return new Promise(() => undefined);
 }
 
-/** A display of a task's progress. */
 export interface Progress {
-  /** Shows the task as it stands now. */
   show(view: TaskView): void;
-  /** Ends the display; afterwards the caller writes there. */
   stop(): void;
 }
 
 const longestLine = 500;
 
-/**
- * A display for the stream: a redrawn line for the task and one for each transfer on a terminal, elsewhere a plain line for
- * every change.
- *
- * @internal exported for tests
- */
+/** On a terminal a redrawn line for the task and each transfer, else one per change. @internal exported for tests */
 export function openProgress(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): Progress {
   const lineOf = (view: TaskView, nowMs: number): string => {
     const endMs = view.endedAt === null ? nowMs : Date.parse(view.endedAt);

@@ -37,7 +37,6 @@ interface ListOptions {
 
 const defaultLimit = '20';
 
-/** `longhaul list`: the tasks of this namespace, in Temporal’s order. */
 export function addListCommand(program: Command, context: CommandContext): void {
   program
     .command('list')
@@ -88,7 +87,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
     });
 }
 
-/** A task of the list, with what keeps it from going on where that was asked. */
+/** `heldUp`: only where that was asked. */
 type ShownTask = ListedTask & { readonly heldUp?: HeldUp };
 
 async function listFirst(longhaul: Longhaul, filter: ListTasksOptions, count: number): Promise<FoundTasks> {
@@ -103,7 +102,7 @@ function momentOf(option: string, text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(sinceMs(text, Date.now(), option));
 }
 
-/** What is read; where it cannot be used, its problems are added to those of the other options. */
+/** Adds the problems of what cannot be used to those of the other options. */
 function collecting<Value>(problems: string[], read: () => Value): Value | undefined {
   try {
     return read();
@@ -118,7 +117,7 @@ function listText(tasks: readonly ShownTask[], nowMs: number): string {
   const header = ['STATUS', 'STARTED (UTC)', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
   const waited: readonly string[] = statesThatWait;
   const rows = tasks.map((task) => {
-    // One that a person or a policy gave up keeps the status in which it waited, and waits for nobody any more.
+    // One that was given up keeps the status in which it waited, and waits for nobody.
     const isGivenUp = task.execution === 'FAILED' && waited.includes(task.status);
     return [
       `${shownState(task)}${isGivenUp ? ' (failed)' : ''}`,
@@ -134,7 +133,6 @@ function listText(tasks: readonly ShownTask[], nowMs: number): string {
     .join('');
 }
 
-/** What is wrong with tasks of the list, one line each. */
 function problemLines(tasks: readonly ShownTask[]): string {
   const lines: string[] = [];
   for (const { heldUp, ...task } of tasks) {
@@ -149,7 +147,7 @@ function problemLines(tasks: readonly ShownTask[]): string {
 
 const pausedRemedy = 'paused by an operator: not tried before Unpause, in the Web UI’s Pending Activities';
 
-/** The status of a workflow that was terminated, timed out or is stuck is the last that it reported. */
+/** Of a workflow that was terminated, timed out or is stuck: the last status that it reported. */
 function shownState({ status, execution, stuck, paused, heldUp }: ShownTask): string {
   if (stuck !== null) return `${status} (stuck)`;
   if (paused.length > 0) return `${status} (paused)`;
@@ -157,25 +155,23 @@ function shownState({ status, execution, stuck, paused, heldUp }: ShownTask): st
   return `${status}${cutOffText(execution)}`;
 }
 
-/** A task that cannot go on now. */
 export type HeldUpTask = ListedTask & { readonly heldUp: HeldUp };
 
-/** What was found. */
 export interface FoundTasks<Task extends ShownTask = ShownTask> {
   /** In Temporal's order, at most as many as asked for. */
   readonly tasks: readonly Task[];
-  /** Whether there are more than these among those that were looked at. */
+  /** Whether there are more among those that were looked at. */
   readonly isCut: boolean;
   /** How many tasks were asked about, if more run: there may be others. Null: all. */
   readonly lookedAt: number | null;
 }
 
-/** No list of Temporal knows it, so each task that runs is asked about: so many at most. */
+/** No list of Temporal tells it: each running task is asked, at most so many. */
 const maxLookedAt = 1_000;
 /** Questions to Temporal at the same time. */
 const atOnce = 20;
 
-/** The tasks that run and are held up; the rest of the filter holds as for any list. Throws what a list throws. */
+/** The rest of the filter holds as for any list. Throws what a list throws. */
 export async function findHeldUpTasks(
   longhaul: Longhaul,
   filter: ListTasksOptions,
@@ -190,10 +186,10 @@ export async function findHeldUpTasks(
   return { tasks: tasks.slice(0, count), isCut, lookedAt: running.length > most ? most : null };
 }
 
-/** So many of the tasks of a list are asked why they are not created. */
+/** Tasks of a list that are asked why they are not created. */
 const maxAsked = 100;
 
-/** The same tasks; those that wait for their create with what keeps them from it. */
+/** Adds to tasks that wait for their create what keeps them from it. */
 export async function withHeldUpCreates(
   longhaul: Longhaul,
   tasks: readonly ListedTask[],
@@ -212,7 +208,7 @@ async function askHeldUp(
     try {
       return { ...task, heldUp: (await longhaul.task(task.workflowId).heldUp()) ?? undefined };
     } catch (error) {
-      // It ended since it was listed, and Temporal has forgotten it.
+      // It ended meanwhile, and Temporal has forgotten it.
       if (error instanceof UnknownTaskError) return task;
       throw error;
     }
@@ -220,12 +216,10 @@ async function askHeldUp(
   return (await Readable.from(tasks).map(ask, { concurrency: atOnce }).toArray()) as ShownTask[];
 }
 
-/** Why a task is held up, as a line. */
 export function heldUpLine({ workflowId, heldUp: { activity, since, words } }: HeldUpTask): string {
   return printableLine(`${workflowId} is held up since ${formatMoment(since)}: ${activity}: ${words}`);
 }
 
-/** That there may be more. */
 export function lookedAtLine(lookedAt: number): string {
   return `looked at the first ${formatCount(lookedAt)} tasks that run, and more run: narrow it down, with --app, --account, --batch, --tag or --until\n`;
 }

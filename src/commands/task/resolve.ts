@@ -37,7 +37,6 @@ Examples:
   $ longhaul resolve --uncertain --since 2h --abandon
 `;
 
-/** `longhaul resolve ID`: a person's answer to what Longhaul does not decide by itself. */
 export function addResolveCommand(program: Command, context: CommandContext): void {
   program
     .command('resolve')
@@ -102,7 +101,6 @@ function toOne(options: ResolveOptions): (task: TaskHandle) => Promise<string> {
   );
 }
 
-/** `longhaul rearchive ID`: answers `ArchiveIncomplete`. */
 export function addRearchiveCommand(program: Command, context: CommandContext): void {
   program
     .command('rearchive')
@@ -119,13 +117,12 @@ export function addRearchiveCommand(program: Command, context: CommandContext): 
     });
 }
 
-/** What a task answered to a decision. */
 interface Answer {
   readonly workflowId: string;
   readonly words: string;
 }
 
-/** Answers for all tasks of a batch, or of the namespace, that are in CreateUncertain. */
+/** For all tasks of a batch, or of the namespace, that are in CreateUncertain. */
 async function resolveMany(context: CommandContext, options: ResolveOptions): Promise<void> {
   checkMany(options);
   const requestIds = options.from === undefined ? undefined : await readRequestIds(options.from, context);
@@ -187,7 +184,7 @@ async function decideAll(
   return left;
 }
 
-/** Each workflow asks the service about an id and refuses one that is not its own, or may be another's as well. */
+/** Each workflow asks the service, and refuses an id that is not its own, or may be another's as well. */
 async function adoptAll(
   tasks: readonly TaskHandle[],
   requestIds: readonly string[],
@@ -207,7 +204,7 @@ async function adoptAll(
   return [...left].map(([{ workflowId }, words]) => ({ workflowId, words }));
 }
 
-/** Why the decision does not apply; undefined when it was taken. */
+/** Undefined when the decision was taken. */
 async function refusalOf({ workflowId }: TaskHandle, decide: () => Promise<void>): Promise<string | undefined> {
   try {
     await decide();

@@ -38,7 +38,6 @@ Example:
       -s "3:Text.text=007"
 `;
 
-/** `longhaul run APP`: starts a task and follows it to its archived outputs. */
 export function addRunCommand(program: Command, context: CommandContext): void {
   program
     .command('run')
@@ -85,7 +84,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     });
 }
 
-/** What was given as text and looks like a file without its mark, or like a number: it may be intended. */
+/** What looks like a file without its mark, or like a number. */
 function unintendedTexts(given: readonly string[]): string[] {
   return given.flatMap((text) => {
     const equals = text.indexOf('=');
@@ -98,7 +97,7 @@ function unintendedTexts(given: readonly string[]): string[] {
   });
 }
 
-/** The task's input, unchecked. */
+/** Not checked yet. */
 function startInput(app: string, options: RunOptions, cwd: string): Extract<StartTaskInput, NewTaskInput> {
   const { key, account, archive, watch, onUncertain, suppressPreviewOutput, webhook } = options;
   const { deadlineQueue: queue, deadlineRun: run, deadlineTotal: total } = options;
@@ -137,7 +136,6 @@ Example:
   $ longhaul adopt 3f0c2a4e-51c5-4a3e-9c40-7a1f1f0b6f11 --archive rescued
 `;
 
-/** `longhaul adopt REQUEST_ID`: follows a task that exists at the service, and archives it. */
 export function addAdoptCommand(program: Command, context: CommandContext): void {
   program
     .command('adopt')
@@ -161,7 +159,6 @@ export function addAdoptCommand(program: Command, context: CommandContext): void
         tags: tag,
         webhook,
       };
-      // A key that is there must be one.
       const keyed = key === undefined ? how : { ...how, key };
       checkedAdoption(requestId, keyed);
       await withLonghaul(context, options, async (longhaul) => {

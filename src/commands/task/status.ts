@@ -24,7 +24,6 @@ interface StatusOptions {
   readonly json?: boolean;
 }
 
-/** `longhaul status ID`: what a task is doing, also when no worker answers or it is over. */
 export function addStatusCommand(program: Command, context: CommandContext): void {
   program
     .command('status')
@@ -60,7 +59,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     });
 }
 
-/** Null for a task that another program ended: its state is printed all the same. */
+/** Null for a task that another program ended. */
 async function readOutcome(task: TaskHandle): Promise<TaskOutcome | null> {
   try {
     return { result: await task.result(), failure: null };
@@ -73,7 +72,7 @@ async function readOutcome(task: TaskHandle): Promise<TaskOutcome | null> {
   }
 }
 
-/** What became of a task whose workflow was cut off is in the note: the failure knows only that it was. */
+/** The note says what became of a task whose workflow was cut off; the failure knows only that it was. */
 function afterCutOff({ note }: TaskView, outcome: TaskOutcome | null): TaskOutcome | null {
   if (note === null || outcome?.failure == null) return outcome;
   return { ...outcome, failure: { ...outcome.failure, message: note } };
@@ -85,18 +84,16 @@ function isLeftToPerson({ status, isOver, stuck }: TaskView, outcome: TaskOutcom
   return outcome?.failure != null && isForPerson(outcome.failure.type);
 }
 
-/** Whether nothing is left to do for a person although its workflow was cut off, and what else is known of it. */
+/** `isSettled`: nothing is left to do for a person, although the workflow was cut off. */
 type Settlement = { readonly isSettled: boolean } & Partial<TaskView>;
 
 /**
- * The view of a task whose workflow was cut off, with what became of it since: by Temporal alone, the workflow that took
- * it over; where LONGHAUL_ARCHIVE is set, the task that its create record names, who follows that, and its outputs. An
- * archive that cannot be read is told on standard error.
+ * Adds what became of a task whose workflow was cut off: the workflow that took it over; with LONGHAUL_ARCHIVE also the
+ * task of its create record, who follows that, and its outputs. An unreadable archive is told on standard error.
  */
 async function withSettlement(context: CommandContext, longhaul: Longhaul, view: TaskView) {
   const known = { view, isSettled: view.adoptedBy !== null };
   if (!isCutOff(view.execution) || known.isSettled || (context.env['LONGHAUL_ARCHIVE'] ?? '') === '') return known;
-  // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('../storage-access.js');
   try {
     return await withArchive(context, async (archive) => {
@@ -110,7 +107,7 @@ async function withSettlement(context: CommandContext, longhaul: Longhaul, view:
   }
 }
 
-/** By the files of another archive nothing would have been created. */
+/** In another archive no create would be found. */
 async function requireOwnArchive({ env }: CommandContext, archive: Archive, taskQueue: string): Promise<void> {
   const [{ requireUsedArchive }, { requireArchiveOfTasks }, { askForOtherArchive }, { loadTemporalConnection }] =
     await Promise.all([
@@ -134,7 +131,7 @@ async function readSettlement(archive: Archive, longhaul: Longhaul, view: TaskVi
   const { value: record } = await readCreates(archive, workflowId).next();
   const requestId = view.requestId ?? record?.requestId ?? null;
   if (requestId === null) {
-    // An open record leaves it as uncertain as it was.
+    // With an open record it is as uncertain as it was.
     if (record !== undefined) return { isSettled: false };
     const note = `${cut}. The archive has no record of a create: none was sent, or it is settled that none made a task. Nothing is paid.`;
     return { isSettled: true, note, nextStep: null };

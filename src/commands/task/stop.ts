@@ -13,15 +13,15 @@ import { detachedAnyway, idArgument } from '../shared-options';
 
 type StopVerb = 'cancel' | 'interrupt' | 'stop';
 
-/** A worker that answers does so at once; without one, what was asked is on record all the same. */
+/** A worker that answers does so at once; without one, the request is on record all the same. */
 const statusWithinMs = 2_000;
 
-/** The task as it stands; undefined where that is not told soon. */
+/** Undefined where it is not told soon. */
 export async function statusSoon(task: TaskHandle): Promise<TaskView | undefined> {
   return await task.status({ signal: AbortSignal.timeout(statusWithinMs) }).catch(() => undefined);
 }
 
-/** What keeps the request from being sent now: no worker answers, its workflow is stuck, or a person has to decide first. */
+/** Why the request is not sent: no worker answers, the workflow is stuck, or a person has to decide first. */
 async function obstacle(task: TaskHandle, verb: StopVerb): Promise<string> {
   const view = await statusSoon(task);
   if (view === undefined) {
@@ -33,12 +33,9 @@ async function obstacle(task: TaskHandle, verb: StopVerb): Promise<string> {
   return `It is not known whether the service created the task, so the request waits until that is decided:\n${choiceLines(view.status, view.workflowId).join('\n')}\nIt cannot be withdrawn. To keep a task that exists: decide --abandon, and then the status says how to follow it.\n`;
 }
 
-/**
- * The task as it stands, if a person has to decide about it first, which to end it here would throw away, or if its
- * workflow was cut off, so that another one has to follow it first.
- */
+/** Set if a person has to decide first, which ending the task would throw away, or if its workflow was cut off. */
 async function undecided(task: TaskHandle, verb: StopVerb): Promise<TaskView | undefined> {
-  // What keeps the status from being read keeps the request from being sent, and says so better.
+  // What keeps the status from being read also keeps the request from being sent, and says so better.
   const view = await task.status().catch(() => undefined);
   if (view === undefined || isUnfollowed(view)) return view;
   if (view.isOver) return undefined;
@@ -46,7 +43,7 @@ async function undecided(task: TaskHandle, verb: StopVerb): Promise<TaskView | u
   return verb === 'stop' && view.status === 'CreateUncertain' ? view : undefined;
 }
 
-/** Its workflow was cut off, so that it takes no request, while its task may run at the service. */
+/** Its workflow takes no request, while its task may run at the service. */
 function isUnfollowed({ execution, requestId, serviceStatus }: TaskView): boolean {
   const hasEnded = serviceStatus !== null && isTerminal(parseServiceStatus(serviceStatus));
   return isCutOff(execution) && requestId !== null && !hasEnded;
@@ -80,7 +77,6 @@ interface StopOptions {
   readonly json?: boolean;
 }
 
-/** Adds a command that asks a task to end, and prints how to see the outcome. */
 function addStopVerb(program: Command, context: CommandContext, verb: StopVerb): Command {
   return program
     .command(verb)
@@ -120,17 +116,14 @@ const descriptions: Readonly<Record<StopVerb, string>> = {
   stop: 'Ends a task with whichever of the service’s verbs applies, and confirms the end with the service. A task that succeeded meanwhile is archived, for it is paid. One that waits for a decision is not ended (exit code 5): decide first.',
 };
 
-/** `longhaul cancel ID`: the service's own cancel. */
 export function addCancelCommand(program: Command, context: CommandContext): void {
   addStopVerb(program, context, 'cancel');
 }
 
-/** `longhaul interrupt ID`: the service's own interrupt. */
 export function addInterruptCommand(program: Command, context: CommandContext): void {
   addStopVerb(program, context, 'interrupt');
 }
 
-/** `longhaul stop ID`: ends a task, whichever of the service's verbs applies. */
 export function addStopCommand(program: Command, context: CommandContext): void {
   addStopVerb(program, context, 'stop').option(
     '--force',

@@ -10,15 +10,15 @@ import { formatBar, formatClock, shorten } from '../terminal';
 const barWidth = 20;
 const nameWidth = 24;
 
-/** A task's state in one line: elapsed time, state, queue position, request id, and its problem if it has one. */
+/** Elapsed time, state, queue position, request id, and a problem. */
 export function statusLine(view: TaskView, elapsedMs: number): string {
   return [`${formatClock(elapsedMs)}  ${formatState(view)}`, ...formatDetails(view)].join(' · ');
 }
 
-/** The states that are the service's own, while a task is not over. */
+/** The service's own states of a task that is not over. */
 const atService: ReadonlySet<string> = new Set(['Queuing', 'Preparing', 'Running']);
 
-/** The state without the time; it changes only when the state does. */
+/** Without the time: changes only when the state does. */
 export function formatState({ status, serviceStatus, queuePosition }: TaskView): string {
   const isWatched = status === 'Watching' && serviceStatus !== null;
   // A heartbeat of the watch by activity is newer than the status that its workflow knows.
@@ -29,13 +29,12 @@ export function formatState({ status, serviceStatus, queuePosition }: TaskView):
   return queuePosition > 0 ? `${state}, ${queuePosition} ahead` : `${state}, next`;
 }
 
-/** What follows the last state of a workflow that Temporal ended; of any other the state itself is how it ended. */
+/** Follows the last state of a workflow that Temporal ended; of others the state says how it ended. */
 export function cutOffText(execution: TaskView['execution']): string {
   if (execution === 'TERMINATED') return ' (terminated)';
   return execution === 'TIMED_OUT' ? ' (timed out)' : '';
 }
 
-/** What follows the state on the line. */
 export function formatDetails({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
   const [retry] = retrying;
   const problemText = stuck?.message ?? problem ?? (retry && formatRetry(retry)) ?? note;
@@ -45,11 +44,7 @@ export function formatDetails({ requestId, problem, retrying, stuck, note }: Tas
   ];
 }
 
-/**
- * An activity that is tried again.
- *
- * @param nowMs - tells in how long. @default it is not told
- */
+/** @param nowMs - tells in how long. @default it is not told */
 export function formatRetry(
   { activity, attempt, lastFailure, isPaused, waitsForTurn, nextAttemptAt }: RetryingActivity,
   nowMs?: number,
@@ -72,7 +67,6 @@ export function transferLine({ transfer, name, bytes, totalBytes }: TransferProg
   return `${head} ${formatBar(Math.min(1, bytes / totalBytes), barWidth)} of ${formatBytes(totalBytes)}`;
 }
 
-/** A task's status as text, with every known fact. */
 export function statusText(view: TaskView, nowMs: number): string {
   const ago = (iso: string): string => `as of ${formatClock(Math.max(0, nowMs - Date.parse(iso)))} ago`;
   const choices = view.isOver ? [] : operatorChoices(view.status, view.workflowId);
@@ -99,21 +93,19 @@ export function statusText(view: TaskView, nowMs: number): string {
   ].join('\n');
 }
 
-/** A line for each fact that is known. */
 function factLines(facts: readonly Fact[]): string[] {
   return facts.flatMap(([name, value]) =>
     value === null || value === '' ? [] : [`  ${name.padEnd(13)}${printableLine(value)}`],
   );
 }
 
-/** The commands that decide what a task waits for, a line each. */
 export function choiceLines(status: string, workflowId: string): string[] {
   return operatorChoices(status, workflowId).map(({ command, meaning }) => `  ${command}   # ${meaning}`);
 }
 
 const maxOthers = 5;
 
-/** The other uncertain creates of the app, any of which may have made the task that is found; null where there is none. */
+/** Any other uncertain create of the app may have made the task that is found; null where there is none. */
 export function othersText({ otherUncertain }: TaskView): string | null {
   const [first, ...rest] = otherUncertain.map(
     ({ workflowId, sentAt }) => `${workflowId} (sent ${formatMoment(sentAt)})`,
@@ -136,10 +128,9 @@ function stateLine(view: TaskView, nowMs: number): string {
 }
 
 const shortHashLength = 16;
-/** The timestamps that are shown; the others are about the service's record. */
+/** The others are about the service's record. */
 const milestones: readonly string[] = ['createdAt', 'executedAt', 'runningAt', 'endedAt'];
 
-/** A task's result for a person: what it is, where the outputs are, and how long each step took. */
 export function resultText(result: TaskResult): string {
   const { workflowId, requestId, status, timestamps } = result;
   const facts: readonly Fact[] = [
@@ -150,12 +141,10 @@ export function resultText(result: TaskResult): string {
   return [`${status}  ${printableLine(workflowId)}`, ...factLines(facts)].join('\n');
 }
 
-/** What a task that is over left, and why it failed. */
 export function outcomeLines({ result, failure }: TaskOutcome): string[] {
   return factLines([['failure', failure && `${failure.type}: ${failure.message}`], ...outputRows(result ?? {})]);
 }
 
-/** What became of a task that is over. */
 export interface TaskOutcome {
   readonly result: Partial<TaskResult> | null;
   readonly failure: { readonly type: string; readonly message: string } | null;

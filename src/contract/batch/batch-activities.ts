@@ -9,12 +9,8 @@ import type { RowChoice, RowsReference } from './batch-input';
 import type { RowDefaults } from './parse-batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 
-/*
- * Inputs and results of the batch's activities. They stand in histories: no row's content is in them, only what the
- * batch must know of it, and of a few rows that changed what changed.
- */
+// These stand in histories: no row's content, only what the batch needs of it, and what changed in a few rows.
 
-/** A row, for people. */
 export interface PlacedKey extends RowPlace {
   readonly key: string;
   /** As the row gave it, where its task has another one. Absent: the same. */
@@ -37,7 +33,6 @@ export interface ChangedRow extends PlacedKey {
 
 /** Keys of rows that are not on record, beside keys on record that no row has: rows may have been renamed. */
 export interface RenamedRows {
-  /** New keys, and the first of them. */
   readonly newRows: number;
   readonly firstNew: readonly PlacedKey[];
   /** Keys on record that no row has, and the first of them. */
@@ -45,10 +40,7 @@ export interface RenamedRows {
   readonly firstMissing: readonly { readonly key: string; readonly originalKey?: string | undefined }[];
 }
 
-/**
- * `openBatch`: compares the rows with what the batch's record says of their keys, before anything is started. It fails
- * with `RowsChanged` when a row may be one that was paid under another content or key, unless `choice` allows it.
- */
+/** `RowsChanged`, before any start: a row may be paid under another content or key, and `choice` does not allow it. */
 export interface OpenBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
@@ -61,7 +53,6 @@ export interface OpenBatchResult {
   readonly gone: number;
   /** What the rows on record cost. Absent: nothing. */
   readonly spending?: BatchSpending;
-  /** What the rows will cost, by the prices of now. */
   readonly prices: BatchPrices;
   /** Why rows can never run within the daily budget of their account. Absent: nothing is in the way. */
   readonly dailyProblem?: string;
@@ -74,10 +65,7 @@ export interface RowCursor {
   readonly skip: number;
 }
 
-/**
- * Which rows `startRows` starts: those that are not on record; those that are on record as not succeeded; or of these
- * the ones that failed in this run of the batch in a way that another attempt may fix.
- */
+/** `new`: not on record; `failed`: on record, not succeeded; `retryable`: of these, failed in this run and fixable. */
 export type StartMode = 'new' | 'failed' | 'retryable';
 
 /** `startRows`: starts the next rows, each as a task of its own, and says which of them run now. */
@@ -112,7 +100,6 @@ export interface StartRowsResult {
   readonly dailyBudget?: DailyRefusal;
 }
 
-/** From where on ends of rows are awaited. */
 export interface RowEndCursor {
   /** ISO-8601, by Temporal's clock. */
   readonly closedAfter: string;
@@ -120,13 +107,11 @@ export interface RowEndCursor {
   readonly seenRuns: readonly string[];
 }
 
-/** `awaitRowEnds`: waits until tasks of this batch have ended, and tells how. */
 export interface AwaitRowEndsInput {
   readonly id: string;
   readonly from: RowEndCursor;
-  /** Returns as soon as it has so many ends, … */
+  /** Returns with so many ends, or `collectMs` after the first of them. */
   readonly enough: number;
-  /** … or so long after the first of them, in milliseconds. */
   readonly collectMs: number;
 }
 export interface AwaitRowEndsResult {
@@ -148,17 +133,13 @@ export interface PollRowsResult {
   readonly heldUp?: HeldUpRows;
 }
 
-/**
- * Rows whose tasks cannot go on now: a step of theirs failed and is to be tried again, or an operator paused it, or the
- * queries of a watch fail.
- */
+/** Rows that cannot go on now: a step waits for its next attempt or is paused, or the queries of a watch fail. */
 export interface HeldUpRows {
   readonly rows: number;
-  /** ISO-8601: since when the first of them has wanted to take that step. */
+  /** ISO-8601: since when the first of them, `key`, has wanted to take that step. */
   readonly since: string;
-  /** The key of that row. */
   readonly key: string;
-  /** As the row gave it, where its task has another one. */
+  /** As the row gave it, where its task has another one. Absent: the same. */
   readonly originalKey?: string | undefined;
   /** The step of that row, `createTask` say. */
   readonly activity: string;
@@ -172,7 +153,7 @@ export function addHeldUp(one: HeldUpRows | undefined, other: HeldUpRows | undef
   return { ...(other.since < one.since ? other : one), rows: one.rows + other.rows };
 }
 
-/** Such as `3 rows, the first (order-17) since 2026-03-01 12:34:56 UTC: createTask: …`; `show` makes the words safe to show. */
+/** `3 rows, the first (order-17) since 2026-03-01 12:34:56 UTC: createTask: …`; `show` makes words safe to show. */
 export function formatHeldUp(heldUp: HeldUpRows, show: (text: string) => string): string {
   const { rows, since, activity, words } = heldUp;
   const key = show(shownKey(heldUp));
@@ -193,11 +174,9 @@ export interface RecordRowsInput {
   readonly records: readonly RowRecord[];
 }
 
-/** `reportBatch`: joins the record in the order of the rows. */
 export interface ReportBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
-  /** For the report. */
   readonly source?: string | null;
   readonly ending?: 'completed' | 'drained' | 'stopped';
   /** Rows of the row file that were left out, because they cannot become tasks. */
@@ -228,13 +207,12 @@ export interface ReportBatchResult {
   readonly success: number;
   readonly failed: number;
   readonly canceled: number;
-  /** Rows that were never started. */
   readonly notStarted: number;
   readonly outputs: number;
   readonly outputBytes: number;
   /** Outputs of all rows that the service reports as failed. */
   readonly failedOutputs?: number;
-  /** Of all rows on record that are among the batch's, those that an earlier run ended included; as far as they tell. */
+  /** Of all rows on record that are among the batch's, also those that an earlier run ended; as far as they tell. */
   readonly uploads: RowUploads;
   /** How many rows failed with each type of failure. */
   readonly failures: Readonly<Record<string, number>>;

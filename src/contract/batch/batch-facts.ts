@@ -8,7 +8,6 @@ import { formatMoney } from '../../money/money';
 import { formatHeldUp, type HeldUpRows } from './batch-activities';
 import type { BatchProgress } from './batch-messages';
 
-/** What is known of a batch: the answer of its workflow, and what a client knows besides. */
 export interface KnownBatch {
   readonly progress: BatchProgress;
   readonly isOver: boolean;
@@ -18,12 +17,10 @@ export interface KnownBatch {
   readonly createsHeldUp?: HeldUpRows | null;
 }
 
-/** Where the facts are shown: on a page in Markdown, or in a terminal. */
 export interface FactStyle {
   readonly nowMs: number;
   /** Makes words of rows and of the service safe to show. */
   readonly words: (text: string) => string;
-  /** A command or another word to copy. */
   readonly code: (text: string) => string;
 }
 
@@ -35,12 +32,11 @@ export interface BatchFact {
 type Facts = Readonly<Record<string, string | false | undefined>>;
 
 const maxTypes = 10;
-/** By fewer rows, the end that is expected changes with each of them. */
+/** With fewer ended rows, the expected end changes with each of them. */
 const minEndedRows = 5;
-/** One row in ten that goes on makes no pace for the others. */
+/** One row in ten that goes on gives no pace for the others. */
 const nearlyAll = 0.9;
 
-/** How far a batch is and what is in its way, in the order in which every view shows it. */
 export function batchFacts(batch: KnownBatch, style: FactStyle): readonly BatchFact[] {
   const { progress, uploading = 0 } = batch;
   const { uploads, report, problem } = progress;
@@ -87,7 +83,6 @@ function rowFacts(progress: BatchProgress, isOpen: boolean, { code }: FactStyle)
   };
 }
 
-/** What the rows that run do, which of them cannot go on, and which wait for a person. */
 function openFacts({ progress, needPerson, createsHeldUp }: KnownBatch, { nowMs, words, code }: FactStyle): Facts {
   const { batchId, running, rowStates, lastMovedAt, report } = progress;
   const polled = running > 0 ? rowStates : undefined;
@@ -127,18 +122,16 @@ function failuresText({ failures, failed, report }: BatchProgress, words: FactSt
   return shown.length > 0 && `${shown.join(', ')}${count === failed ? '' : '; of this run, each attempt counted'}`;
 }
 
-/** Rows that have ended, however. */
 export function endedRows({ success, failed, canceled }: BatchProgress): number {
   return success + failed + canceled;
 }
 
-/** Rows whose tasks waited for a decision when they were last polled. */
 export function rowsThatWait({ running, rowStates }: Pick<BatchProgress, 'running' | 'rowStates'>): number {
   if (running === 0) return 0;
   return statesThatWait.reduce((sum, state) => sum + (rowStates?.counts[state] ?? 0), 0);
 }
 
-/** Rows a minute and the end that is expected; no end while no row starts or ends, or nearly none can go on. */
+/** No end while no row starts or ends, or nearly none can go on. */
 export function paceText(
   progress: BatchProgress,
   nowMs: number,
@@ -160,7 +153,6 @@ export function paceText(
   return expectedEnd === null || ended < minEndedRows ? pace : `${pace}, ${formatEnd(expectedEnd)}`;
 }
 
-/** The last rows that failed, newest first; those that failed with the same words in one line. */
 export function lastFailures({ lastFailures: failures }: BatchProgress, words: FactStyle['words']): readonly string[] {
   // A row that was tried several times is among them once for each.
   const latest = failures.filter(({ key }, index) => failures.findIndex((other) => other.key === key) === index);

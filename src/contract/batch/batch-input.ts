@@ -12,21 +12,11 @@ const maxRows = 100_000_000;
 const rowsSchema = v.object({
   /** A path under the worker's input roots, or an `s3:` URI. Its index stands beside it. */
   location: v.pipe(v.string(), v.minLength(1), v.maxLength(maxPathLength)),
-  /**
-   * SHA-256 (hex) of every row's key and digest, in order: the same rows, the same digest.
-   *
-   * @pattern ^[A-Za-z0-9]{1,128}$
-   */
+  /** SHA-256 (hex) of every row's key and digest, in order. @pattern ^[A-Za-z0-9]{1,128}$ */
   digest: textLike(/^[A-Za-z0-9]{1,128}$/, ''),
-  /**
-   * @asType integer
-   * @minimum 0
-   */
+  /** @asType integer @minimum 0 */
   rows: wholeNumber(0, maxRows),
-  /**
-   * @asType integer
-   * @minimum 0
-   */
+  /** @asType integer @minimum 0 */
   pages: wholeNumber(0, maxRows),
 });
 /** A file of prepared rows, as a worker reaches it. */
@@ -43,7 +33,7 @@ export const batchTuningSchema = v.object({
   pollEveryMs: v.optional(wholeNumber(1, dayMs), 60_000),
   /** So many ended rows are recorded at a time. */
   recordRows: v.optional(wholeNumber(1, 10_000), 100),
-  /** How many bytes of records one call takes; Temporal refuses a call of more than 2 MB. @default 1000000 */
+  /** Bytes of records in one call; Temporal refuses more than 2 MB. @default 1000000 */
   recordBytes: v.optional(wholeNumber(1, 1_000_000), 1_000_000),
   /** Longest pause between two attempts of an activity, in milliseconds. */
   retryMaxMs: v.optional(wholeNumber(1, dayMs), 60_000),
@@ -53,12 +43,11 @@ export const batchTuningSchema = v.object({
 /** Every duration and threshold of the batch workflow; for tests and special cases. */
 export type BatchTuning = Readonly<v.InferOutput<typeof batchTuningSchema>>;
 
-/** Whether it can be a batch's: it names the folder in the archive, where no part of a name begins with a dot. */
+/** It names a folder in the archive, where no part of a name begins with a dot. */
 export function isBatchId(value: unknown): value is string {
   return v.is(batchId, value);
 }
 
-/** What to give instead of what can be no batch's id. */
 export const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, the first of them no dot';
 const batchId = textLike(/^(?!\.)[A-Za-z0-9._-]{1,80}$/, batchIdRemedy);
 
@@ -67,7 +56,6 @@ export const maxConcurrency = 500;
 export const defaultConcurrency = 100;
 const concurrency = wholeNumber(1, maxConcurrency);
 
-/** Whether this many rows may run at the same time. */
 export function isConcurrency(value: unknown): value is number {
   return v.is(concurrency, value);
 }
@@ -76,19 +64,18 @@ export function isConcurrency(value: unknown): value is number {
 export const maxAttempts = 10;
 const attempts = wholeNumber(1, maxAttempts);
 
-/** How a budget is written; one with a decimal comma is shown with a point. */
+/** An amount with a decimal comma is shown with a point. */
 export function budgetRemedy(given: unknown): string {
   const form = typeof given === 'string' && /^\d+,\d{1,2} ?[A-Z]{3}$/.test(given) ? given.replace(',', '.') : '20EUR';
   return `an amount of a currency such as "${form}", of at most 6 decimal digits`;
 }
 
-/** The budget that a text such as `20EUR` gives; `undefined` for anything else, and for nothing at all. */
+/** The budget that a text such as `20EUR` gives; undefined for anything else, and for zero. */
 export function parseBudget(value: unknown): Money | undefined {
   const budget = typeof value === 'string' ? parseMoney(value) : undefined;
   return budget !== undefined && budget.micros > 0 ? budget : undefined;
 }
 
-/** More than any template that is taken has. */
 const maxNamesLength = 1_000;
 
 /** A text that is not empty, or null for none. */
@@ -101,19 +88,14 @@ function shortText(maxLength: number, remedy: string) {
 
 const names = shortText(maxNamesLength, `a template of names of at most ${maxNamesLength} characters`);
 
-/** Whether it can be a template, as long as no problem is found in it. */
 export function isNames(value: unknown): value is string {
   return value !== null && v.is(names, value);
 }
 
-/** Which rows a run starts beside those that are not on record. */
 const rowChoiceEntries = {
   /** Start rows again that the batch's record has as failed. May be paid anew. */
   retryFailed: v.optional(flag, false),
-  /**
-   * Start only rows again that were refused before anything was paid: no others that failed, and none that was never
-   * started. Means nothing beside `retryFailed`.
-   */
+  /** Start again only rows that were refused unpaid, and no new ones. Means nothing beside `retryFailed`. */
   retryUnpaid: v.optional(flag, false),
   /** Start rows again whose content changed under a key that was run before. May be paid anew. */
   allowChanged: v.optional(flag, false),
@@ -124,29 +106,14 @@ const rowChoiceEntries = {
 export type RowChoice = Readonly<v.InferInput<v.ObjectSchema<typeof rowChoiceEntries, undefined>>>;
 
 export const batchInputSchema = v.object({
-  /**
-   * As in the workflow's id `batch:<id>`.
-   *
-   * @pattern ^(?![.])[A-Za-z0-9._-]{1,80}$
-   */
+  /** As in the workflow's id `batch:<id>`. @pattern ^(?![.])[A-Za-z0-9._-]{1,80}$ */
   id: batchId,
   rows: v.custom<RowsReference>((value) => isRecord(value) && v.is(rowsSchema, value), rowsRemedy),
   /** The row file as the caller named it, for people. */
   source: v.optional(shortText(maxPathLength, `a text of at most ${maxPathLength} characters`)),
-  /**
-   * Rows that were left out because they cannot become tasks.
-   *
-   * @asType integer
-   * @minimum 0
-   */
+  /** Rows that were left out because they cannot become tasks. @asType integer @minimum 0 */
   badRows: v.optional(wholeNumber(0), 0),
-  /**
-   * Rows at the same time. Default: 100.
-   *
-   * @asType integer
-   * @minimum 1
-   * @maximum 500
-   */
+  /** Rows at the same time. Default: 100. @asType integer @minimum 1 @maximum 500 */
   concurrency: v.optional(concurrency, defaultConcurrency),
   /** A folder inside the worker's archive for the outputs of rows that name none. Default: `batches/<id>/outputs`. */
   archive: v.optional(v.custom<string>(isArchiveFolder, archiveFolderRemedy)),
@@ -155,13 +122,7 @@ export const batchInputSchema = v.object({
   /** How the end of rows is noticed that do not say. Default: `activity`. */
   watch: v.optional(oneOf(['timer', 'activity']), 'activity'),
   ...rowChoiceEntries,
-  /**
-   * How often a row is tried that fails in a way that another attempt may fix. Default: 1.
-   *
-   * @asType integer
-   * @minimum 1
-   * @maximum 10
-   */
+  /** How often a row is tried if another attempt may fix it. Default: 1. @asType integer @minimum 1 @maximum 10 */
   attempts: v.optional(attempts, 1),
   /** What the batch may cost, such as `20EUR`; no row is started that is expected to cost more. Default: no limit. */
   budget: v.optional(
@@ -173,11 +134,7 @@ export const batchInputSchema = v.object({
       v.transform((text) => parseBudget(text)),
     ),
   ),
-  /**
-   * The webhook of the workers' configuration that is sent once, when the batch ends. Default: none.
-   *
-   * @pattern ^[A-Za-z0-9._-]{1,80}$
-   */
+  /** A webhook of the workers' configuration, sent once at the end. Default: none. @pattern ^[A-Za-z0-9._-]{1,80}$ */
   webhook: v.optional(webhookName),
   tuning: v.optional(
     fields(batchTuningSchema, `an object of whole numbers named ${Object.keys(batchTuningSchema.entries).join(', ')}`),

@@ -5,7 +5,6 @@ import type { HeldUpRows, PlacedKey, ReportBatchResult } from './batch-activitie
 import type { RowUploads } from './batch-rows';
 import type { DecisionTaken } from '../task-messages';
 
-/** How far the batch is. */
 export const progressQuery = defineQuery<BatchProgress>('progress');
 
 /** Starts no more rows until `resume`; those that run go on. */
@@ -15,15 +14,10 @@ export const resumeUpdate = defineUpdate<DecisionTaken>('resume');
 
 /** What `setConcurrency` takes. */
 export interface ConcurrencyRequest {
-  /**
-   * @asType integer
-   * @minimum 1
-   * @maximum 500
-   */
+  /** @asType integer @minimum 1 @maximum 500 */
   readonly rows: number;
 }
 
-/** How many rows run at the same time from now on. */
 export const setConcurrencyUpdate = defineUpdate<DecisionTaken, [ConcurrencyRequest]>('setConcurrency');
 
 /** What `setBudget` takes. */
@@ -32,7 +26,6 @@ export interface BudgetRequest {
   readonly budget: string | null;
 }
 
-/** What the batch may cost from now on. */
 export const setBudgetUpdate = defineUpdate<DecisionTaken, [BudgetRequest]>('setBudget');
 
 /** Starts the rows again that did not succeed, once every row had its turn. May be paid anew. */
@@ -42,8 +35,8 @@ export const retryFailedUpdate = defineUpdate<DecisionTaken>('retryFailed');
 export const drainUpdate = defineUpdate<DecisionTaken>('drain');
 
 /**
- * What a batch is doing. `BudgetReached`: nothing runs, and the next row is expected to cost more than what is left;
- * `DailyBudgetReached`: the same of its account's daily budget.
+ * `BudgetReached`: nothing runs, and the next row is expected to cost more than is left; `DailyBudgetReached`: the same
+ * of its account's daily budget.
  */
 export type BatchState =
   | 'Opening'
@@ -92,9 +85,9 @@ export interface BatchProgress {
   readonly concurrency: number;
   /** ISO-8601: since when it is paused. Absent: it is not. */
   readonly pausedAt?: string;
-  /** How many rows have not succeeded so far and are started again once every row had its turn, as `retryFailed` asked. Absent: it did not. */
+  /** Rows without success that start again once every row had its turn, as `retryFailed` asked. Absent: it did not. */
   readonly toRetry?: number;
-  /** When the running rows were last polled, how many of them had each `LonghaulStatus` then, and which could not go on. Absent before. */
+  /** Running rows by `LonghaulStatus`, and which could not go on, when last polled. Absent before the first poll. */
   readonly rowStates?: RowStates;
   /** Rows that ended in a minute, of late; null before there is anything to go by. */
   readonly perMinute: number | null;
@@ -110,7 +103,7 @@ export interface BatchProgress {
   readonly costs?: { readonly sums: readonly Money[]; readonly unknown: number };
   /** Null without a budget. */
   readonly budget?: BudgetView | null;
-  /** Why its account's daily budget lets no more rows start, and until when that is not asked again. Absent: it does. */
+  /** Why its account's daily budget lets no row start, and until when that is not asked again. Absent: it does. */
   readonly dailyBudget?: DailyWait;
   /** By the rows that ended in this run of the batch. */
   readonly uploads: RowUploads;

@@ -8,7 +8,6 @@ import {
   unpaidRefusals,
 } from '../failure-types';
 
-/** A command line, and what it does for rows that did not succeed. */
 export interface Repair {
   readonly does: string;
   readonly command: string;
@@ -19,7 +18,6 @@ type RepairName = 'ask' | 'retry' | 'start' | 'correct' | 'retryUnpaid' | 'corre
 /** What may be done about rows of a batch; `run` runs the file again. */
 export type Repairs = Readonly<Record<RepairName, Repair>> & { readonly run: string };
 
-/** The commands of a batch of which not every row succeeded. */
 export function repairCommands(id: string, source: string | null): Repairs {
   const file = source === null ? 'FILE' : shellWord(source);
   // A command line refuses OPTIONS: copied without those of the first run, it could start rows that lack an input.

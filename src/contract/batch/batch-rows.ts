@@ -9,12 +9,11 @@ import { readTaskFacts, type TaskResult } from '../task-result';
 
 export type { RowEnd, RowRecord, RowUploads } from '../../archive/row-end';
 
-/** Whether another attempt of the row may end better. */
 export function isRetryable({ status, failure }: Pick<RowEnd, 'status' | 'failure'>): boolean {
   return status === 'Failed' && retryableFailures.some((type) => type === failure?.type);
 }
 
-/** Whether a row's first create was refused before anything was paid: it leaves nothing that another input would pay twice. */
+/** Its first create was refused unpaid: it leaves nothing that another input would pay twice. */
 export function wasRefusedUnpaid({
   createNumber,
   requestId,
@@ -23,7 +22,6 @@ export function wasRefusedUnpaid({
   return createNumber === 1 && requestId === null && unpaidRefusals.some((type) => type === failure?.type);
 }
 
-/** A row that runs: what the batch needs to know of it. */
 export type RunningRow = Pick<RowRecord, 'key' | 'originalKey' | 'index' | 'line' | 'sheetRow' | 'page' | 'digest'>;
 
 export const noUploads: RowUploads = { files: 0, bytes: 0, shared: 0 };
@@ -33,11 +31,7 @@ export function addUploads(one: RowUploads, other: RowUploads): RowUploads {
 }
 
 const maxRowOutputs = 20;
-/**
- * Of the outputs in one end, as JSON, in bytes: ends stand in histories, hundreds at a time.
- *
- * @internal exported for tests
- */
+/** Bytes of the outputs in one end, as JSON: a history has hundreds of ends. @internal exported for tests */
 export const maxRowOutputBytes = 16_000;
 const maxRowWords = 300;
 /** So many types of failure are counted by themselves; the rest as `Other`. */
@@ -62,7 +56,6 @@ export type TaskEnding =
   /** Terminated, or timed out by Temporal. */
   | { readonly kind: 'cutOff'; readonly message: string };
 
-/** The type that stands in a row's end when its workflow was cut off by hand. */
 const cutOffType = 'Terminated';
 
 /** How a row ended, by how its task's workflow ended: bounded, whatever the task's words and outputs are. Pure. */
@@ -94,10 +87,8 @@ function sumOfBytes(outputs: readonly RowOutput[]): number {
   return outputs.reduce((sum, { bytes }) => Math.min(sum + bytes, Number.MAX_SAFE_INTEGER), 0);
 }
 
-/** Of the cost times in one end. */
 const maxCostTimes = 20;
 
-/** What a task took and cost at the service; fields that are not known are absent. */
 function costFields(result: Partial<TaskResult> | undefined): Pick<RowEnd, 'costTimes' | 'cost' | 'queuedMs'> {
   const { costTimes = {}, cost = null, timestamps = {} } = result ?? {};
   const times = Object.entries(costTimes).slice(0, maxCostTimes);
@@ -164,10 +155,7 @@ function detailsOf(ending: TaskEnding): unknown {
   return ending.kind === 'failure' || ending.kind === 'canceled' ? ending.details : undefined;
 }
 
-/*
- * What the batch's activities ask of the client for one row, and its answer. Both stay in the worker: neither stands in
- * a history.
- */
+// What the batch's activities ask of the client for one row, and its answer; neither stands in a history.
 
 /**
  * Which tasks that are over and did not succeed may be started again: none; those that were refused before anything was
@@ -185,7 +173,7 @@ export interface RowStart {
   readonly input: NewTaskInput;
   /** Of the row's own input: what tells whether a task under this key is this row's. */
   readonly digest: string;
-  /** The same for every attempt of the activity that starts it: a run that an earlier attempt made is known by it. */
+  /** The same for every attempt of the activity, which knows by it a run that an earlier attempt started. */
   readonly startId: string;
   /** What the batch's record knows of a task under this key; null when nothing. */
   readonly previous: RowRecord | null;
@@ -194,7 +182,6 @@ export interface RowStart {
   readonly mayReplace: boolean;
 }
 
-/** A row whose task runs, as it was polled. */
 export interface OpenRow {
   /** Its `LonghaulStatus`. */
   readonly status: string;
@@ -210,7 +197,6 @@ export interface ClosedRow {
   readonly closedAt: string;
 }
 
-/** What became of it. */
 export type RowStarted =
   | { readonly state: 'running' }
   | {

@@ -14,7 +14,6 @@ export type RowDefaults = BatchPlan['defaults'];
 
 const names = Object.keys(batchInputSchema.entries);
 
-/** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */
 export function parseBatchInput(input: unknown): Parsed<BatchPlan> {
   const unusable = unusableInput(input, '{ id, rows }');
   if (unusable !== undefined || !isRecord(input)) return { problems: [unusable ?? 'The input is not an object.'] };
@@ -45,7 +44,6 @@ function toPlan(input: v.InferOutput<typeof batchInputSchema>) {
     defaults: {
       archive: input.archive ?? defaultRowFolder(input.id),
       watch: input.watch,
-      /** A template of output names. */
       names: input.names ?? null,
     },
     choice: {

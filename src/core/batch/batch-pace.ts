@@ -8,7 +8,7 @@ const bucketMs = 10_000;
 /** Five minutes of steady ends; more of rows that end in bursts, and need it. */
 const maxSamples = 30;
 
-/** One row ended. Samples are bounded, so that they can be handed from run to run: one more than is counted, whose end begins the others. */
+/** Bounded, as samples go from run to run: one more than is counted, whose end begins the others. */
 export function addEnd(samples: readonly PaceSample[], nowMs: number): readonly PaceSample[] {
   const last = samples.at(-1);
   if (last === undefined || nowMs - last.atMs >= bucketMs) {
@@ -22,10 +22,7 @@ export function skipTime(samples: readonly PaceSample[], ms: number): readonly P
   return samples.map(({ atMs, ended }) => ({ atMs: atMs + ms, ended }));
 }
 
-/**
- * Rows a minute, of late: so many as ended in the last samples, over the time since the sample before them, or since the
- * start. So rows that end together count for all of the time that they ran. Null before the first one has ended.
- */
+/** Ends in the last samples over the time since the sample before them, or the start. Null before the first end. */
 export function rowsPerMinute(samples: readonly PaceSample[], startMs: number, nowMs: number): number | null {
   const [oldest] = samples;
   if (oldest === undefined) return null;
@@ -39,7 +36,6 @@ export function rowsPerMinute(samples: readonly PaceSample[], startMs: number, n
 /** The latest moment that a `Date` can hold. */
 const latestMs = 8.64e15;
 
-/** Rows of a batch that have not ended. */
 export interface OpenRows {
   readonly running: number;
   readonly waiting: number;
@@ -73,7 +69,7 @@ export interface BatchMovement {
   readonly lastMovedAt?: string | null;
 }
 
-/** For how long no row has started or ended, when that is too long for an end to be predicted; null otherwise. */
+/** For how long no row has started or ended, if too long to predict an end; null otherwise. */
 export function stalledForMs({ running, perMinute, lastMovedAt = null }: BatchMovement, nowMs: number): number | null {
   if (lastMovedAt === null || running === 0) return null;
   const usualMs = perMinute === null || perMinute === 0 ? 0 : (stalledAfterRows / perMinute) * 60_000;
@@ -81,7 +77,6 @@ export function stalledForMs({ running, perMinute, lastMovedAt = null }: BatchMo
   return sinceMs > Math.max(stalledAfterMs, usualMs) ? sinceMs : null;
 }
 
-/** Counts by name, the largest first. */
 export function mostFrequent(counts: Readonly<Record<string, number>>): [name: string, count: number][] {
   return Object.entries(counts).sort(([, one], [, other]) => other - one);
 }

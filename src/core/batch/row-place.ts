@@ -1,18 +1,11 @@
-/** Where a row of a row file stands. */
 export interface RowPlace {
   /** The line of the text file on which it begins, from 1. */
   readonly line: number;
-  /**
-   * The number under which a spreadsheet shows it, the header being row 1: a cell with line breaks is one row of the sheet and
-   * several lines of the file. Absent where the file is no table, or a version before did not count it.
-   */
+  /** As a spreadsheet numbers it, the header as 1: a cell with line breaks is one row of it. Absent: not counted. */
   readonly sheetRow?: number | undefined;
 }
 
-/**
- * A place as every message names it: `row 5` of the sheet, `row 5, line 7 of the file` where that is another number, and `line 7`
- * where there is no sheet.
- */
+/** `row 5`; `row 5, line 7 of the file` where the numbers differ; `line 7` where there is no sheet. */
 export function formatRowPlace({ line, sheetRow }: RowPlace): string {
   if (sheetRow === undefined) return `line ${line}`;
   return sheetRow === line ? `row ${sheetRow}` : `row ${sheetRow}, line ${line} of the file`;
@@ -26,7 +19,6 @@ export interface PlacedKeys {
   readonly originalKey?: string | null | undefined;
 }
 
-/** The key by which a person knows a row. */
 export function shownKey({ key, originalKey }: PlacedKeys): string {
   return originalKey ?? key;
 }
@@ -36,7 +28,6 @@ export function pickKeys({ key, originalKey }: PlacedKeys): { readonly key: stri
   return { key, ...(originalKey != null && originalKey !== key && { originalKey }) };
 }
 
-/** The same fields alone, to go along with what is said of the row. */
 export function pickPlace({ line, sheetRow }: RowPlace): RowPlace {
   return { line, ...(sheetRow !== undefined && { sheetRow }) };
 }

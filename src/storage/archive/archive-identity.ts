@@ -4,22 +4,18 @@ import { ArchiveError } from '../errors';
 import type { Archive } from './archive';
 
 const identityName = '.archive-id';
-/** So long an id may be on its way: another worker has made its file, and not written it yet. */
+/** How long to wait for an id whose file another worker has made and not yet written. */
 const identityWithinMs = 2_000;
 const readIdentityEveryMs = 50;
 
-/** What `.archive-id` says, a line each. */
 interface KnownIdentity {
-  /** Random: two workers that read the same share one archive, and with it the create records. */
+  /** Random: workers that read the same one share one archive, and with it the create records. */
   readonly id: string;
-  /** The namespace of Temporal whose workflow ids the names in the archive are. */
+  /** The namespace of Temporal whose workflow ids the archive's names have. */
   readonly namespace: string;
 }
 
-/**
- * The identity of this archive: made at the first use, for this namespace, and kept in it. Throws ArchiveError, also where
- * its file stays incomplete: without an id, an archive that is unmounted would look like this one.
- */
+/** The archive's identity, made at the first use. Throws ArchiveError, also where its file stays incomplete. */
 export async function readArchiveIdentity(archive: Archive, namespace = 'default'): Promise<KnownIdentity> {
   if ((await archive.read(identityName)) === undefined) {
     await archive.putIfAbsent(identityName, `${randomUUID()}\n${namespace}\n`);
@@ -27,12 +23,11 @@ export async function readArchiveIdentity(archive: Archive, namespace = 'default
   return await whenWritten(archive);
 }
 
-/** The identity of an archive; null for a new one, which is left as it is. Throws ArchiveError. */
+/** The identity; null for a new archive, which is left as it is. Throws ArchiveError. */
 export async function findArchiveIdentity(archive: Archive): Promise<KnownIdentity | null> {
   return (await archive.read(identityName)) === undefined ? null : await whenWritten(archive);
 }
 
-/** The identity, once the worker that makes it has written it. */
 async function whenWritten(archive: Archive): Promise<KnownIdentity> {
   const untilMs = performance.now() + identityWithinMs;
   for (;;) {
@@ -45,7 +40,7 @@ async function whenWritten(archive: Archive): Promise<KnownIdentity> {
   throw new ArchiveError('ARCHIVE_UNUSABLE', words);
 }
 
-/** The identity of an archive, null for a new one. Throws ArchiveError where the tasks have another archive, as `findOther` finds out. */
+/** Null for a new archive. Throws ArchiveError where `findOther` finds that the tasks have another archive. */
 export async function requireArchiveOfTasks(
   archive: Archive,
   findOther: (
@@ -58,19 +53,17 @@ export async function requireArchiveOfTasks(
   throw new ArchiveError('ARCHIVE_UNUSABLE', `${archive.location}: ${other.found}. ${other.remedy}`);
 }
 
-/** Undefined where there is none, or one that is not whole. */
 async function writtenIdentity(archive: Archive): Promise<KnownIdentity | undefined> {
   const text = (await archive.read(identityName))?.toString('utf8') ?? '';
   const [, id, namespace] = /^(\S[^\n]*)\n(\S[^\n]*)\n/.exec(text) ?? [];
   return id === undefined || namespace === undefined ? undefined : { id, namespace };
 }
 
-/** The identity as this process knows it: read once. */
 export class ArchiveIdentity {
   readonly #archive: Archive;
   #known: string | undefined;
 
-  /** @param known - read before, by {@link readArchiveIdentity}. Absent: it is that of the archive at the first use. */
+  /** @param known - read before; absent: that of the archive at the first use. */
   constructor(archive: Archive, known?: string) {
     this.#archive = archive;
     this.#known = known;
@@ -81,7 +74,7 @@ export class ArchiveIdentity {
     return this.#known;
   }
 
-  /** Does what reads or writes the archive. It has done so only if that was the same one from its begin to its end. */
+  /** Throws ArchiveError unless the archive was the same one before and after `use`. */
   async during<Result>(use: () => Promise<Result>): Promise<Result> {
     await this.requireSame();
     const result = await use();
@@ -89,7 +82,7 @@ export class ArchiveIdentity {
     return result;
   }
 
-  /** Throws ArchiveError when another archive is in the place of this one: it was unmounted, emptied or exchanged. */
+  /** Throws ArchiveError when another archive is in its place: it was unmounted, emptied or exchanged. */
   async requireSame(): Promise<void> {
     const known = await this.get();
     if ((await writtenIdentity(this.#archive))?.id === known) return;

@@ -4,7 +4,7 @@ import { maxPartBytes } from '../../core/archive-name';
 import { errorCode } from '../../core/text';
 import { ArchiveError, safeCause } from '../errors';
 
-/** Makes a file unless the name is taken, and flushes it: whether this call made it. */
+/** Makes and flushes a file unless the name is taken; returns whether it was made. */
 export async function createDurably(path: string, content: string): Promise<boolean> {
   const file = await open(path, 'wx').catch((error: unknown) => {
     if (errorCode(error) === 'EEXIST') return undefined;
@@ -25,7 +25,7 @@ export async function createDurably(path: string, content: string): Promise<bool
   }
 }
 
-/** Makes a folder and those above it, each flushed. `mkdir` with `recursive` never returns on some file systems. */
+/** `mkdir` with `recursive` never returns on some file systems. */
 export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
@@ -50,11 +50,11 @@ export async function flushFolder(path: string): Promise<void> {
   }
 }
 
-/** What is free for this process on the disk of a folder; undefined where the system does not say. */
+/** Undefined where the system does not say. */
 export async function readFreeBytes(folder: string): Promise<number | undefined> {
   try {
     const { bavail, bsize, blocks } = await statfs(folder);
-    // Some file systems of the network count nothing.
+    // Some network file systems count nothing.
     return blocks === 0 ? undefined : bavail * bsize;
   } catch (error) {
     if (errorCode(error) === 'ENOENT' && dirname(folder) !== folder) return await readFreeBytes(dirname(folder));
@@ -62,17 +62,14 @@ export async function readFreeBytes(folder: string): Promise<number | undefined>
   }
 }
 
-/** A disk, a quota or the process's own limit has no room for more. */
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** Whether the system has no room for what was to be written. */
 export function isFull(error: unknown): boolean {
   return fullCodes.includes(errorCode(error));
 }
 
 const notAllowed =
   'this user may not write or read there; run this as a user that may, or give this user the right, too (LONGHAUL_UMASK: for what Longhaul writes)';
-/** What the codes say that a setting or a permission causes. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: notAllowed,
   EPERM: notAllowed,
@@ -81,10 +78,9 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only; mount it writable, or name the folder in ReadWritePaths= of its systemd unit',
 };
 
-/** Of `fsync`: some file systems of the network or in user space have none. */
+/** Of `fsync`, which some network and user-space file systems do not have. */
 const unflushedCodes: readonly string[] = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-/** The error that a failure of the file system becomes: what happened and what to do. */
 export function diskFailure(error: unknown, { where, name }: { where: string; name: string }): ArchiveError {
   if (error instanceof ArchiveError) return error;
   const code = errorCode(error);
@@ -97,7 +93,6 @@ export function diskFailure(error: unknown, { where, name }: { where: string; na
   return diskError(error, `${where} cannot keep or give ${name} (${code}): ${reason}`);
 }
 
-/** The same in words of the caller's. */
 export function diskError(error: unknown, words: string): ArchiveError {
   return new ArchiveError(isFull(error) ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE', words, { cause: safeCause(error) });
 }

@@ -22,12 +22,11 @@ import {
 } from './archive';
 import { createDurably, diskFailure, flushFolder, readFreeBytes, makeFolder } from './disk';
 
-/** The longest path that the system takes (`PATH_MAX` without its end). */
+/** `PATH_MAX` without its end. */
 const maxPathBytes = 4095;
-/** What a temporary name takes beside its folder. */
 const temporaryNameBytes = 64;
 
-/** An archive in a folder: a file is written under a temporary name, flushed to the disk, and renamed when complete. */
+/** A file is written under a temporary name, flushed to the disk, and renamed when complete. */
 export class FolderArchive implements Archive {
   readonly location: string;
   readonly maxNameBytes: number;
@@ -99,7 +98,7 @@ export class FolderArchive implements Archive {
       const bytes = Number(stats.size);
       const toError = (error: unknown): ArchiveError => this.#failure(error, name);
       const content = boundedContent(readRange(file, 0, bytes), { where, bytes, signal, toError });
-      // What was read is whole: a disk of the network that fails to close it changes nothing.
+      // All was read: a failed close changes nothing.
       content.once('close', () => void file.close().catch(() => undefined));
       return { content, bytes };
     } catch (error) {
@@ -158,7 +157,7 @@ export class FolderArchive implements Archive {
     }
   }
 
-  /** Undefined for what is not there; any other failure is one of the disk, which must not look like no file. */
+  /** Undefined for what is not there; any other failure must not look like no file. */
   async #ifThere<T>(name: string, read: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
     try {
       return await read();
@@ -181,7 +180,7 @@ async function writeAtomically(
   signal: AbortSignal | undefined,
 ): Promise<Measure> {
   const folder = dirname(path);
-  // Of all temporary names of this file; short, however long its own name is.
+  // The same for all temporary names of this file; short, however long its own name is.
   const prefix = `.part-${createHash('sha256').update(path).digest('hex').slice(0, 16)}-`;
   await makeFolder(folder);
   const leftovers = (await readdir(folder)).filter((entry) => entry.startsWith(prefix));

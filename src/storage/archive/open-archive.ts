@@ -4,19 +4,18 @@ import type { Archive } from './archive';
 import { FolderArchive } from './folder-archive';
 import { S3Archive } from './s3-archive';
 
-/** Where an archive is. */
 export type ArchiveLocation =
   | { readonly kind: 'folder'; /** Absolute. */ readonly path: string }
   | {
       readonly kind: 's3';
       readonly bucket: string;
-      /** What all names begin with, without slashes at its ends; may be empty. */
+      /** Without slashes at its ends; may be empty. */
       readonly prefix: string;
       /** Whether the bucket stands in the path of a URL instead of its host. */
       readonly isPathStyle: boolean;
     };
 
-/** The archive of this place; nothing is asked of it yet. `place` has what else than `AWS_*` of the process a bucket needs. */
+/** Asks nothing of the archive yet. `place` has what a bucket needs beside `AWS_*` of the process. */
 export function openArchive(location: ArchiveLocation, place?: BucketPlace): Archive {
   if (location.kind === 'folder') return new FolderArchive(location.path);
   return new S3Archive({

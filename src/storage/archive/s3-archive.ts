@@ -23,40 +23,34 @@ import {
 } from './archive';
 import { diskError, readFreeBytes } from './disk';
 
-/** Settings of an {@link S3Archive}. */
 export interface S3ArchiveOptions {
   readonly client: S3Client;
   readonly bucket: string;
-  /** What all names begin with, without slashes at its ends; may be empty. */
   readonly prefix: string;
-  /** Where files wait on their way into the bucket; made when it is missing. */
+  /** Where files wait on their way into the bucket. */
   readonly spoolFolder: string;
-  /** Which files go in parts, and how. @default {@link defaultPartPlan} */
+  /** @default {@link defaultPartPlan} */
   readonly parts?: PartPlan;
 }
 
-/** The object's metadata that holds the SHA-256 (hex) of its content. */
+/** Metadata: the SHA-256 (hex) of the content. */
 const hashKey = 'sha256';
-/** The object's metadata that holds the MD5 (hex) of its content: most storages have it as the tag of an object, too. */
+/** Metadata: the MD5 (hex) of the content, which most storages have as the object's tag, too. */
 const tagKey = 'md5';
 interface TaggedFile extends SpooledFile {
   readonly md5: string;
 }
 
-/** As long as S3 and OSS take. */
+/** As many as S3 and OSS take. */
 const maxKeyBytes = 1023;
 
-/**
- * An archive in a bucket. An object appears complete, by one PUT or the last request of a multipart upload, with its
- * SHA-256 in its metadata; so a file is first brought here and measured, and only what is as expected is sent at all.
- */
+/** A file is spooled and measured first: only what is as expected is sent, with its SHA-256 in the metadata. */
 export class S3Archive implements Archive {
   readonly location: string;
   readonly maxNameBytes: number;
   readonly #options: S3ArchiveOptions;
   readonly #bucket: S3Bucket;
   readonly #prefix: string;
-  /** Whether the storage has shown that its tags are no MD5s. */
   #hasOtherTags = false;
 
   constructor(options: S3ArchiveOptions) {
@@ -168,12 +162,12 @@ export class S3Archive implements Archive {
   }
 
   async putIfAbsent(name: string, content: string): Promise<boolean> {
-    // A storage, or a proxy before it, that once ignores the condition would put this in the place of what is there.
+    // A storage or proxy that ignores the condition once would replace what is there.
     if ((await this.size(name)) !== undefined) return false;
     return await this.#putOnlyNew(name, content);
   }
 
-  /** What is there afterwards says whose it is: an answer may be lost, or that of a proxy's second try, or not true. */
+  /** Reads what is there afterwards: the answer may be lost, untrue, or that of a proxy's second try. */
   async #putOnlyNew(name: string, content: string): Promise<boolean> {
     const key = this.#key(name);
     return await this.#attempt(name, async () => {
@@ -258,7 +252,7 @@ export class S3Archive implements Archive {
     await putFile(object, parts);
   }
 
-  /** As it was kept with the object; one that came another way, or whose tag is not the MD5 of what was sent, is read. */
+  /** As kept with the object; without that, or where the tag is not the MD5 of what was sent, the object is read. */
   async #readHash(key: string, { metadata, md5 }: FoundObject, signal: AbortSignal | undefined): Promise<string> {
     const kept = metadata[hashKey];
     const isAsSent = this.#hasOtherTags || md5 === undefined || (metadata[tagKey] ?? md5) === md5;

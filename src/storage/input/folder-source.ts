@@ -8,17 +8,13 @@ import { createFail, type OpenedSource, requireContentOfName, type SourceRules }
 
 type FolderRules = Pick<SourceRules, 'inputRoots' | 'maxBytes'>;
 
-/**
- * Opens a file of the worker's own file system. A relative path is resolved under each root in turn; wherever the
- * path leads after all links are resolved, it must still be under a root, and so must what was opened in the end. Of
- * what is outside the roots nothing is revealed, not even whether it exists.
- */
+/** With links resolved, the file must be under a root. Nothing outside is revealed, not even whether it exists. */
 export async function openFolderSource(source: string, { inputRoots, maxBytes }: FolderRules): Promise<OpenedSource> {
   if (inputRoots.length === 0) {
     const remedy = 'list the folders that may be read in LONGHAUL_INPUT_ROOTS of the worker';
     throw refusal('NO_INPUT_ROOTS', source, 'is a path, and this worker may read no local files', remedy);
   }
-  // A root that does not exist yet is kept: nothing is inside it.
+  // Nothing is inside a root that does not exist yet.
   const roots = await Promise.all(inputRoots.map((root) => realpath(root).catch(() => resolve(root))));
   const path = await locate(source, inputRoots, roots);
   const { file, stats } = await openFileBeneath(path, roots).catch((error: unknown) => {
@@ -61,7 +57,7 @@ async function locate(source: string, inputRoots: readonly string[], roots: read
   throw refusal('OUTSIDE_INPUT_ROOTS', source, 'is outside the folders that this worker may read', remedy);
 }
 
-/** Throws where the file may lie in a root that cannot be searched now, such as a mount that is away: that may pass. */
+/** Throws where a root that may have the file cannot be searched now, such as an absent mount: that may pass. */
 async function requireRoots(source: string, inputRoots: readonly string[]): Promise<void> {
   for (const root of inputRoots) {
     if (!isInside(resolve(root, source), resolve(root))) continue;
@@ -73,14 +69,14 @@ async function requireRoots(source: string, inputRoots: readonly string[]): Prom
   }
 }
 
-/** Whether a path leads to nothing; with another error something may be there. */
+/** A path leads to nothing; with another error something may be there. */
 const missingCodes: readonly string[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 
 interface ResolvedPath {
-  /** Without links; of one that does not exist, the part that does. */
+  /** Without links; of a path that does not exist, the part that does. */
   readonly path: string;
   readonly exists: boolean;
-  /** Why it is not known whether it exists, such as a folder below `path` that may not be searched. */
+  /** Why it is not known whether it exists, such as a folder that may not be searched. */
   readonly error?: unknown;
 }
 
@@ -96,17 +92,17 @@ async function resolveLinks(path: string): Promise<ResolvedPath> {
   }
 }
 
-/** The disk or its machine is away, or this process or system has no room for another open file: that may pass. */
+/** The disk or its machine is away, or no further file can be open: that may pass. */
 const passingCodes = /^(EAGAIN|EHOSTDOWN|EHOSTUNREACH|EIO|EMFILE|ENFILE|ENOMEM|ENOTCONN|ESTALE|ETIMEDOUT)$/;
 
-/** What it means that a file cannot be opened. @internal exported for tests */
+/** @internal exported for tests */
 export function openFailure(source: string, error: unknown): SourceError {
   const code = errorCode(error);
-  // The code of a non-blocking open of a pipe or socket.
+  // A pipe or socket, opened without blocking.
   if (error instanceof NotAFileError || code === 'ENXIO') {
     return refusal('NOT_A_FILE', source, 'is not a regular file', 'give the path of a file');
   }
-  // A link in the place of the file means the same.
+  // A link in the place of the file.
   if (error instanceof FileMovedError || code === 'ELOOP') {
     return refusal('FILE_MOVED', source, 'was replaced while it was opened', 'leave it in its place, and try again');
   }

@@ -22,16 +22,15 @@ import {
   spoolSource,
 } from './input-source';
 
-/** Of a link that does not tell the length: until two in a row bring the same. */
+/** Where nothing proves the end: until two in a row bring the same. */
 const maxFetches = 3;
 const connectMs = 5_000;
-/** Without a byte from the other side. */
 const idleMs = 30_000;
 
 type HttpsRules = Pick<SourceRules, 'inputHosts' | 'maxBytes' | 'spoolFolder'>;
 type Response = Dispatcher.ResponseData;
 
-/** Fetches a URL into a temporary file; the rules hold for every redirect. What comes without a proof of its end is fetched again. */
+/** The rules hold for every redirect. What comes without a proof of its end is fetched again. */
 export async function openHttpsSource(
   source: string,
   rules: HttpsRules,
@@ -72,7 +71,7 @@ async function isSame(one: OpenedSource, other: OpenedSource, signal: AbortSigna
   return first.sha256 === second.sha256;
 }
 
-/** What a link gave; `isProven`: it has the length or the hash that was announced, or came in chunks to the last. */
+/** `isProven`: it has the announced length or hash, or came in chunks to the last. */
 async function fetchLink(
   source: string,
   fetch: Fetch,
@@ -82,7 +81,6 @@ async function fetchLink(
   try {
     const { url, response } = await request(source, fetch);
     const { body } = response;
-    // Before the first wait: a body that fails before it is read would end the process.
     ignoreLateErrors(body);
     requireContent(response, fail);
     const length = getHeader(response, 'content-length');
@@ -105,7 +103,7 @@ async function fetchLink(
   }
 }
 
-/** Whether it has the checksum that its reply gives; a tag that is another one may be of another kind. */
+/** Whether it has the checksum of its reply; an unequal tag may be of another kind. */
 async function compareSum(opened: OpenedSource, sum: BodySum | undefined, { fail }: Fetch): Promise<boolean> {
   if (sum === undefined) return false;
   for await (const chunk of readRange(opened.file, 0, opened.sizeBytes)) sum.hash.update(chunk);
@@ -115,7 +113,7 @@ async function compareSum(opened: OpenedSource, sum: BodySum | undefined, { fail
   throw fail('FETCH_FAILED', `brought another content than its ${sum.header} says`, 'check what gives the file');
 }
 
-/** Unless the end that its format needs is missing: a gateway that got half a file may pass it on in chunks to the last. */
+/** Unless the end that its format needs is missing: chunks alone do not prove that a gateway had all. */
 async function mayBeWhole({ file, sizeBytes }: OpenedSource): Promise<boolean> {
   const read = async (start: number): Promise<Buffer> => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, start);
@@ -132,7 +130,6 @@ interface Fetch {
   readonly fail: Fail;
 }
 
-/** Asks for the URL, and for where it redirects to where the rules allow. */
 async function request(source: string, { rule, connections, signal, fail }: Fetch): Promise<Followed> {
   if (!URL.canParse(source)) throw fail('URL_INVALID', 'is no valid URL', 'check the address');
   const allow = (url: URL): void => {
@@ -151,7 +148,7 @@ function requireContent(response: Response, fail: Fail): void {
   if (statusCode === 200) {
     const encoding = getHeader(response, 'content-encoding')?.trim().toLowerCase() ?? '';
     if (encoding === '' || encoding === 'identity') return;
-    // Kept as they come, the bytes would be those of another file under the name of this one, and paid for.
+    // The encoded bytes would be another file under this name, and paid for.
     const remedy = 'use an address that gives the file as it is';
     const words = `comes encoded (Content-Encoding: ${safeText(encoding, [], 40)}), although it was asked for as it is`;
     throw fail('FETCH_REFUSED', words, remedy);
@@ -174,7 +171,7 @@ function fromNetwork(error: unknown, fail: Fail): SourceError {
   return fail('FETCH_FAILED', `could not be fetched (${fault})`, 'check the address', error);
 }
 
-/** The file name of the URL's path, with an extension by the reply's type when it has none, unless that is a page's. */
+/** With an extension by the reply's type when it has none, unless that is a page's. */
 function toFileName(url: URL, response: Response): string {
   const name = pathName(url);
   if (/\.[A-Za-z0-9]{1,10}$/.test(name)) return name;

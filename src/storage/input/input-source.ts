@@ -9,55 +9,44 @@ import { lookUpContentType } from '../local-file';
 import type { MinimumRate } from '../minimum-rate';
 import { spoolFile, SpoolError } from '../spool';
 
-/** Objects that may be inputs, and the client that reads them. */
 export interface ObjectRules {
   readonly client: S3Client;
-  /** Where the objects lie. */
   readonly places: readonly S3Place[];
 }
 
-/** The largest input file, in bytes: what a storage takes in one PUT. */
+/** What a storage takes in one PUT. */
 export const maxFileBytes = 5 * 1024 ** 3;
 
-/** What input files may be read from where. */
 export interface SourceRules {
-  /** Folders under which local files may lie. */
   readonly inputRoots: readonly string[];
-  /** Lower-case hosts, with a port where one is meant, that may be asked although they are not public, also by http. */
+  /** Lower-case hosts, with a port where one is meant, that may be asked although not public, also by http. */
   readonly inputHosts: readonly string[];
   /** Absent: no object may be read. */
   readonly objects?: ObjectRules;
-  /** The least rate at which an input is fetched and uploaded. Absent: any. */
+  /** Absent: any rate. */
   readonly minimumRate?: MinimumRate;
-  /** Largest input file, in bytes. */
   readonly maxBytes: number;
-  /** Folder for files from elsewhere while they are in use; made when it is missing. */
+  /** For files from elsewhere while they are in use; made when it is missing. */
   readonly spoolFolder: string;
 }
 
-/** An input file that can be read now. */
 export interface OpenedSource {
-  /** The original file name, without any folder. */
+  /** Without any folder. */
   readonly name: string;
   readonly sizeBytes: number;
-  /** Its bytes; read them by position, so that several can read at the same time. */
+  /** Read it by position, so that several can read at once. */
   readonly file: FileHandle;
-  /** By the name's extension; `application/octet-stream` when that says nothing. */
   readonly contentType: string;
-  /** Closes it, which deletes a temporary copy. May be repeated. */
+  /** Closes the file, which deletes a temporary copy. May be repeated. */
   release(): Promise<void>;
 }
 
-/** Makes the error about one source. */
 export type Fail = (code: SourceErrorCode, problem: string, remedy: string, cause?: unknown) => SourceError;
 
-/** A source on its way here. */
 export interface IncomingSource {
-  /** Its file name. */
   readonly name: string;
-  /** The announced size, if there is one. */
   readonly announcedBytes?: number;
-  /** Of a link: whoever answers may give something else than the file. */
+  /** Whoever answers a link may give something else than the file. */
   readonly link?: { readonly askedName: string; readonly mediaType: string };
   readonly rules: Pick<SourceRules, 'maxBytes' | 'spoolFolder'>;
   readonly signal?: AbortSignal;
@@ -68,13 +57,12 @@ export interface IncomingSource {
 /** Called often, with the bytes received so far. */
 export type OnProgress = (bytes: number) => void;
 
-/** How errors about this source are made. */
 export function createFail(source: string): Fail {
   return (code, problem, remedy, cause) =>
     new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
 }
 
-/** Throws SourceError where the content cannot be what its name says; of what is no link, only a page is refused. */
+/** Throws SourceError where the content is not what its name says; without a link, only for a page. */
 export async function requireContentOfName(
   { name, file }: Pick<OpenedSource, 'name' | 'file'>,
   fail: Fail,
@@ -94,21 +82,18 @@ export async function requireContentOfName(
   }
 }
 
-/** A file name without separators, invisible characters and halves of characters, cut, with its extension. */
+/** Without separators, invisible characters and halves of characters; cut, with its extension. */
 export function plainFileName(name: string): string {
   const { name: stem, ext } = parse(name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_'));
   return `${cut(stem, 100)}${cut(ext, 20)}` || 'input';
 }
 
-/** Not within a character of two units: no storage takes half of one. */
+/** No storage takes half of a surrogate pair. */
 function cut(text: string, maxLength: number): string {
   return text.slice(0, maxLength).replace(/\p{Cs}$/u, '');
 }
 
-/**
- * Streams a source into a temporary file that has no name: when it is released, or its process dies, it is gone. Throws
- * SourceError, the signal's reason, or what the body fails with.
- */
+/** Streams a source into a nameless temporary file. Throws SourceError, the signal's reason, or the body's error. */
 export async function spoolSource(body: Readable, incoming: IncomingSource): Promise<OpenedSource> {
   const { name, announcedBytes = 0, link, rules, signal, onProgress, fail } = incoming;
   const { maxBytes, spoolFolder } = rules;

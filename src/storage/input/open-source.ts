@@ -6,10 +6,7 @@ import { atMinimumRate } from '../minimum-rate';
 import { openS3Source } from './s3-source';
 import type { OnProgress, OpenedSource, SourceRules } from './input-source';
 
-/**
- * Opens the source of an input file: a path under an input root, or an `https:` URL or an `s3:` URI, which are fetched
- * into a temporary file. Throws SourceError, or the abort reason of the signal.
- */
+/** A path under an input root, an `https:` URL or an `s3:` URI. Throws SourceError, or the signal's abort reason. */
 export async function openSource(
   source: string,
   rules: SourceRules,

@@ -13,13 +13,12 @@ import {
   spoolSource,
 } from './input-source';
 
-/** An object whose bytes are read in part. */
 export interface ObjectRanges {
-  /** The bytes from `start` to before `end`; fewer when it ends earlier. Throws SourceError. */
+  /** From `start` to before `end`; fewer when the object ends earlier. Throws SourceError. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/** Fetches an object into a temporary file. It must lie where the rules allow: the worker’s credentials may reach more. */
+/** The object must lie where the rules allow: the worker’s credentials may reach more. */
 export async function openS3Source(
   source: string,
   rules: SourceRules,
@@ -39,7 +38,7 @@ export async function openS3Source(
   });
 }
 
-/** An object to read in part, within the rules; nothing is asked of the bucket yet. Throws SourceError. */
+/** Asks nothing of the bucket yet. Throws SourceError. */
 export function openS3Ranges(source: string, rules: SourceRules): ObjectRanges {
   const fail = createFail(redactUrl(source));
   const { bucket, key } = allowedObject(source, rules, fail);
@@ -76,7 +75,7 @@ async function asSourceError<Result>(
     const remedy = 'compare the bucket, the key and AWS_* of the worker';
     if (problem === 'missing' || problem === 'noBucket') throw fail('NOT_FOUND', `does not exist${words}`, remedy);
     const said = readS3Error(error);
-    // Also where no reply came, or the content ended too early.
+    // Also where no reply came, or the content ended early.
     const mayPass = isUnavailable(said) && problem !== 'noCredentials' && problem !== 'noRegion';
     const code = mayPass || said.storageCode === 'ExpiredToken' ? 'FETCH_FAILED' : 'FETCH_REFUSED';
     throw fail(code, `cannot be fetched${words}`, remedy);

@@ -1,10 +1,7 @@
-/*
- * What Longhaul uses of the AWS SDK. The build inlines it here: an installation has this part of it instead of 40
- * packages (docs/decisions/0031).
- */
+/* What Longhaul uses of the AWS SDK; the build inlines it here instead of 40 packages (docs/decisions/0031). */
 import { state } from '@aws-sdk/core/client';
 
-// Its notice that later versions need a later Node is for who chooses the version, and that is not Longhaul's user.
+// Its notice about later versions of Node is not for Longhaul's user.
 state.warningEmitted = true;
 
 export {

@@ -15,7 +15,6 @@ import { errorCode } from '../../core/text';
 import { readRange } from '../local-file';
 import { isUnavailable, readS3Error, UnexpectedAnswerError } from './s3-error';
 
-/** An open file that becomes an object. */
 export interface FileToPut {
   readonly client: S3Client;
   readonly bucket: string;
@@ -25,30 +24,26 @@ export interface FileToPut {
   readonly contentType: string;
   /** Whether a browser saves it instead of opening it. */
   readonly isDownloaded?: boolean;
-  /** Kept with the object. */
   readonly metadata?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Called often, with the bytes that were read for sending so far. */
+  /** Called often, with the bytes read for sending so far. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
-/** How a large file is cut up and sent. */
 export interface PartPlan {
   /** Files above this size go in parts. */
   readonly aboveBytes: number;
-  /** Length of a part; S3 takes no smaller one than 5 MiB, but the last. */
+  /** S3 takes no smaller one than 5 MiB, but the last. */
   readonly partBytes: number;
-  /** Parts on their way at the same time. */
   readonly parallel: number;
-  /** How often one part is sent before the upload is given up. */
   readonly attempts: number;
-  /** Pause before the first repetition of a part, doubled each time. */
+  /** Before the first repetition of a part, doubled each time. */
   readonly pauseMs: number;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** The default plan. Beside it, one PUT is as quick and simpler (docs/decisions, "Large files in parts"). */
+/** Below it, one PUT is as quick and simpler (docs/decisions, "Large files in parts"). */
 export const defaultPartPlan: PartPlan = {
   aboveBytes: 64 * mebibyte,
   partBytes: 16 * mebibyte,
@@ -58,9 +53,7 @@ export const defaultPartPlan: PartPlan = {
 };
 
 /**
- * Puts a file: in one streamed request, or in parts when it is large and the storage takes them from these credentials.
- * Returns the SHA-256 (hex) of what was sent; undefined where it went in parts, which are sent in any order.
- *
+ * In one request, or in parts when large and the storage takes them. Returns the SHA-256 (hex); undefined for parts.
  * @throws the signal's reason, FileUnreadableError, UnexpectedAnswerError, or the SDK's error.
  */
 export async function putFile(put: FileToPut, plan = defaultPartPlan): Promise<string | undefined> {
@@ -84,7 +77,6 @@ const refusedCodes: readonly string[] = ['AccessDenied', 'MethodNotAllowed', 'No
 
 /** As many as S3 and OSS take for one object. */
 const maxParts = 10_000;
-/** How long the abort of an upload may take, and how often it is tried. */
 const abortWithinMs = 10_000;
 const abortAttempts = 5;
 const abortAgainAfterMs = 200;
@@ -95,10 +87,7 @@ interface Upload {
   readonly UploadId: string | undefined;
 }
 
-/**
- * Puts a large file by a multipart upload; after a failure it is aborted, so that its parts are not kept and charged.
- * False: the storage takes no multipart upload from these credentials, and nothing was begun.
- */
+/** After a failure the upload is aborted: its parts would be charged. False: the storage takes no multipart upload. */
 async function putInParts(put: FileToPut, plan: PartPlan, object: Omit<Upload, 'UploadId'>): Promise<boolean> {
   const { client, signal } = put;
   const abortSignal = signal ?? new AbortController().signal;
@@ -120,7 +109,7 @@ async function putInParts(put: FileToPut, plan: PartPlan, object: Omit<Upload, '
   }
 }
 
-/** Aborts an upload, and again where that fails for now: a part that still arrives can keep it from being removed. */
+/** Repeated where it fails for now: a part that still arrives can keep the upload from being removed. */
 async function abortUpload(client: S3Client, upload: Upload): Promise<void> {
   const abortSignal = AbortSignal.timeout(abortWithinMs);
   for (let attempt = 1; attempt <= abortAttempts; attempt += 1) {
@@ -134,7 +123,7 @@ async function abortUpload(client: S3Client, upload: Upload): Promise<void> {
   }
 }
 
-/** Sends all parts, some at a time. The first that fails for good stops the others. */
+/** The first part that fails for good stops the others. */
 async function sendParts(put: FileToPut, plan: PartPlan, upload: Upload): Promise<CompletedPart[]> {
   const { sizeBytes, onProgress } = put;
   const partBytes = Math.max(plan.partBytes, Math.ceil(sizeBytes / maxParts));
@@ -171,7 +160,7 @@ async function sendParts(put: FileToPut, plan: PartPlan, upload: Upload): Promis
   return parts;
 }
 
-/** Sends one part, and repeats it after retryable errors. A repeated part replaces the first one. */
+/** A repeated part replaces the first one. */
 async function sendPart(
   range: FileRange,
   plan: PartPlan,
@@ -198,10 +187,10 @@ interface FileRange extends FileToPut {
   readonly startByte: number;
 }
 
-/** A file could not be read, or was shorter than it should be; the system's error, if there was one, is the cause. */
+/** The file failed or was too short; the system's error, if there was one, is the cause. */
 export class FileUnreadableError extends Error {}
 
-/** Streams a range into a request, with a signal that ends the request. Memory does not grow with the range. */
+/** Memory does not grow with the range. */
 async function sendRange<T extends StoredReply>(
   { file, startByte, sizeBytes, signal, onProgress }: FileRange,
   send: (body: Readable, signal: AbortSignal) => Promise<T>,
@@ -221,7 +210,7 @@ async function sendRange<T extends StoredReply>(
   };
   const body = Readable.from(read(), { objectMode: false, highWaterMark: 1024 * 1024 });
   const closed = new Promise((resolve) => body.once('close', resolve));
-  // The SDK pipes the body into the request and would wait for ever for a body that failed: its end aborts the request.
+  // The SDK would wait for ever for a body that failed: its end aborts the request.
   const bodyFailure = new AbortController();
   body.on('error', (error) => {
     const isKnown = error instanceof FileUnreadableError;
@@ -244,13 +233,12 @@ async function sendRange<T extends StoredReply>(
   }
 }
 
-/** What a storage answers to a PUT. */
 interface StoredReply {
   readonly ETag?: string | undefined;
   readonly ServerSideEncryption?: string | undefined;
 }
 
-/** The ETag of what is put in one request is its MD5, unless the storage encrypts it with a key of the account's. */
+/** The ETag of one request is its MD5, unless the storage encrypts with a key of the account's. */
 function requireSameMd5({ ETag = '', ServerSideEncryption = 'AES256' }: StoredReply, md5: string): void {
   const stored = ETag.replaceAll('"', '').toLowerCase();
   if (ServerSideEncryption !== 'AES256' || !/^[0-9a-f]{32}$/.test(stored) || stored === md5) return;

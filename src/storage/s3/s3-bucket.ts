@@ -19,15 +19,13 @@ import {
   UnexpectedAnswerError,
 } from './s3-error';
 
-/** Size and metadata of an object. */
 export interface FoundObject {
   readonly bytes: number;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Its tag, where that may be the MD5 (hex) of its content: not in parts, not with a key of its own. */
+  /** The tag, where it may be the MD5 (hex) of the content: not in parts, not with a key of its own. */
   readonly md5?: string | undefined;
 }
 
-/** An object as a list has it. */
 export interface ListedObject {
   readonly key: string;
   readonly bytes: number;
@@ -35,13 +33,12 @@ export interface ListedObject {
   readonly keptAtMs: number;
 }
 
-/** The content of an object as a stream; must be read or destroyed. */
+/** Must be read or destroyed. */
 export interface OpenedObject {
   readonly body: Readable;
   readonly bytes: number;
 }
 
-/** A small object to put. */
 export interface SmallObject {
   readonly content: string;
   readonly contentType: string;
@@ -50,16 +47,16 @@ export interface SmallObject {
   readonly isOnlyNew?: boolean;
 }
 
-/** A request without a large body is answered within this time, or is given up. */
+/** For a request without a large body. */
 const answerWithinMs = 10_000;
 
 /** A storage may look through many keys for a page that has none of them. */
 const maxEmptyPages = 100;
 
-/** Statuses of refusals whose reason only a code in the body tells: bad credentials, a missing right, another region. */
+/** Only a code in the body tells their reason: bad credentials, a missing right, another region. */
 const unexplainedStatuses: readonly number[] = [400, 401, 403];
 
-/** The requests that an archive makes of its bucket, each sent once. Throws the SDK's errors. */
+/** Sends each request once. Throws the SDK's errors. */
 export class S3Bucket {
   readonly client: S3Client;
   readonly name: string;
@@ -69,7 +66,6 @@ export class S3Bucket {
     this.name = name;
   }
 
-  /** Undefined when there is no such object. */
   async head(key: string): Promise<FoundObject | undefined> {
     return await unlessMissing(async (abortSignal) => {
       const request = this.client.send(new HeadObjectCommand(this.#at(key)), { abortSignal });
@@ -82,13 +78,12 @@ export class S3Bucket {
     });
   }
 
-  /** A refused HEAD has no body: asks for the first byte, which needs the same right, and throws what that is refused with. */
+  /** A refused HEAD has no body: the first byte needs the same right, and its refusal tells the reason. */
   async #rethrowWithReason(key: string, refusal: unknown): Promise<never> {
     if (unexplainedStatuses.includes(readS3Error(refusal).httpStatus ?? 0)) await this.readRange(key, 0, 1);
     throw refusal;
   }
 
-  /** The content of a small object; undefined when there is none. */
   async read(key: string): Promise<Buffer | undefined> {
     return await unlessMissing(async (abortSignal) => {
       const { Body } = await this.client.send(new GetObjectCommand(this.#at(key)), { abortSignal });
@@ -96,7 +91,6 @@ export class S3Bucket {
     });
   }
 
-  /** The content of an object of any size. */
   async open(key: string, signal: AbortSignal | undefined): Promise<OpenedObject> {
     const command = new GetObjectCommand(this.#at(key));
     const { Body, ContentLength } = await this.client.send(command, { abortSignal: signal });
@@ -104,12 +98,11 @@ export class S3Bucket {
     return { body: Body, bytes: ContentLength ?? 0 };
   }
 
-  /** The same; undefined when there is no such object. */
   async openIfThere(key: string, signal: AbortSignal | undefined): Promise<OpenedObject | undefined> {
     return await this.open(key, signal).catch(undefinedIfMissing);
   }
 
-  /** The bytes of an object from `start` to before `end`; fewer when it ends earlier. */
+  /** From `start` to before `end`; fewer when the object ends earlier. */
   async readRange(key: string, start: number, end: number): Promise<Uint8Array> {
     const command = new GetObjectCommand({ ...this.#at(key), Range: `bytes=${start}-${end - 1}` });
     try {
@@ -129,12 +122,11 @@ export class S3Bucket {
     }
   }
 
-  /** A signed URL by which everyone who has it can read an object for so many seconds. Nothing is asked of the bucket. */
+  /** Anyone who has the URL can read the object. Asks nothing of the bucket. */
   async link(key: string, expiresInSeconds: number): Promise<string> {
     return await getSignedUrl(this.client, new GetObjectCommand(this.#at(key)), { expiresIn: expiresInSeconds });
   }
 
-  /** Puts a small object. */
   async put(key: string, { content, contentType, metadata, isOnlyNew = false }: SmallObject): Promise<void> {
     const command = new PutObjectCommand({
       ...this.#at(key),
@@ -146,13 +138,12 @@ export class S3Bucket {
     await inTime((abortSignal) => this.client.send(command, { abortSignal }));
   }
 
-  /** Removes an object, if there is one. */
   async remove(key: string): Promise<void> {
     const command = new DeleteObjectCommand(this.#at(key));
     await inTime((abortSignal) => this.client.send(command, { abortSignal }));
   }
 
-  /** The keys that begin with this, page by page, by their UTF-8 bytes. Throws where the answer is no list or does not go on. */
+  /** In the order of the keys' UTF-8 bytes. Throws where the answer is no list or does not go on. */
   async *list(prefix: string): AsyncGenerator<ListedObject, void, undefined> {
     let token: string | undefined;
     let last = Buffer.alloc(0);
@@ -184,7 +175,7 @@ export class S3Bucket {
     } while (token !== undefined);
   }
 
-  /** Aborts unfinished multipart uploads of this key, so that their parts are not kept and charged. */
+  /** Their parts would be kept and charged. */
   async abortUploads(key: string): Promise<void> {
     const list = new ListMultipartUploadsCommand({ Bucket: this.name, Prefix: key });
     const { Uploads = [] } = await inTime((abortSignal) => this.client.send(list, { abortSignal }));
@@ -195,7 +186,7 @@ export class S3Bucket {
     }
   }
 
-  /** Why a request failed, without the credentials. @param variable - which names the bucket */
+  /** Without the credentials. @param variable - which names the bucket */
   async explain(error: unknown, variable: BucketVariable): Promise<BucketFailure> {
     return explainBucketFailure(error, { bucket: this.name, variable, secrets: await readSecrets(this.client) });
   }
@@ -205,7 +196,7 @@ export class S3Bucket {
   }
 }
 
-/** A server may answer with all of an object instead of the part that was asked for. */
+/** A server may answer with all of an object. */
 function rangeProblem(
   { ContentLength, ContentRange }: { readonly ContentLength: number; readonly ContentRange: string | undefined },
   start: number,
@@ -218,7 +209,6 @@ function rangeProblem(
     : 'the storage answered with another part than was asked for; check the proxies before it, and that it takes Range';
 }
 
-/** Whether a put was refused because the key has an object. */
 export function isTaken(error: unknown): boolean {
   return readS3Error(error).httpStatus === 412;
 }

@@ -7,7 +7,7 @@ import { type Timeouts, userAgent } from '../connections';
 import { S3HttpHandler } from './s3-http-handler';
 import { UnexpectedAnswerError } from './s3-error';
 
-/** Settings of every S3 client here: each request is sent once, on a connection of its own, and nothing is printed. */
+/** Each request is sent once, on a connection of its own, and nothing is printed. */
 export function s3Settings(timeouts: Timeouts, addresses?: FindAddresses): S3ClientConfig {
   return {
     // OSS refuses aws-chunked bodies and does not support CRC headers.
@@ -20,7 +20,7 @@ export function s3Settings(timeouts: Timeouts, addresses?: FindAddresses): S3Cli
   };
 }
 
-/** Sends a request once more that was refused for this machine’s clock: the SDK signs with the storage’s date then. A stream is not sent again. */
+/** The SDK signs with the storage’s date once this machine’s clock was refused. A stream is not sent again. */
 function repeatAfterClockCorrection(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -36,16 +36,15 @@ function repeatAfterClockCorrection(client: S3Client): void {
   );
 }
 
-/** What storages say of a request whose date is too far from theirs. */
 const skewCodes: readonly unknown[] = ['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture'];
 
-/** Whether a request failed on a wrong clock, and the next one of its client will be signed by the storage's. */
+/** The next request of its client will be signed by the storage's clock. */
 export function isClockCorrected(error: unknown): boolean {
   if (!isRecord(error) || !isRecord(error['$metadata'])) return false;
   return error['$metadata']['clockSkewCorrected'] === true && skewCodes.includes(error['name']);
 }
 
-/** The SDK would otherwise write warnings of its own to the console; every failure is thrown as well. */
+/** The SDK would write warnings to the console; every failure is thrown as well. */
 const silent = {
   debug: (): void => undefined,
   info: (): void => undefined,
@@ -53,7 +52,6 @@ const silent = {
   error: (): void => undefined,
 };
 
-/** Where a bucket is and whose account is used, as far as it is not left to the SDK. */
 export interface BucketPlace {
   /** Null: there is none. */
   readonly region?: string | null;
@@ -64,12 +62,11 @@ export interface BucketPlace {
   readonly profile?: string;
 }
 
-/** A client for the operator's own buckets, with what every AWS tool finds in `AWS_*`, the shared files or the machine's role. */
+/** For the operator's own buckets, with `AWS_*`, the shared files or the machine's role. */
 export function createArchiveClient(
   isPathStyle: boolean,
   { region, endpoint, keys, profile }: BucketPlace = {},
 ): S3Client {
-  // In the words of the SDK.
   const refuseRegion = (): Promise<never> => Promise.reject(new Error('Region is missing'));
   const client = new S3Client({
     ...s3Settings({ connectMs: 5_000, idleMs: 30_000 }),
@@ -81,7 +78,7 @@ export function createArchiveClient(
     forcePathStyle: isPathStyle ? true : undefined,
   });
   guard(client);
-  // They may change while the process runs, as those of a role do; each request uses the current ones.
+  // They may change while the process runs, as those of a role do.
   client.middlewareStack.add(
     (next) => async (args) => {
       knownSecrets.addTemporary(...(await readSecrets(client)));
@@ -92,14 +89,12 @@ export function createArchiveClient(
   return client;
 }
 
-/** Repeats, checks and bounds what every client here is answered. */
 export function guard(client: S3Client): void {
   repeatAfterClockCorrection(client);
   requireETags(client);
   boundAnswers(client);
 }
 
-/** What takes or gives an object, by the SDK's names. */
 const objectCommands: readonly string[] = [
   'CompleteMultipartUploadCommand',
   'GetObjectCommand',
@@ -108,14 +103,14 @@ const objectCommands: readonly string[] = [
   'UploadPartCommand',
 ];
 
-/** A storage gives the ETag of each object: a success without one is not the storage’s, such as the page of a proxy. */
+/** A success without an ETag is not the storage’s, such as the page of a proxy. */
 function requireETags(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName = '' }) =>
       async (args) => {
         const reply = await next(args);
         const { ETag, Body } = reply.output as { readonly ETag?: unknown; readonly Body?: unknown };
-        // OSS says so under a name of its own, and the ETag is then no MD5.
+        // OSS names encryption in a header of its own, and the ETag is then no MD5.
         if (isAnswer(reply.response) && 'x-oss-server-side-encryption' in reply.response.headers) {
           Object.assign(reply.output as object, { ServerSideEncryption: 'oss' });
         }
@@ -134,10 +129,10 @@ function requireETags(client: S3Client): void {
 const maxListBytes = 16 * 1024 * 1024;
 const maxAnswerBytes = 256 * 1024;
 
-/** A storage takes their content without a word. */
+/** Answered without a body. */
 const storeCommands: readonly string[] = ['PutObjectCommand', 'UploadPartCommand'];
 
-/** Ends every answer but an object’s content that is longer than any storage’s: the SDK collects it in memory. A PUT gets no page either. */
+/** The SDK collects answers in memory: ends each that is too long for a storage’s, but for an object’s content. */
 function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName = '' }) =>
@@ -185,7 +180,7 @@ async function readAtMost({ statusCode, body }: Answer, maxBytes: number): Promi
   return chunks;
 }
 
-/** The credentials that no message may show; empty when the client has none. */
+/** Empty when the client has none. */
 export async function readSecrets(client: S3Client): Promise<readonly string[]> {
   return await client.config.credentials().then(
     ({ accessKeyId, secretAccessKey, sessionToken = '' }) => [accessKeyId, secretAccessKey, sessionToken],

@@ -2,24 +2,20 @@ import { isRecord } from '../../core/json';
 import { safeText, errorCode } from '../../core/text';
 import { safeCause } from '../errors';
 
-/** A success that no storage answers so, such as the page of a proxy in its place; the message is for people. */
+/** A success that is not a storage's, such as the page of a proxy; the message is for people. */
 export class UnexpectedAnswerError extends Error {}
 
-/** What an S3 server, or the SDK in its place, said of a request that failed. */
 export interface S3Error {
   /** Undefined when no reply came: what became of the request is not known. */
   readonly httpStatus: number | undefined;
-  /** The server's error code; empty without a reply. */
+  /** Empty without a reply. */
   readonly storageCode: string;
   /** OSS's finer code (`EC`); empty elsewhere. */
   readonly fineCode: string;
   readonly message: string;
 }
 
-/**
- * Reads what the SDK threw, without the given secrets. The SDK's own error must not be passed on: it can contain the
- * access key, the string to sign and the request.
- */
+/** Without the secrets. The SDK's own error must not be passed on: it can contain the access key and the request. */
 export function readS3Error(error: unknown, secrets: readonly string[] = []): S3Error {
   const { name, message, EC, $metadata }: Partial<Record<string, unknown>> = isRecord(error) ? error : {};
   const status = isRecord($metadata) ? $metadata['httpStatusCode'] : undefined;
@@ -27,14 +23,13 @@ export function readS3Error(error: unknown, secrets: readonly string[] = []): S3
   const text = (value: unknown): string => safeText(typeof value === 'string' ? value : '', secrets);
   return {
     httpStatus,
-    // Without a reply the name is the SDK's generic one for a network error, whose code says more.
+    // Without a reply the name is a generic one of the SDK's.
     storageCode: httpStatus === undefined ? '' : text(name),
     fineCode: text(EC),
     message: text(message).replace(/^AWS SDK error wrapper for Error: /, ''),
   };
 }
 
-/** What kept a request from being done. */
 export type S3Problem =
   | 'badEndpoint'
   | 'badRegion'
@@ -83,7 +78,7 @@ const problemByStatus: Readonly<Record<number, S3Problem>> = {
   507: 'full',
 };
 
-/** The problem of a request: by the storage's code first, then by its HTTP status, and without a reply by the SDK's words. */
+/** By the storage's code, then by the HTTP status; without a reply by the SDK's words. */
 function s3Problem(error: unknown, { httpStatus, storageCode, message }: S3Error): S3Problem {
   if (httpStatus !== undefined) {
     const byStatus = problemByStatus[httpStatus] ?? (httpStatus >= 500 ? 'unavailable' : 'refused');
@@ -97,30 +92,27 @@ function s3Problem(error: unknown, { httpStatus, storageCode, message }: S3Error
   return isBadEndpoint ? 'badEndpoint' : 'noReply';
 }
 
-/** Whether the same request may succeed a moment later: no reply came, or one that speaks of the moment. */
+/** Whether the same request may soon succeed: no reply came, or a temporary one. */
 export function isUnavailable(said: S3Error): boolean {
   const { httpStatus } = said;
   return httpStatus === undefined || httpStatus >= 500 || s3Problem(undefined, said) === 'unavailable';
 }
 
-/** The status and code of a failure, as a message shows them: ` (HTTP 403, AccessDenied)`. */
+/** Such as ` (HTTP 403, AccessDenied)`. */
 export function shownCodes(error: unknown, { httpStatus, storageCode, fineCode }: S3Error): string {
   const codes = [httpStatus === undefined ? errorCode(error) : `HTTP ${httpStatus}`, storageCode, fineCode];
   const shown = codes.filter(Boolean).join(', ');
   return shown === '' ? '' : ` (${shown})`;
 }
 
-/** Which variable names a bucket of the operator's. */
 export type BucketVariable = 'LONGHAUL_ARCHIVE' | 'LONGHAUL_STAGING' | 'LONGHAUL_INPUT_BUCKETS';
 
-/** A bucket of the operator's. */
 interface BucketContext {
   readonly bucket: string;
   readonly variable: BucketVariable;
   readonly secrets: readonly string[];
 }
 
-/** Why a request to a bucket failed, with what to do about it. */
 export interface BucketFailure {
   readonly problem: S3Problem;
   /** The end of a sentence. */
@@ -129,7 +121,6 @@ export interface BucketFailure {
   readonly cause: Error;
 }
 
-/** Why a request to a bucket failed. */
 export function explainBucketFailure(error: unknown, context: BucketContext): BucketFailure {
   const said = readS3Error(error, context.secrets);
   const problem = s3Problem(error, said);

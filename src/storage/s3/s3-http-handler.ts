@@ -4,7 +4,6 @@ import { type Duplex, Readable } from 'node:stream';
 import { anyAddress, type FindAddresses } from '../connection-rule';
 import { socketOpener, type Timeouts } from '../connections';
 
-/** What the SDK has sent. */
 interface SdkRequest {
   readonly protocol: string;
   readonly hostname: string;
@@ -28,7 +27,7 @@ interface SdkReply {
 /** A storage that does not know "Expect: 100-continue" gets the body after this time. */
 const continueMs = 6_000;
 
-/** Sends the SDK's requests, each on a connection of its own, to addresses that are allowed. */
+/** Sends each request on a connection of its own, to addresses that are allowed. */
 export class S3HttpHandler {
   readonly metadata = { handlerProtocol: 'http/1.1' };
   readonly #idleMs: number;
@@ -51,7 +50,7 @@ export class S3HttpHandler {
       signal: abortSignal instanceof AbortSignal ? abortSignal : undefined,
       createConnection: (_options, connected) => {
         this.#open({ protocol, hostname, host: hostname, port }, (...[error, socket]) => {
-          // Node takes nothing instead of a socket beside an error, whatever its types say.
+          // Despite its types, Node takes no socket beside an error.
           connected(error, socket as Duplex);
         });
         return undefined;
@@ -68,7 +67,7 @@ export class S3HttpHandler {
       });
     });
     answered.catch(() => undefined);
-    // A refusal that comes during a body is often lost in a reset of the connection.
+    // A refusal during a body is often lost in a reset of the connection.
     const isAwaited = [headers['Expect'], headers['expect']].includes('100-continue');
     if (!isAwaited || (await mayContinue(request))) {
       const { body } = sent;
@@ -100,7 +99,6 @@ function pathWithQuery({ path, query = {} }: SdkRequest): string {
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }
 
-/** As it was signed. */
 function escaped(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -29,19 +29,18 @@ import type { Money } from '../../money/money';
 import { taskFailure } from '../failures';
 import { readStartArgument } from '../run-info';
 
-/** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
+/** What one run hands to the next. Plain JSON, of a size that does not grow with the rows. */
 export interface BatchContinueAsNewState {
   readonly startedAtMs: number;
   opened: boolean;
   /** Null after the last row of a pass. */
   cursor: RowCursor | null;
   mode: StartMode;
-  /** Rows whose tasks run, oldest first, as the run before had them. */
   readonly running: readonly RunningRow[];
   success: number;
   failed: number;
   canceled: number;
-  /** Of these, and of other rows, what was on record before. Absent before the batch was opened. */
+  /** Counts of rows that were on record before. Absent before the batch was opened. */
   onRecord?: RowsOnRecord;
   /** Rows on record as succeeded that are not run again. */
   succeededBefore: number;
@@ -49,7 +48,6 @@ export interface BatchContinueAsNewState {
   isPaused: boolean;
   pausedAtMs?: number;
   isDraining: boolean;
-  /** Another pass over the failed rows is asked for. */
   isRetryAsked: boolean;
   /** This run or a previous one was canceled: the rows are stopped. */
   isStopAsked: boolean;
@@ -59,71 +57,60 @@ export interface BatchContinueAsNewState {
   pace: readonly PaceSample[];
   /** When a row last started or ended. Absent before the first. */
   lastMovedMs?: number;
-  /** For how long no row ran, all together: while the batch was paused, or at its budget. */
+  /** Total time without running rows, while paused or at the budget. */
   heldMs: number;
-  /** From where on the ends of rows are awaited. */
   endsFrom: RowEndCursor;
-  /** Which attempt of the rows runs, from 1. */
+  /** From 1. */
   attempt: number;
-  /** Rows that failed since the pass began in a way that another attempt may fix. */
+  /** Failed rows of this pass that another attempt may fix. */
   retryable: number;
   /** Null: no limit. */
   budget: Money | null;
-  /** What its tasks cost so far. */
   spending: BatchSpending;
-  /** As they were when the batch was opened. Absent before. */
+  /** As of opening. Absent before. */
   prices?: BatchPrices;
-  /** The daily budget of an account lets no more rows start. */
   dailyWait?: DailyWait;
-  /** The running rows by status, when they were last polled. */
   rowStates?: RowStates;
 }
 
-/** Input of one run: the batch's input, and what a previous run handed over. */
+/** The batch's input, and what a previous run handed over. */
 export type BatchRunInput = BatchInput & { readonly continueAsNewState?: BatchContinueAsNewState };
 
-/** A row whose task runs; when this run called for its start, and when that call had returned. */
+/** A running row; when this run called for its start, and when that call returned. */
 export interface StartedRow {
   readonly row: RunningRow;
   readonly calledMs: number;
   readonly returnedMs: number;
 }
 
-/** One run of a batch: what it hands over, and what only this run knows. Plain data; its files are functions over it. */
 export interface BatchRun {
   readonly input: BatchInput;
   readonly plan: BatchPlan;
   readonly state: BatchContinueAsNewState;
   phase: 'Opening' | 'Running' | 'Reporting' | 'Ended';
-  /** The state that lists show. */
   shown: BatchState | null;
   problem: string | null;
   /** Null until the results are joined. */
   report: ReportBatchResult | null;
-  /** Whether Temporal canceled this very run, so that it can end as canceled. */
   isCanceled: boolean;
-  /** A step that a stop breaks off. */
   breakable?: CancellationScope;
-  /** Rows whose tasks run, by key, oldest first. */
   readonly running: Map<string, StartedRow>;
-  /** The call that starts rows, and ends of rows that are told meanwhile; null while there is none. */
+  /** The call that starts rows, and ends that arrive meanwhile; null while there is none. */
   starting: { readonly calledMs: number; readonly ends: Map<string, RowEnd> } | null;
-  /** Keys of rows that were asked to stop. */
   readonly askedToStop: Set<string>;
-  /** Ended, and not recorded yet. */
   ended: RowRecord[];
-  /** The rows were scanned from here on: the next one is to be started, and beyond the budget. */
+  /** Scanned up to the next row to start, which is beyond the budget. */
   scannedFrom: RowCursor | null;
 }
 
 const firstRow: RowCursor = { page: 0, skip: 0 };
 
-/** Reads the input of one run; a malformed one fails the workflow with every problem listed. */
+/** A malformed input fails the workflow with every problem listed. */
 export function openRun(argument: unknown): BatchRun {
   const start = readStartArgument(argument);
   const { plan, problems: inputProblems = [] } = parseBatchInput(start.input);
   const problems = [...start.problems, ...inputProblems];
-  // Its record is kept by the workflow of its id alone.
+  // Only the workflow of its id keeps the batch's record.
   if (plan !== undefined) problems.push(...batchPlaceProblems(plan, workflowInfo().workflowId));
   if (plan === undefined || problems.length > 0) {
     throw taskFailure('InputInvalid', problems.join('\n'), { problems });
@@ -180,12 +167,12 @@ export function handOver({ state, running }: BatchRun): BatchContinueAsNewState 
   return { ...state, running: [...running.values()].map(({ row }) => row) };
 }
 
-/** What the budget comes to; null without one, and before the batch is opened. */
+/** Null without a budget, and before the batch is opened. */
 export function readBudget({ state: { budget, prices, spending }, running }: BatchRun): BudgetView | null {
   return budget === null || prices === undefined ? null : viewBudget(budget, prices, spending, running.size);
 }
 
-/** What keeps the batch from starting more rows; null: nothing does. */
+/** Null: nothing keeps the batch from starting rows. */
 export function startBlock(
   run: BatchRun,
 ): Extract<BatchState, 'Stopping' | 'Draining' | 'Paused' | 'DailyBudgetReached' | 'BudgetReached'> | null {
@@ -197,7 +184,7 @@ export function startBlock(
   return readBudget(run)?.places === 0 ? 'BudgetReached' : null;
 }
 
-/** How many rows may start; 0: none, but they are scanned, for what is on record costs nothing. Null: nothing to do. */
+/** 0: rows are only scanned, as those on record cost nothing. Null: nothing to do. */
 export function startLimit(run: BatchRun): number | null {
   const block = startBlock(run);
   if (run.state.cursor === null || (block !== null && block !== 'BudgetReached')) return null;
@@ -211,7 +198,6 @@ function isScanned({ scannedFrom, state: { cursor } }: BatchRun): boolean {
   return cursor !== null && cursor.page === scannedFrom?.page && cursor.skip === scannedFrom.skip;
 }
 
-/** Whether nothing runs and no more rows of this pass will be started. */
 export function isOver({ running, state: { cursor, isDraining, isStopAsked } }: BatchRun): boolean {
   return running.size === 0 && (cursor === null || isDraining || isStopAsked);
 }
@@ -227,15 +213,11 @@ export function batchState(run: BatchRun): BatchState {
   return block !== null && isWaiting ? block : 'Running';
 }
 
-/**
- * Begins the pass that follows over rows that failed: one that the update `retryFailed` asked for, or another attempt, which
- * follows by itself. Returns false when none follows.
- */
+/** Begins another pass over failed rows: for `retryFailed`, or as the next attempt. False when none follows. */
 export function beginNextPass({ state, plan: { attempts } }: BatchRun): boolean {
   if (state.cursor !== null || state.isDraining || state.isStopAsked) return false;
   if (state.isRetryAsked) {
     Object.assign(state, { mode: 'failed', isRetryAsked: false, failed: 0, canceled: 0 });
-    // They are run again after all.
     if (state.onRecord !== undefined) state.onRecord = { ...state.onRecord, failed: 0, canceled: 0 };
   } else if (state.retryable > 0 && state.attempt < attempts) {
     Object.assign(state, { mode: 'retryable', attempt: state.attempt + 1 });

@@ -14,13 +14,12 @@ import { runRows, unlessStopped } from './window';
 /**
  * A batch of tasks, one for each row of a file:
  *
- * 1. open it: compare the rows with what the batch's record has of them;
- * 2. run the rows, so many at a time, each as a task of its own, and record how each ended;
+ * 1. open it: compare the rows with the batch's record;
+ * 2. run the rows, a limited number at a time, each as a task, and record how each ended;
  * 3. report: join the record in the order of the rows, and have a webhook tell of the end.
  *
- * The rows stay in their file; the workflow knows of each no more than its key while it runs. Temporal's cancellation
- * stops every row at once, whatever the batch is waiting for, and ends the batch once they are confirmed to have ended;
- * a terminated batch leaves its tasks to themselves, and a second run finds them.
+ * The workflow holds only the keys of running rows. Temporal's cancellation stops every row at once and ends the batch
+ * once they have ended; a terminated batch leaves its tasks running, and a second run finds them.
  */
 export async function batch(input: BatchRunInput): Promise<BatchResult> {
   let run: BatchRun;
@@ -46,7 +45,7 @@ export async function batch(input: BatchRunInput): Promise<BatchResult> {
   });
 }
 
-/** Step 1: rows that may have been paid under another content or key are refused before anything is started. */
+/** Step 1. Rows that may have been paid under another content or key are refused before anything starts. */
 async function openBatch(run: BatchRun): Promise<void> {
   const { plan, state } = run;
   if (state.opened) return;
@@ -69,7 +68,6 @@ async function openBatch(run: BatchRun): Promise<void> {
   state.opened = true;
 }
 
-/** Step 3: the result files, and the figures of the batch. */
 async function reportBatch(run: BatchRun): Promise<BatchResult> {
   show(run, 'Reporting');
   const { plan, state } = run;
@@ -82,8 +80,7 @@ async function reportBatch(run: BatchRun): Promise<BatchResult> {
   show(run, 'Ended');
   if (!state.isStopAsked)
     return { batchId: id, rows: rows.rows, badRows, ending, onRecord: state.onRecord, ...run.report };
-  // A canceled workflow ends without a result; `progress` has the figures. Only a run that Temporal cancels can end so: one
-  // that goes on for a canceled run asks for it.
+  // A canceled workflow has no result; `progress` has the figures. Only a run that Temporal canceled can end so.
   if (!run.isCanceled) {
     const cancel = batchOptions(tuning, 'Have this run canceled, as the one before it was');
     await batchActivities.cancelBatch.executeWithOptions(cancel, [{ id }]);
@@ -92,7 +89,7 @@ async function reportBatch(run: BatchRun): Promise<BatchResult> {
   throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
 }
 
-/** Nothing is joined then: the record may still be laid out for other rows. */
+/** The record may still be laid out for other rows, so nothing is joined. */
 function nothingStarted(rows: number): ReportBatchResult {
   return {
     jsonl: '',
@@ -110,13 +107,12 @@ function nothingStarted(rows: number): ReportBatchResult {
   };
 }
 
-/** The failure a batch ends with, shown as well. Its tasks are workflows of their own and go on. */
 function endingBatchFailure(run: BatchRun, error: unknown): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure || !(error instanceof ActivityFailure)) {
     return error;
   }
   const words = failureMessage(error);
-  // A run that started no row is passed over for the one before it, by its status attribute.
+  // By the status attribute, a run that started no row is passed over for the one before.
   show(run, run.state.opened ? 'Ended' : 'Opening', words);
   return getFinalFailure(error) ?? taskFailure('BatchFailed', `${error.activityType} failed: ${words}`);
 }

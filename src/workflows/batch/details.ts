@@ -11,7 +11,6 @@ import { batchState, type BatchRun, readBudget, startBlock } from './batch-state
 const maxProblemLength = 1_000;
 const maxWordsLength = 1_000;
 
-/** Of Temporal's lists, for its Web UI. */
 const unsuccessful = 'ExecutionStatus IN ("Failed", "Terminated", "TimedOut")';
 
 export function show(run: BatchRun, phase: BatchRun['phase'], problem: string | null = null): void {
@@ -27,7 +26,7 @@ export function refresh(run: BatchRun): void {
   redraw(run);
 }
 
-/** The same without its search attribute: what changed is no state, and an upsert would be an event. */
+/** Leaves out the search attribute: the state is the same, and an upsert would be an event. */
 export function redraw(run: BatchRun): void {
   setCurrentDetails(batchDetails(viewBatch(run), Date.now()));
 }
@@ -37,13 +36,12 @@ export function viewBatch(run: BatchRun): BatchProgress {
   const { failed, canceled, lastMovedMs, pausedAtMs, rowStates, cursor, mode, succeededBefore, onRecord } = state;
   const running = run.running.size;
   const current = batchState(run);
-  // Rows that had succeeded before, and to which the first pass has not come: a batch at its budget has them all the same.
+  // Rows that succeeded before count although the first pass has not reached them.
   const ahead = mode === 'new' && cursor !== null ? Math.max(0, succeededBefore - (onRecord?.success ?? 0)) : 0;
   const success = state.success + ahead;
   const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
   const movedMs = lastMovedMs ?? state.startedAtMs;
   const perMinute = rowsPerMinute(state.pace, state.startedAtMs + state.heldMs, running === 0 ? movedMs : Date.now());
-  // Where no more rows are started, those that run are all that is left.
   const toStart = current === 'Draining' || current === 'Stopping' ? 0 : waiting;
   const heldUp = rowStates?.heldUp?.rows ?? 0;
   const open = { running, waiting: toStart, mayStart: startBlock(run) === null, heldUp };
@@ -83,11 +81,7 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/**
- * The page of a batch, in Markdown; the words of rows and of the service in it are not.
- *
- * @internal exported for tests
- */
+/** Markdown; words of rows and of the service are escaped. @internal exported for tests */
 export function batchDetails(progress: BatchProgress, nowMs: number): string {
   const { batchId, state, failed } = progress;
   const words = (text: string): string => markdownText(text, maxWordsLength);

@@ -17,7 +17,7 @@ import { onQuery, onUpdate } from '../handlers';
 import { batchState, type BatchRun, readBudget } from './batch-state';
 import { redraw, refresh, viewBatch } from './details';
 
-/** Before the first await, so that no message is missed. No default handler: the SDK fails workflow tasks with one. */
+/** Called before the first await, to miss no message. No default handler: the SDK fails workflow tasks with one. */
 export function listenToBatch(run: BatchRun): void {
   const { state } = run;
   CancellationScope.current().cancelRequested.catch(() => {
@@ -71,7 +71,6 @@ export function listenToBatch(run: BatchRun): void {
   listenToLimits(run);
 }
 
-/** How many rows may run at the same time, and what the batch may cost. */
 function listenToLimits(run: BatchRun): void {
   const { state } = run;
   onUpdate(
@@ -112,7 +111,6 @@ function listenToLimits(run: BatchRun): void {
   );
 }
 
-/** The batch would not act on the request any more. */
 function refuseWhenOver(run: BatchRun, remedy: string): void {
   const state = batchState(run);
   if (state === 'Stopping') throw messageRefused(`The batch is being stopped: once it is over, ${remedy}.`);

@@ -14,14 +14,12 @@ import { addCost } from '../../money/batch-budget';
 import type { BatchRun } from './batch-state';
 
 const shownFailures = 5;
-/** The next row starts within this time of the end of the one before, unless the batch may not start it. */
+/** A longer time without running rows is a hold. */
 const holdMs = 30_000;
-/** So many ends of rows that are being started are kept; the next poll finds the others. */
 const maxEarlyEnds = 1_000;
-/** Ends of rows that may have a task at the service although no request id is known. */
+/** Ends of rows that may have a task although no request id is known. */
 const mayHaveTask: readonly string[] = [failureTypes.CreateUncertain, 'Terminated'];
 
-/** Takes in what a call started, and the ends that were told while it ran. */
 export function takeStarted(run: BatchRun, started: StartRowsResult): void {
   const { state } = run;
   const { running, ended, left, onRecord, next, dailyBudget } = started;
@@ -39,7 +37,7 @@ export function takeStarted(run: BatchRun, started: StartRowsResult): void {
   // They were counted when they failed, and will be when they end.
   if (state.mode === 'retryable') state.failed = Math.max(0, state.failed - running.length - ended.length);
   if (running.length > 0) state.lastMovedMs = nowMs;
-  // In a pass over the failed rows, those on record were counted when they failed.
+  // In a pass over failed rows, those on record were counted when they failed.
   if (state.mode === 'new') {
     for (const status of ['success', 'failed', 'canceled'] as const) {
       state[status] += onRecord[status];
@@ -62,21 +60,19 @@ function endHold({ state, running }: BatchRun, nowMs: number): void {
   state.heldMs += ms;
 }
 
-/** Takes in how a row ended; one that neither runs nor is being started was counted before. */
+/** Ignores a row that neither runs nor is being started: it was counted before. */
 export function takeEnd(run: BatchRun, end: RowEnd, askedMs: number): void {
   const started = run.running.get(end.key);
   if (started === undefined) {
-    // A task may be over before the call that started it has returned.
     if (run.starting !== null && run.starting.ends.size < maxEarlyEnds) run.starting.ends.set(end.key, end);
     return;
   }
-  // Read before the row was started again: the end of its previous task. A later answer stands whatever time it tells, for clocks differ.
+  // Asked before the restart, an end may be the previous task's. A later answer counts, whatever its clock says.
   const { row, calledMs, returnedMs } = started;
   if (askedMs < returnedMs && Date.parse(end.endedAt) < calledMs) return;
   run.running.delete(end.key);
   count(run, end, row);
   addCosts(run, end);
-  // It may have cost less than was reserved for it.
   run.state.dailyWait = undefined;
 }
 
@@ -89,7 +85,7 @@ function count(run: BatchRun, end: RowEnd, row: RunningRow): void {
   const { state } = run;
   run.ended.push({ ...end, ...row });
   state.lastMovedMs = Date.now();
-  // What was over before the batch began says nothing of how fast it goes, and is no failure of this run.
+  // An end from before the batch began does not count for its pace and failures.
   const isOfThisRun = Date.parse(end.endedAt) >= state.startedAtMs;
   if (isOfThisRun) state.pace = addEnd(state.pace, Date.now());
   state.uploads = addUploads(state.uploads, end.uploads ?? noUploads);

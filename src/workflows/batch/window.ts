@@ -12,15 +12,14 @@ import { beginNextPass, type BatchRun, handOver, isOver, startLimit } from './ba
 import { redraw, refresh, show } from './details';
 import { takeEnd, takeStarted } from './row-ends';
 
-/** As soon as this part of the window has ended it is filled up. */
 const partToRefill = 10;
 const maxRecords = 200;
-/** Polls of rows whose state does not change become so many times rarer. */
+/** The longest pause between polls of unchanged rows, in normal pauses. */
 const maxPollPauses = 15;
-/** While rows cannot go on: a person waits to see that they can again. */
+/** The same for rows that cannot go on, as a person may wait for them. */
 const maxPollPausesHeldUp = 4;
 
-/** Step 2: runs the rows in a sliding window, at a handful of history events a row, however many there are. */
+/** Step 2: runs the rows in a sliding window, at a handful of history events a row. */
 export async function runRows(run: BatchRun): Promise<void> {
   show(run, 'Running');
   await Promise.race([runToTheEnd(run), stopRows(run), takeEnds(run), pollRegularly(run), endDailyWaits(run)]);
@@ -34,7 +33,7 @@ async function runToTheEnd(run: BatchRun): Promise<void> {
     await recordEnded(run, run.plan.tuning.recordRows);
     if (isOver(run)) {
       await recordEnded(run);
-      // One that was drained may have been resumed while its last rows were recorded.
+      // A drained batch may have been resumed while its last rows were recorded.
       if (!beginNextPass(run) && isOver(run)) return;
     } else {
       await continueWhenLong(run);
@@ -58,14 +57,14 @@ function canContinue({ plan }: BatchRun): boolean {
   return isHistoryLong(plan.tuning.continueAsNewAfterEvents);
 }
 
-/** Hands over to a fresh run when the history is long, whatever the batch waits for; before, the ends of its rows are recorded. */
+/** Continues as new when the history is long, after recording the ends of rows. */
 async function continueWhenLong(run: BatchRun): Promise<void> {
   if (!canContinue(run)) return;
   do {
     await recordEnded(run);
     await condition(allHandlersFinished);
   } while (run.ended.length > 0);
-  // A new run can begin on a new version, as that of a task.
+  // Lets the new run begin on a new version.
   const goOn = makeContinueAsNewFunc({ workflowTaskTimeout, initialVersioningBehavior: 'AUTO_UPGRADE' });
   await goOn({ ...run.input, continueAsNewState: handOver(run) });
 }
@@ -80,21 +79,18 @@ async function fill(run: BatchRun): Promise<void> {
     const input = { id, rows, cursor, limit, mode, choice, since, defaults, budget: budget ?? undefined };
     run.starting = { calledMs: Date.now(), ends: new Map() };
     const started = await unlessStopped(run, () => batchActivities.startRows.executeWithOptions(options, [input]));
-    // What a start that was broken off had started must not be left to itself.
     const find = batchOptions(tuning, 'Find the rows that were started before the stop');
     takeStarted(
       run,
       started ?? (await batchActivities.startRows.executeWithOptions(find, [{ ...input, onlyFound: true }])),
     );
     if (run.state.dailyWait !== undefined) refresh(run);
-    // Where that led nowhere, the next row is to be started.
     if (limit === 0) run.scannedFrom = cursor;
-    // Pages of which every row is on record already follow one another without a pause.
     await continueWhenLong(run);
   }
 }
 
-/** Takes a step that could only lead to more rows; undefined when the stop broke it off, or came before it. */
+/** Runs a step that only leads to more rows; undefined when a stop broke it off or came before. */
 export async function unlessStopped<Result>(run: BatchRun, step: () => Promise<Result>): Promise<Result | undefined> {
   if (run.state.isStopAsked) return undefined;
   const scope = new CancellationScope({ cancellable: true });
@@ -107,7 +103,6 @@ export async function unlessStopped<Result>(run: BatchRun, step: () => Promise<R
   }
 }
 
-/** Stops rows as soon as that is asked, and those that turn up later, whatever else the batch is waiting for. */
 async function stopRows(run: BatchRun): Promise<never> {
   await condition(() => run.state.isStopAsked);
   refresh(run);
@@ -117,7 +112,6 @@ async function stopRows(run: BatchRun): Promise<never> {
   }
 }
 
-/** Asks the task of every row to stop, once; their ends come as ever, confirmed by the service. */
 async function stopRunning(run: BatchRun): Promise<void> {
   const keys = unaskedKeys(run);
   if (keys.length === 0) return;
@@ -130,7 +124,6 @@ function unaskedKeys({ running, askedToStop }: BatchRun): readonly string[] {
   return [...running.keys()].filter((key) => !askedToStop.has(key));
 }
 
-/** Records the ends of rows as soon as there are so many. */
 async function recordEnded(run: BatchRun, atLeast = 1): Promise<void> {
   const { id, rows, tuning } = run.plan;
   while (run.ended.length >= atLeast) {
@@ -141,7 +134,7 @@ async function recordEnded(run: BatchRun, atLeast = 1): Promise<void> {
   }
 }
 
-/** Rows of many outputs make large records: beyond a size, fewer go into one call than their number allows. */
+/** Rows with many outputs have large records, so fewer go into one call. */
 function recordsOfOneCall({ ended, plan }: BatchRun): readonly RowRecord[] {
   const records = ended.slice(0, maxRecords);
   let bytes = 0;
@@ -164,7 +157,6 @@ async function takeEnds(run: BatchRun): Promise<never> {
   }
 }
 
-/** Ends each wait for a daily budget at its time, unless something else has ended it. */
 async function endDailyWaits({ state }: BatchRun): Promise<never> {
   for (;;) {
     await condition(() => state.dailyWait !== undefined);
@@ -175,7 +167,7 @@ async function endDailyWaits({ state }: BatchRun): Promise<never> {
   }
 }
 
-/** Polls the rows that run, for ends that visibility missed. While nothing moves, the pauses grow. */
+/** Finds ends that visibility missed. While nothing moves, the pauses grow. */
 async function pollRegularly(run: BatchRun): Promise<never> {
   const { state, plan } = run;
   let pauses = 1;
@@ -194,7 +186,6 @@ async function pollRegularly(run: BatchRun): Promise<never> {
   }
 }
 
-/** Asks how rows ended; as many at a time as fit one answer. */
 async function pollAll(run: BatchRun): Promise<Omit<RowStates, 'asOf'>> {
   const { id, tuning } = run.plan;
   const counts: Record<string, number> = {};
@@ -208,7 +199,6 @@ async function pollAll(run: BatchRun): Promise<Omit<RowStates, 'asOf'>> {
     for (const end of ended) takeEnd(run, end, askedMs);
     for (const [state, rows] of Object.entries(states)) counts[state] = (counts[state] ?? 0) + rows;
     if (result.heldUp !== undefined) {
-      // With the key that the row gave.
       const started = run.running.get(result.heldUp.key);
       heldUp = addHeldUp(heldUp, { ...result.heldUp, ...(started && pickKeys(started.row)) });
     }
@@ -217,7 +207,6 @@ async function pollAll(run: BatchRun): Promise<Omit<RowStates, 'asOf'>> {
   return { counts, heldUp };
 }
 
-/** What the first page of the Web UI shows of rows that wait or cannot go on: the beginning of a timer's summary. */
 function waitingRows({ running, state: { rowStates } }: BatchRun): string {
   const wait = rowsThatWait({ running: running.size, rowStates });
   const heldUp = rowStates?.heldUp?.rows ?? 0;

@@ -18,21 +18,16 @@ import { breachedDeadline, isStoppedBeforeCreate, untilTotalDeadlineMs } from '.
 import { acceptTask, type TaskRun } from './task-run';
 import { decideUncertain, resolveUncertain, stopUnconfirmed } from './uncertain-create';
 
-/** How long an archive that cannot be read right now is asked about a lost create. */
 const findOutWithinMs = 60_000;
 
-/**
- * Step 2: creates the task at the service, at most once. Temporal retries what was provably not taken; what became of a lost
- * attempt is found out before the create is scheduled again. Returns with the task accepted, or stopped before its create.
- */
+/** Step 2: creates the task at most once. Returns with the task accepted, or stopped before its create. */
 export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<void> {
   await decideUncertain(run);
   const { state } = run;
   while (state.requestId === null && !isStoppedBeforeCreate(run)) {
     const breach = breachedDeadline(run);
-    // Nothing is paid for a task that is too late before it exists.
     if (breach !== undefined) {
-      // No attempt has looked at the create record: a workflow that was reset knows nothing of what it did before.
+      // No attempt has read the create record: a workflow that was reset does not know what it did before.
       const notTried = 'This run created nothing; what one before it may have created, longhaul reconcile finds.';
       const none = state.problem === null ? notTried : `Nothing was created. ${state.problem}`;
       throw taskFailure('DeadlineExceeded', `${breach} ${state.uncertaintyReason ?? none}`);
@@ -53,7 +48,7 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
         break;
       case 'notSent':
         state.problem = outcome.reason;
-        // Temporal gave up, for the next attempt would come after the deadline. A stop ends the wait.
+        // The next attempt would come after the deadline. A stop ends the wait.
         if (outcome.isOutOfTime === true) {
           show(run, 'Creating', 'its total deadline, for the next try would come later', 'end; nothing is paid');
           const within = { ms: untilTotalDeadlineMs(run), summary: 'until the total deadline' };
@@ -71,14 +66,13 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
         break;
     }
   }
-  // The uncertainty about an earlier create outlives the decision to send another, which the stop prevented.
+  // An earlier create stays uncertain, although another was decided on and a stop prevented it.
   if (state.requestId === null && state.uncertaintyReason !== undefined) throw stopUnconfirmed(run);
 }
 
-/** `isOutOfTime`: Temporal gave up before the task's total deadline. */
 type Attempted = CreateTaskResult & { readonly isOutOfTime?: boolean };
 
-/** Until there is an outcome, a stop came first, or messages have made the history long. */
+/** Runs until there is an outcome, a stop came first, or messages have made the history long. */
 async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Attempted> {
   const { plan, state, createDigest, choices } = run;
   const input: CreateTaskInput = {
@@ -138,7 +132,7 @@ async function outcomeOfFailure(run: TaskRun, input: CreateTaskInput, error: unk
   return { outcome: 'uncertain', reason, callbackAsked: true };
 }
 
-/** Its last heartbeat says whether a lost attempt sent something, or in which archive that stands, which is asked then. */
+/** A lost attempt's heartbeat says whether it sent, or which archive has the answer. */
 async function outcomeOfLost(
   run: TaskRun,
   input: CreateTaskInput,
@@ -161,7 +155,7 @@ async function outcomeOfLost(
     return { ...outcome, sent: refused + (outcome.outcome === 'notSent' ? 0 : 1) };
   } catch (error) {
     if (getFinalFailure(error)?.type === failureTypes.InputChanged) throw error;
-    // Whether a callback comes is not known either, so a policy waits as if one did.
+    // A callback may still come, so a policy waits for it.
     const unread = `${reason}, and its create record cannot be read (${failureMessage(error)})`;
     return { outcome: 'uncertain', reason: unread, callbackAsked: true, sent: refused + 1 };
   }

@@ -12,13 +12,12 @@ import { formatMoment } from '../../core/time';
 import { formatMoney } from '../../money/money';
 import type { TaskRun } from './task-run';
 
-/** Shows a status and what the task waits for, to whom asks this workflow. */
 export function note({ state }: TaskRun, status: LonghaulStatus, waitingFor: string, nextStep: string): void {
   const isFirst = state.waitingFor === '';
   state.waitingFor = waitingFor;
   state.nextStep = nextStep;
   if (!isFirst && status === state.status) return;
-  // It has wanted the first step since its start, whenever a worker took it up.
+  // The first step counts from the start, whenever a worker took it up.
   if (!isFirst) {
     const nowMs = Date.now();
     record(metricMeter, metrics.taskState, { state: state.status }, (nowMs - state.sinceMs) / 1_000);
@@ -29,7 +28,7 @@ export function note({ state }: TaskRun, status: LonghaulStatus, waitingFor: str
 }
 
 /**
- * The same, also to lists of tasks.
+ * As {@link note}, and in lists of tasks.
  *
  * @param failure - the type of the failure that the task ends with.
  */
@@ -48,11 +47,7 @@ export function show(
   if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
-/**
- * Shows how the task ended.
- *
- * @param nextStep - what is left to do for a person.
- */
+/** @param nextStep - what is left to do for a person. */
 export function showEnd(run: TaskRun, status: LonghaulStatus, nextStep: string, failure?: FailureType): void {
   run.isOver = true;
   run.mayRun = mayExistUnfollowed.some((type) => type === failure);
@@ -84,18 +79,15 @@ export function taskStatus({ workflowId, state, isOver, mayRun }: TaskRun): Task
 }
 
 const watchedStates: readonly string[] = ['Queuing', 'Preparing', 'Running', 'Watching'];
-/** So many inputs and outputs are named, each by so many characters. */
 const maxNamed = 5;
 const maxNameLength = 100;
 const maxPathLength = 300;
 
-/** What the Web UI shows of a task, in Markdown: what is, since when, what is waited for, and what comes next. */
 export function taskDetails(run: TaskRun): string {
   const { plan, state, isOver, archived } = run;
   const { batch } = plan;
   const { cost, inputs } = state;
   const status = taskStatus(run);
-  // An activity that watches or creates counts for itself, until it comes back.
   const isWatchedByActivity = plan.watch === 'activity' && !isOver && watchedStates.includes(status.status);
   const known = {
     ...status,

@@ -17,7 +17,6 @@ import { failureMessage, getFinalFailure, taskFailure } from '../failures';
 import { showEnd } from './display';
 import { awaitDecision, type TaskEnd, type TaskRun } from './task-run';
 
-/** Step 5: the result, or the failure that says what happened. */
 export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
   const result = resultOf(run, end, archived);
   const { stopRequests, breachedDeadline, isCancellationRequested } = run.state;
@@ -65,14 +64,13 @@ function resultOf(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsResult | n
   };
 }
 
-/** What an archive failed with. A success that lists no output is paid as any other: its failure has the result, too. */
+/** A success without outputs is paid as any other: its failure has the result, too. */
 export function archiveFailure(run: TaskRun, end: TaskEnd, error: unknown): unknown {
   const { type, message } = getFinalFailure(error) ?? {};
   if (type !== failureTypes.SuccessNoOutputs || message === undefined) return error;
   return taskFailure(type, message, { result: resultOf(run, end, null) });
 }
 
-/** A stop or a cancel came before the create: nothing exists at the service, nothing is paid. */
 export function finishUncreated(run: TaskRun): TaskResult {
   run.state.stopRequests = run.state.stopRequests.map((request) => {
     if (request.outcome !== 'waiting') return request;
@@ -87,17 +85,17 @@ function taskFacts({ state }: TaskRun): Required<TaskFacts> {
   return { startedAt: new Date(requestedAtMs).toISOString(), createNumber, uploads };
 }
 
-/** Ends as Temporal asked for it: a cancellation request ends the workflow as canceled, the service's verbs complete it. */
+/** A cancellation request ends the workflow as canceled, the service's verbs complete it. */
 function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
   showEnd(run, 'Canceled', 'done');
   if (!run.state.isCancellationRequested) return result;
   if (!run.canEndAsCanceled) return { ...result, status: 'Canceled' };
-  // Temporal keeps nothing of what a canceled workflow returns, so what the task cost stands in the memo.
+  // Temporal keeps no result of a canceled workflow, so the memo has the cost.
   upsertMemo(canceledMemo(result));
   throw new CancelledFailure('The task was stopped, and the stop is confirmed.', [{ result }]);
 }
 
-/** One of the durable types, shown as well. An error that is a bug passes through: it must not end the task. */
+/** Shows the failure, of a durable type. A bug passes through: it must not end the task. */
 export function endingFailure(run: TaskRun, error: unknown): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
   awaitDecision(run, []);
@@ -119,20 +117,19 @@ export function endingFailure(run: TaskRun, error: unknown): unknown {
     createNumber: state.createNumber,
     type,
   });
-  // An operator still has something to do where a task was given up half-way: it keeps the status that says so.
   showEnd(run, type === 'CreateUncertain' || type === 'ArchiveIncomplete' ? type : 'Failed', nextStep, type);
-  // Its batch, if it is a row of one, reads these there; a result in the details has them already.
+  // A batch reads the facts of its rows there; a result in the details has them already.
   const [first, ...rest] = details ?? [];
   if (first != null && !isRecord(first)) return failure;
   return new ApplicationFailure(message, failure.type, nonRetryable, [{ ...taskFacts(run), ...first }, ...rest], cause);
 }
 
-/** Counts a task that ends with a result or a failure; one that goes on as a new run has not ended. */
+/** A run that continues as new has not ended. */
 export function countEnd({ plan, state }: TaskRun, result: TaskResult | null, error?: unknown): void {
   let end: string = result?.status ?? 'Canceled';
   if (error instanceof ApplicationFailure) end = error.type ?? 'Failed';
   else if (result === null && !(error instanceof CancelledFailure)) return;
-  // Clients choose the names of accounts; only one that the service has answered for becomes a label.
+  // Clients choose account names; one becomes a label only once the service has answered for it.
   const account = state.serviceStatus === null ? 'unknown' : plan.account;
   count(metricMeter, metrics.taskEnds, { account, end });
   const status = end === 'Success' || end === 'Canceled' ? end : 'Failed';

@@ -20,7 +20,7 @@ import { askToStop, isStoppedBeforeCreate } from './stop';
 import { receiveCallback, requireAwaited, takeDecision, type TaskRun } from './task-run';
 import { requireAdoptable } from './uncertain-create';
 
-/** Registers every handler of the `task` workflow; before the first await, so that no message is missed. */
+/** Called before the first await, to miss no message. */
 export function listen(run: TaskRun): void {
   CancellationScope.current().cancelRequested.catch(() => {
     run.state.isCancellationRequested = true;
@@ -43,7 +43,7 @@ export function listen(run: TaskRun): void {
   );
   setHandler(
     callbackSignal,
-    // Any client may send anything: a signal that throws here would block the task.
+    // Any client may send anything: a signal that throws would block the task.
     (notice?: unknown) => {
       const { requestId, createNumber } = isRecord(notice) ? notice : {};
       if (isRequestId(requestId)) receiveCallback(run, requestId, createNumber);
@@ -71,7 +71,6 @@ export function listen(run: TaskRun): void {
   listenToDecisions(run);
 }
 
-/** The updates that take no argument. */
 function listenToDecisions(run: TaskRun): void {
   for (const [update, kind, description, words] of [
     [

@@ -15,10 +15,8 @@ const parallelUploads = 4;
 /** Temporal takes a summary of 400 bytes. */
 const maxSummaryNameLength = 80;
 
-/** The app's input values, with a resource in the place of each file. */
 export type PreparedInputs = CreateTaskInput['inputs'];
 
-/** Files of one content: one upload serves all of them. */
 interface Content {
   readonly file: string;
   readonly wantedBy: PlannedFile[];
@@ -46,7 +44,7 @@ export async function prepareInputs(run: TaskRun): Promise<PreparedInputs> {
   }
 }
 
-/** What is left of the task's total deadline; at least a second, so that it can be an activity's timeout. */
+/** Until the total deadline; at least a second, as an activity's timeout. */
 function remainingMs(run: TaskRun): number {
   return Math.max(1_000, untilTotalDeadlineMs(run));
 }
@@ -71,12 +69,12 @@ async function upload(
   resources: Record<string, PreparedInputs[string]>,
 ): Promise<void> {
   const { account, tuning, batch } = run.plan;
-  // Without secrets of a URL. A summary is cut off at its end: of a long place that a program made, its name comes first.
+  // Without secrets of a URL. A summary is cut at its end, so a long path begins with the name.
   const place = isUri(file) ? redactUrl(file) : file;
   const slash = Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\'));
   const shown = place.length <= maxSummaryNameLength || slash < 0 ? place : `${place.slice(slash + 1)} of ${place}`;
   const options = transferOptions(tuning, `Upload ${markdownText(shown, maxSummaryNameLength)}`, remainingMs(run));
-  // Not where an app is given the name: only just after its upload is the service's last file of that name surely this one.
+  // Not where an app gets the name: another upload may take that name at the service.
   const isShared = (batch !== null && wantedBy.every(({ as }) => as !== 'name')) || undefined;
   const stored = await activities.storeInput
     .executeWithOptions(options, [{ account, file, isShared, choices: run.choices }])
@@ -91,7 +89,7 @@ async function upload(
   for (const { key, as } of wantedBy) resources[key] = { resource, as };
 }
 
-/** Finds files of the same content before anything is uploaded; a single file is not read. */
+/** Before anything is uploaded; a single file is not read. */
 async function groupByContent(run: TaskRun): Promise<Content[]> {
   const byFile = new Map<string, Content>();
   for (const planned of run.plan.files) {
@@ -99,7 +97,6 @@ async function groupByContent(run: TaskRun): Promise<Content[]> {
     content.wantedBy.push(planned);
     byFile.set(planned.file, content);
   }
-  // What a URI names is read once, while it is uploaded; only paths are read before.
   const paths = [...byFile.keys()].filter((file) => !isUri(file));
   if (paths.length < 2) return [...byFile.values()];
   const options = transferOptions(run.plan.tuning, `Read ${paths.length} input files`, remainingMs(run));
@@ -128,7 +125,7 @@ const ofServiceOrStorage: readonly unknown[] = [
   failureTypes.StorageRefused,
 ];
 
-/** Says which inputs a file was for that cannot be used or is refused: its activity knows the file only, a person the inputs. */
+/** The activity knows only the file, a person the inputs. */
 function aboutInputs(error: unknown, files: readonly PlannedFile[]): unknown {
   const failure = getFinalFailure(error);
   if (failure === undefined) return error;

@@ -13,7 +13,7 @@ import { activities, verbOptions } from '../activity-proxies';
 import { failureMessage, taskFailure } from '../failures';
 import { createdId, type TaskRun } from './task-run';
 
-/** From when the task's deadlines count; time that it waited for a decision does not. */
+/** Deadlines exclude the time that the task waited for a decision. */
 export function countedFromMs({ state }: TaskRun): number {
   return state.startedAtMs + state.parkedMs;
 }
@@ -37,12 +37,11 @@ export function breachedDeadline(run: TaskRun): string | undefined {
   return `${words[deadline]} (deadlines.${deadline}).`;
 }
 
-/** Whether the task should not be created any more. `interrupt` is kept for when it runs. */
+/** `interrupt` is kept for when the task runs. */
 export function isStoppedBeforeCreate({ state }: TaskRun): boolean {
   return state.stopRequests.some(({ verb }) => verb === 'stop' || verb === 'cancel');
 }
 
-/** Records a request to end the task, once for each verb. */
 export function askToStop({ state }: TaskRun, verb: StopVerb): void {
   if (state.stopRequests.some((request) => request.verb === verb)) return;
   log.info('stop requested', { verb, requestId: state.requestId });
@@ -53,11 +52,11 @@ export function askToStop({ state }: TaskRun, verb: StopVerb): void {
   state.isWokenUp = true;
 }
 
-/** A stop that is sent only after its time gets so long, at most, for each of so many sends. */
+/** A stop first sent after its time gets up to this long for an answer, for at most so many sends. */
 const lateAnswerMs = 15_000;
 const lateSends = 2;
 
-/** Asks for a stop when a deadline has passed, and gives up on one that the service does not confirm in time. */
+/** Asks for a stop when a deadline has passed; gives up on one not confirmed in time. */
 export function superviseStop(run: TaskRun): void {
   const { state, plan } = run;
   const stop = state.stopRequests.find(({ verb }) => verb === 'stop');
@@ -71,7 +70,7 @@ export function superviseStop(run: TaskRun): void {
   const nowMs = Date.now();
   const { stopGraceMs } = plan.tuning;
   if (nowMs - stop.askedAtMs < stopGraceMs) return;
-  // While no worker ran, nothing could be sent, and the state that is read first may be the first in which a verb applies.
+  // While no worker ran, nothing could be sent, and a verb may apply only to the state read first.
   const isDue = stop.sends === 0 && nextVerb([stop], getServiceStatus(state), nowMs) !== undefined;
   const answerMs = Math.min(lateAnswerMs, stopGraceMs);
   const isJustSent = stop.sends <= lateSends && stop.lastSentAtMs !== null && nowMs - stop.lastSentAtMs < answerMs;

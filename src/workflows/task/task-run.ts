@@ -27,7 +27,7 @@ export interface TaskEnd {
   readonly errorMessage: string | null;
 }
 
-/** A decision about a task that waits for one: by a person, or `adopt` by a callback that the service confirms. */
+/** A decision by a person, or `adopt` by a callback that the service confirms. */
 export type Decision =
   { readonly kind: 'adopt'; readonly requestId: string } | { readonly kind: 'recreate' | 'abandon' | 'rearchive' };
 
@@ -36,11 +36,10 @@ export const incompleteDecisions = ['rearchive', 'abandon'] as const;
 
 export interface UncertainWait {
   readonly sinceMs: number;
-  /** When the create was sent, by its create record; where that does not say, it is `notBeforeMs`. */
+  /** By the create record, else `notBeforeMs`. */
   readonly sentAtMs: number;
-  /** No earlier than this it was sent, by Temporal's clock, too: that of its worker may be wrong. */
+  /** The earliest time of the send, by Temporal's clock as well: the worker's may be wrong. */
   readonly notBeforeMs: number;
-  /** When the policy `onUncertain` decides, if it decides at all. */
   readonly actAtMs: number;
   rounds: number;
 }
@@ -52,9 +51,9 @@ export interface Candidate {
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** All there is to know of a task. Plain JSON: each run hands it to the next. */
+/** Plain JSON that each run hands to the next. */
 export interface TaskState extends Mutable<WatchedTask> {
-  /** When a worker took it up: its deadlines count from then. */
+  /** When a worker took it up: deadlines count from then. */
   readonly startedAtMs: number;
   readonly requestedAtMs: number;
   status: LonghaulStatus;
@@ -66,61 +65,56 @@ export interface TaskState extends Mutable<WatchedTask> {
   createRequests: number;
   inputs: readonly ManifestInput[];
   uploads?: RowUploads;
-  /** How long it waited for a decision about an uncertain create; deadlines do not count it. */
+  /** Total wait for decisions about uncertain creates; deadlines exclude it. */
   parkedMs: number;
   acceptedAtMs: number | null;
   cost: Money | null;
   stopRequests: readonly StopRequest[];
-  /** Why a stop was asked for by Longhaul itself. */
   breachedDeadline: string | null;
-  /** The resource in the place of each file, by input key. Undefined before all of them are there. */
+  /** The resource of each file, by input key. Undefined until all are there. */
   resources?: CreateTaskInput['inputs'];
   uncertaintyReason?: string;
   uncertain?: UncertainWait;
-  /** Request ids that callbacks of the current create brought; none is believed before the service confirms it. */
+  /** Request ids from callbacks of the current create; none is believed before the service confirms it. */
   candidates: readonly Candidate[];
-  /** Temporal asked this run or a previous one to end as canceled. */
   isCancellationRequested: boolean;
   /** A message came in: the watch polls before its timer ends. */
   isWokenUp: boolean;
   toldMs?: number;
-  /** How the task ended, and the pause before the next attempt, while its archive waits for a decision. */
+  /** Set while the archive waits for a decision; `pauseMs` before the next attempt. */
   incomplete?: { readonly end: TaskEnd; readonly pauseMs: number };
 }
 
-/** Input of one run: the task's input, and what a previous run handed over. */
 export type TaskRunInput = TaskInput & { readonly continueAsNewState?: TaskState };
 
-/** A run of the `task` workflow. What the next run needs is in `state`; the rest belongs to this run alone. */
+/** `state` goes to the next run; the rest belongs to this run alone. */
 export interface TaskRun {
   readonly workflowId: string;
   readonly input: TaskInput;
   readonly plan: TaskPlan;
-  /** Of what its create sends: what a create record is compared with. Undefined for an adopted task. */
+  /** Compared with create records. Undefined for an adopted task. */
   readonly createDigest: string | undefined;
-  /** What the input chose and a worker may refuse. */
   readonly choices: TaskChoices | undefined;
   readonly state: TaskState;
-  /** Temporal lets a workflow end as canceled only in the run that it asked. */
+  /** Temporal lets only the run that it asked end as canceled. */
   readonly canEndAsCanceled: boolean;
   awaited: readonly Decision['kind'][];
   decision: Decision | undefined;
-  /** How many candidates came so far; a new one is checked at once. */
   candidatesArrived: number;
   isWarned: boolean;
   archived: Pick<TaskResult, 'outputs' | 'outputCount' | 'outputBytes' | 'manifest'> | null;
   isOver: boolean;
-  /** It ended without being over at the service, as far as is known. */
+  /** It ended, but may still run at the service. */
   mayRun: boolean;
 }
 
-/** Reads the input of a run; a malformed one fails the workflow with every problem listed. */
+/** A malformed input fails the workflow with every problem listed. */
 export function openRun(argument: unknown): TaskRun {
   const start = readStartArgument(argument);
   const { plan, problems: inputProblems = [] } = parseTaskInput(start.input);
   const { workflowId, continuedFromExecutionRunId, startTime } = workflowInfo();
   const problems = [...start.problems, ...inputProblems];
-  // A task that was paid goes on where it is: it has continued as new.
+  // A paid task that continued as new stays where it is.
   const isFirst = continuedFromExecutionRunId === undefined || isRetriedRun();
   if (plan !== undefined && isFirst) problems.push(...taskPlaceProblems(plan, workflowId));
   if (plan === undefined || problems.length > 0) {
@@ -134,9 +128,9 @@ export function openRun(argument: unknown): TaskRun {
   return newRun(workflowId, start.input as TaskInput, plan, { ...newTask, ...start.continueAsNewState });
 }
 
-/** A run that has done nothing so far. @internal exported for tests */
+/** @internal exported for tests */
 export function newRun(workflowId: string, input: TaskInput, plan: TaskPlan, state: TaskState): TaskRun {
-  // Decisions are awaited before the first message is handled: one that came while a previous run handed over is for this one.
+  // A decision that came while the previous run handed over is for this one.
   const whileIncomplete = state.incomplete === undefined ? [] : incompleteDecisions;
   return {
     workflowId,
@@ -156,7 +150,7 @@ export function newRun(workflowId: string, input: TaskInput, plan: TaskPlan, sta
   };
 }
 
-/** The state of a task that a worker has just taken up. @internal exported for tests */
+/** @internal exported for tests */
 export function newState(plan: TaskPlan, times: Pick<TaskState, 'startedAtMs' | 'requestedAtMs'>): TaskState {
   const { startedAtMs, requestedAtMs } = times;
   return {
@@ -192,12 +186,11 @@ export function acceptTask({ state }: TaskRun, requestId: string): void {
   state.requestId = requestId;
   state.acceptedAtMs = Date.now();
   state.problem = null;
-  // Nothing asks for these again, and every run that follows would carry them.
+  // No longer needed, and every further run would carry them.
   state.candidates = [];
   delete state.resources;
 }
 
-/** What is known of the task at the service, as activities take it. */
 export function watchedTask({ state }: TaskRun): WatchedTask {
   return {
     serviceStatus: state.serviceStatus,
@@ -214,11 +207,7 @@ export function watchedTask({ state }: TaskRun): WatchedTask {
   };
 }
 
-/**
- * Takes in what a poll saw.
- *
- * @param known - what is known with that poll, where an activity made it. @default it is worked out here
- */
+/** @param known - what is known with that poll, where an activity made it. @default it is worked out here */
 export function applyPoll(run: TaskRun, poll: PollResult, known = afterPoll(watchedTask(run), poll, Date.now())): void {
   const { state } = run;
   Object.assign(state, known);
@@ -226,10 +215,10 @@ export function applyPoll(run: TaskRun, poll: PollResult, known = afterPoll(watc
   state.stopRequests = state.stopRequests.map((request) => afterReading(request, getServiceStatus(state)));
 }
 
-/** The newest so many are kept: a create has one task, and its callbacks repeat one id. */
+/** Keeps the newest: a create has one task, and its callbacks repeat one id. */
 const maxCandidates = 50;
 
-/** A callback names a request id: that of this task wakes the watch; while there is none, one that answers the current create is a candidate. */
+/** This task's request id wakes the watch; before the task has one, an answer to the current create is a candidate. */
 export function receiveCallback(run: TaskRun, requestId: string, createNumber: unknown): void {
   const { state } = run;
   if (requestId === state.requestId) state.isWokenUp = true;
@@ -245,7 +234,6 @@ export function receiveCallback(run: TaskRun, requestId: string, createNumber: u
   }
 }
 
-/** Waits for one of these decisions, or for none, and forgets the one before. */
 export function awaitDecision(run: TaskRun, kinds: readonly Decision['kind'][]): void {
   run.awaited = kinds;
   run.decision = undefined;
@@ -258,7 +246,7 @@ export function requireAwaited({ awaited, decision }: TaskRun, kind: Decision['k
   throw messageRefused(`"${kind}" does not apply: ${reason}.`);
 }
 
-/** Takes a decision that is awaited; throws as {@link requireAwaited} does. */
+/** Throws as {@link requireAwaited} does. */
 export function takeDecision(run: TaskRun, decision: Decision): void {
   requireAwaited(run, decision.kind);
   run.decision = decision;

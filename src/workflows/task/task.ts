@@ -20,8 +20,8 @@ import { watchTask } from './watch';
  * 4. archive its outputs before their links expire;
  * 5. finish with the result, or with a failure that says what happened, and have a webhook tell of it.
  *
- * Temporal's cancellation is a request to stop the *task*, so the story itself runs where it cannot be cancelled and
- * checks the request at each step. A long wait continues as new, with what is known in one plain object.
+ * Temporal's cancellation is a request to stop the *task*: the steps run in a scope that cannot be cancelled, and check
+ * it. A long wait continues as new.
  */
 export async function task(input: TaskRunInput): Promise<TaskResult> {
   let run: TaskRun;
@@ -62,7 +62,6 @@ async function story(run: TaskRun): Promise<TaskResult> {
   return finishTask(run, end, archived);
 }
 
-/** What a previous run has uploaded is not uploaded again. */
 async function resolveInputs(run: TaskRun): Promise<PreparedInputs> {
   const { values } = run.plan;
   const { resources } = run.state;

@@ -22,13 +22,9 @@ import {
 
 const askedAtOnce = 10;
 const endlessWaitMs = 30 * 86_400_000;
-/** What the first page of the Web UI shows of a task that waits: the summary of its timer. */
 const waitsForYou = 'Waits for you: adopt, recreate or abandon. User Metadata tells more';
 
-/**
- * It is not known whether the task exists: by policy, by a person's decision, or by a callback whose request id the
- * service confirms; never by itself.
- */
+/** Decides an uncertain create by policy, by a person, or by a callback whose request id the service confirms. */
 export async function resolveUncertain(run: TaskRun, create: CreateUncertain, begunMs: number): Promise<void> {
   const { state, plan } = run;
   const { reason, callbackAsked = false, sentAtMs = Infinity } = create;
@@ -36,7 +32,7 @@ export async function resolveUncertain(run: TaskRun, create: CreateUncertain, be
   state.problem = state.uncertaintyReason;
   const nowMs = Date.now();
   const waitMs = plan.uncertainWaitMs ?? (callbackAsked ? untilTotalDeadlineMs(run) : 0);
-  // One that an earlier run sent has a record of before this run began.
+  // A create of an earlier run was recorded before this run began.
   const notBeforeMs = Math.min(sentAtMs, begunMs);
   const wait: UncertainWait = {
     sinceMs: nowMs,
@@ -56,12 +52,11 @@ export async function resolveUncertain(run: TaskRun, create: CreateUncertain, be
   await decideUncertain(run);
 }
 
-/** Waits for the decision about an uncertain create, if there is one that waits; a previous run may have begun it. */
 export async function decideUncertain(run: TaskRun): Promise<void> {
   const { uncertain: wait } = run.state;
   if (wait === undefined) return;
   const found = await findDecision(run, wait);
-  // A request id that a person gave may be on its way to the service: that is known in a moment.
+  // A handler may still be checking a request id from a person.
   await condition(allHandlersFinished);
   run.state.parkedMs += Date.now() - wait.sinceMs;
   delete run.state.uncertain;
@@ -93,13 +88,12 @@ function carryOut(run: TaskRun, decision: Decision | undefined): void {
   }
 }
 
-/** A stop that cannot be confirmed, because there is no request id to stop. */
 export function stopUnconfirmed({ state }: TaskRun): Error {
   const words = `${state.uncertaintyReason} So the stop cannot be confirmed.`;
   return taskFailure('StopUnconfirmed', words, { requestId: null });
 }
 
-/** Waits for a decision, exempt from the task's deadlines, and asks the service about what callbacks bring. */
+/** Exempt from the task's deadlines. Asks the service about request ids of callbacks. */
 async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision | undefined> {
   const isSettled = (): boolean => run.decision !== undefined || run.state.isCancellationRequested;
   showUncertain(run, wait);
@@ -142,7 +136,7 @@ function showUncertain(run: TaskRun, { sentAtMs, actAtMs }: UncertainWait): void
   );
 }
 
-/** What `onUncertain` decides by itself in the end: `recreate` at most once, and not after a request to stop. */
+/** `recreate` at most once, and not after a request to stop. */
 function getPolicy(run: TaskRun): Decision | undefined {
   const { plan, state } = run;
   if (plan.onUncertain === 'fail') return { kind: 'abandon' };
@@ -154,7 +148,7 @@ function duePolicy(run: TaskRun, { actAtMs }: UncertainWait): Decision | undefin
   return run.state.candidates.length === 0 && Date.now() >= actAtMs ? getPolicy(run) : undefined;
 }
 
-/** A callback comes once: a service that is away is asked again, and "no such task" is "not visible yet" for a while. */
+/** A callback comes once, so a failing service is asked again, and "no such task" is "not visible yet" for a while. */
 async function confirmedCandidate(
   run: TaskRun,
   wait: UncertainWait,
@@ -171,7 +165,7 @@ async function confirmedCandidate(
   return undefined;
 }
 
-/** Whether the service knows the task, and the create that waits can have made it; drops an id that is another's. */
+/** Whether the waiting create can have made the task; drops an id that is another's. */
 async function isConfirmed(run: TaskRun, { notBeforeMs }: UncertainWait, candidate: Candidate): Promise<boolean> {
   const { requestId, sinceMs } = candidate;
   const { poll, creator, createdAt, follower } = await checkAdoption(run, requestId, null);
@@ -182,11 +176,11 @@ async function isConfirmed(run: TaskRun, { notBeforeMs }: UncertainWait, candida
   if (isRefuted || (isUnknown && Date.now() - sinceMs >= run.plan.tuning.notVisibleGraceMs)) {
     run.state.candidates = run.state.candidates.filter((other) => other.requestId !== requestId);
   }
-  // Whose it is, a record says once its follower has ended: a service that calls two creates by one id pays for two tasks.
+  // Not while another workflow follows it: a service that gives two creates one id charges for two tasks.
   return poll.seen === 'task' && !isRefuted && follower === null;
 }
 
-/** Throws, in words for the person who sent it, unless the id can be that of the task that the uncertain create made. */
+/** Throws, in words for a person, unless the id can be that of the uncertain create's task. */
 export async function requireAdoptable(run: TaskRun, requestId: string, force: boolean): Promise<void> {
   const { sentAtMs = 0 } = run.state.uncertain ?? {};
   const check = await checkAdoption(run, requestId, sentAtMs);
