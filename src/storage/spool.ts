@@ -44,11 +44,13 @@ export class SpoolError extends Error {
   readonly remedy: string;
 
   constructor(cause: unknown, folder = tmpdir()) {
-    super('', { cause });
-    const problem = `the temporary folder ${folder} ${isFull(cause) ? 'has no space left for it' : 'cannot take it'}`;
-    const remedy = isFull(cause) ? 'make room on its disk' : 'check its disk and its permissions';
-    this.problem = `${problem} (${errorCode(cause)})`;
-    this.remedy = `${remedy}, or set TMPDIR to another folder`;
+    const why = isFull(cause) ? 'has no space left for it' : 'cannot take it';
+    const problem = `the temporary folder ${folder} ${why} (${errorCode(cause)})`;
+    const fix = isFull(cause) ? 'make room on its disk' : 'check its disk and its permissions';
+    const remedy = `${fix}, or set TMPDIR to another folder`;
+    super(`${problem}; ${remedy}`, { cause });
+    this.problem = problem;
+    this.remedy = remedy;
   }
 }
 

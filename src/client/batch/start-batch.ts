@@ -70,7 +70,7 @@ export async function startBatch(
     const latest = await askTemporal(access, workflowId, async () => {
       try {
         await starting.start(batchWorkflow, {
-          ...startOptions(access, plan, { startId, ...(previousRunId !== undefined && { previousRunId }) }),
+          ...startOptions(access, plan, { startId, previousRunId }),
           args: [input],
         });
       } catch (error) {
@@ -125,10 +125,10 @@ export function readPreviousRunId({ memo }: DescribedWorkflow): string | undefin
 function startOptions(
   { taskQueue }: TemporalAccess,
   plan: BatchPlan,
-  start: Pick<BatchMemo, 'startId' | 'previousRunId'>,
+  { startId, previousRunId }: Pick<BatchMemo, 'startId' | 'previousRunId'>,
 ): WorkflowStartOptions {
   const { id, rows, badRows, source } = plan;
-  const memo: BatchMemo = { ...start, rowsDigest: rows.digest, source };
+  const memo: BatchMemo = { startId, rowsDigest: rows.digest, source };
   const skipped = badRows === 0 ? '' : `, ${formatCountOf(badRows, 'bad one')} left out`;
   return {
     workflowId: batchWorkflowId(id),
@@ -136,7 +136,8 @@ function startOptions(
     workflowTaskTimeout,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
-    memo,
+    // A memo keeps a field that is undefined.
+    memo: previousRunId === undefined ? memo : { ...memo, previousRunId },
     priority: batchPriority(id),
     // Temporal keeps the first summary, so it has nothing that can be changed while the batch runs.
     staticSummary: `Batch ${id}, ${formatCountOf(rows.rows, 'row')}${skipped}`,
