@@ -82,7 +82,7 @@ export async function fetchBatch(
   };
   const isAsked = options.gone === true || options.keys !== undefined;
   const goneRows = await results.goneRows().catch((error: unknown) => {
-    // Rows that nobody asked for do not hold up the others.
+    // Rows that were not named do not block the others.
     if (isAsked || !(error instanceof ResultsError)) throw error;
     return [];
   });

@@ -119,7 +119,7 @@ function placeOf(problem: string, input: unknown): { readonly field: string; rea
 function readKey({ key, keyField }: SaidRow, problems: RowProblems): RowKey | undefined {
   if (key === undefined) return undefined;
   const text = typeof key === 'number' && isExactNumber(key) ? String(key) : key;
-  // With a space that nobody sees the row would be another one, and paid for again.
+  // With an invisible space it would be another row, paid again.
   const trimmed = typeof text === 'string' ? trimUnseen(text) : '';
   if (trimmed !== '' && trimmed.length <= maxOriginalKeyLength) return givenKey(trimmed);
   problems.addField('KEY', keyField, key, keyRemedy);

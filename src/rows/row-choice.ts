@@ -47,7 +47,7 @@ export function isToStart(
   if (retry === 'unpaid') return previous !== null && wasRefusedUnpaid(previous);
   if (previous === null) return mode === 'new';
   const isChanged = previous.digest !== digest;
-  // Rows that failed in an earlier run are left alone, unless somebody asks for them.
+  // Rows that failed in an earlier run are left alone, unless they are asked for.
   if (mode === 'retryable') {
     return !isChanged && isRetryable(previous) && Date.parse(previous.endedAt) >= Date.parse(since);
   }

@@ -38,7 +38,7 @@ export class BatchRecord {
       'batch.json and the folder results',
     );
     if (layout !== null) return layout;
-    // The layout is written before the first page: where there is a page without it, somebody removed it.
+    // The layout is written before the first page: a page without it means that it was removed.
     for await (const { name } of this.#archive.list(this.#results)) {
       if (!this.#isOwnResult(name)) continue;
       const words = `The record ${this.#archive.locate(this.#layoutName)} is damaged: it is missing, and ${name} is there.`;

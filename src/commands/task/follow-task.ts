@@ -38,7 +38,7 @@ export async function startAndFollow(
     else await followToTheEnd(context, task, json ?? false);
     return;
   }
-  // Whoever attaches is told by the task's view.
+  // After attaching, the task's view tells it.
   if (origin === 'started') await warnOfMissingWorkers(context, [taskQueue]);
   print(context, json, { workflowId, origin, url }, `${workflowId}\n`);
 }

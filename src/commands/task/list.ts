@@ -117,7 +117,7 @@ function listText(tasks: readonly ShownTask[], nowMs: number): string {
   const header = ['STATUS', 'STARTED (UTC)', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
   const waited: readonly string[] = statesThatWait;
   const rows = tasks.map((task) => {
-    // One that was given up keeps the status in which it waited, and waits for nobody.
+    // A task that failed while it waited keeps that status.
     const isGivenUp = task.execution === 'FAILED' && waited.includes(task.status);
     return [
       `${shownState(task)}${isGivenUp ? ' (failed)' : ''}`,

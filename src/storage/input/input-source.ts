@@ -46,7 +46,7 @@ export type Fail = (code: SourceErrorCode, problem: string, remedy: string, caus
 export interface IncomingSource {
   readonly name: string;
   readonly announcedBytes?: number;
-  /** Whoever answers a link may give something else than the file. */
+  /** A server may answer a link with something else than the file. */
   readonly link?: { readonly askedName: string; readonly mediaType: string };
   readonly rules: Pick<SourceRules, 'maxBytes' | 'spoolFolder'>;
   readonly signal?: AbortSignal;

@@ -71,7 +71,7 @@ describe('isPublicAddress', () => {
     ['the metadata of a cloud', '169.254.169.254 fd00:ec2::254 100.100.100.200 168.63.129.16 192.0.0.192'],
     ['a link', 'fe80::1 fe80::1%eth0'],
     ['a provider network', '100.64.0.1'],
-    ['many machines, everyone or nobody', '224.0.0.1 ff02::1 255.255.255.255 240.0.0.1'],
+    ['multicast, broadcast and reserved', '224.0.0.1 ff02::1 255.255.255.255 240.0.0.1'],
     ['IPv4 inside IPv6', '::ffff:127.0.0.1 ::ffff:a00:1 ::ffff:168.63.129.16 ::7f00:1'],
     ['IPv4 behind NAT64', '64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 64:ff9b::a83f:8110'],
     ['IPv4 behind a NAT64 of one’s own, 6to4 or Teredo', '64:ff9b:1::808:808 2002:7f00:1:: 2001:0:808:808::1'],

@@ -16,8 +16,12 @@ const eur = (micros: number): { currency: string; micros: number } => ({ currenc
 
 function budgetOf(unknown: number): NonNullable<BatchProgress['budget']> {
   return {
-    ...{ budget: eur(20_000_000), settled: eur(19_200_000), expected: eur(400_000), perRow: eur(500_000) },
-    ...{ unknown, places: 0 },
+    budget: eur(20_000_000),
+    settled: eur(19_200_000),
+    expected: eur(400_000),
+    perRow: eur(500_000),
+    unknown,
+    places: 0,
   };
 }
 

@@ -23,7 +23,7 @@ describe('a failure of an archive in S3', () => {
     ['a missing bucket', refusal(404, 'NoSuchBucket'), /no bucket photos.*LONGHAUL_ARCHIVE, AWS_REGION/],
     ['expired credentials', refusal(400, 'ExpiredToken'), /not accepted.*AWS_SECRET_ACCESS_KEY/],
     ['another region', refusal(301, 'PermanentRedirect'), /another region or endpoint.*AWS_REGION/],
-    ['what nobody foresaw', refusal(400, 'OddCode', 'odd words'), /HTTP 400, OddCode.*odd words/],
+    ['an unknown code', refusal(400, 'OddCode', 'odd words'), /HTTP 400, OddCode.*odd words/],
     ['an endpoint without a scheme', fault('ERR_INVALID_URL'), /is no URL; give AWS_ENDPOINT_URL_S3 .*with https:/],
     ['a reset', fault('ECONNRESET'), /ECONNRESET.*does not answer.*AWS_ENDPOINT_URL_S3/],
     ['what is no storage’s answer', new UnexpectedAnswerError('has no ETag; check it'), /: has no ETag; check it$/],
