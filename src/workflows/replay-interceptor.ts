@@ -45,13 +45,14 @@ export function interceptors(): WorkflowInterceptors {
 
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
-/** Queries and refused updates leave no event; a local activity ends within the workflow task that asked for it. */
+/**
+ * Jobs, not workflow tasks: a replay may take two tasks as one. Queries and refused updates leave no event; a local
+ * activity ends within the workflow task that asked for it.
+ */
 function countJobs(jobs: readonly Job[]): void {
-  const ends = jobs.filter(({ resolveActivity }) => resolveActivity?.isLocal === true).length;
-  const others = jobs.filter(
-    (job) => job.doUpdate == null && job.queryWorkflow == null && job.resolveActivity?.isLocal !== true,
-  );
-  const events = others.map((job) => (job.resolveActivity != null ? 3 : job.fireTimer != null ? 2 : 1));
-  if (others.length > 0) events.push(workflowTaskEvents);
-  if (ends + others.length > 0) countEvents(events.reduce((sum, one) => sum + one, ends));
+  for (const job of jobs) {
+    if (job.doUpdate != null || job.queryWorkflow != null) continue;
+    if (job.resolveActivity?.isLocal === true) countEvents(1);
+    else countEvents((job.resolveActivity != null ? 3 : job.fireTimer != null ? 2 : 1) + workflowTaskEvents);
+  }
 }

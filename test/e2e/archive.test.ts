@@ -45,14 +45,17 @@ async function startHeld(): Promise<{ task: TaskHandle; requestId: string }> {
   return { task, requestId };
 }
 
-/** Waits until the archive of a task has failed more than once, and gives what a person reads of it. */
+/**
+ * Waits until the archive of a task has failed for a while, and gives what a person reads of it. After the third attempt
+ * the workflow begins anew, with a pending activity that has not failed yet.
+ */
 async function problemOf(task: TaskHandle): Promise<string> {
   await eventually(
     async () => {
       const { status, retrying } = await task.status();
-      return status === 'Archiving' && retrying.some(({ attempt }) => attempt > 2);
+      return status === 'Archiving' && retrying.some(({ attempt }) => attempt > 4);
     },
-    { ...checkOften, what: 'a second attempt to archive' },
+    { ...checkOften, what: 'attempts to archive that fail' },
   );
   return (await stack.run('status', task.workflowId)).stdout;
 }

@@ -1,6 +1,6 @@
 import { callbackSignal, interruptSignal, statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
-import { FakeService, finalFailure, seen } from '../support/fake-activities';
+import { blocked, FakeService, finalFailure, seen } from '../support/fake-activities';
 import {
   executionOf,
   fastTuning,
@@ -68,19 +68,6 @@ interface Step {
   };
   /** How a stop ends it there. */
   readonly stopped: 'CANCELLED' | 'FAILED' | 'COMPLETED';
-}
-
-function blocked(): { readonly until: () => Promise<void>; readonly release: () => void } {
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  return {
-    until: () => released,
-    release: () => {
-      release();
-    },
-  };
 }
 
 const steps: Record<string, Step> = {
@@ -209,7 +196,7 @@ describe.each(Object.entries(steps))(`${count} forged callbacks to a task %s`, (
     expect(service.calls.uploads.length).toBeLessThanOrEqual(release === undefined ? 1 : 10);
   }, 300_000);
 
-  it('leave it stoppable while they come, within a minute', async () => {
+  it('leave it stoppable while they come', async () => {
     const service = new FakeService();
     const { reached, goOn, release } = begin(service);
     await environment.withTask(
@@ -220,11 +207,9 @@ describe.each(Object.entries(steps))(`${count} forged callbacks to a task %s`, (
         const sending = flood(task);
         await task.signal(interruptSignal);
         await task.cancel();
-        const askedAtMs = Date.now();
         if (stopped === 'COMPLETED') await goOn(task);
         expect(await executionOf(task)).toBe(stopped);
         release?.();
-        expect(Date.now() - askedAtMs).toBeLessThan(60_000);
         await sending;
       },
       workers,

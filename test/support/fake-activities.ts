@@ -37,6 +37,20 @@ export interface Calls {
 /** What a test may want of the service from the start. */
 type ServiceWays = Omit<FakeService, 'calls' | 'activities'>;
 
+/** Holds what awaits `until` until `release` is called, before or after. */
+export function blocked(): { readonly until: () => Promise<void>; readonly release: () => void } {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return {
+    until: () => released,
+    release: () => {
+      release();
+    },
+  };
+}
+
 /**
  * A service by hand: its state moves only when a test moves it (or along `script`, one step a poll), so a test can put
  * a message exactly where it wants one.

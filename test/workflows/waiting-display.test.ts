@@ -3,7 +3,7 @@ import { progressQuery } from '../../src/contract/batch/batch-messages';
 import { abandonUpdate, rearchiveUpdate, recreateUpdate, statusQuery } from '../../src/contract/task-messages';
 import { metadataOf } from '../support/evidence';
 import { eventually } from '../support/eventually';
-import { FakeService, seen } from '../support/fake-activities';
+import { blocked, FakeService, seen } from '../support/fake-activities';
 import { fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { failureOf, fastTuning, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { brokenOutput, uncertain } from '../support/task-story';
@@ -47,11 +47,8 @@ describe('the first page of a task that uploads', () => {
 
   it.concurrent('says where the reason of a retry is', async () => {
     const service = new FakeService();
-    let release: () => void = () => undefined;
-    service.onUpload = () =>
-      new Promise<void>((resolve) => {
-        release = resolve;
-      });
+    const { until, release } = blocked();
+    service.onUpload = until;
     await environment.withTask(service.activities, { inputs: { '1:Load.image': { file: '/a.jpg' } } }, async (task) => {
       await eventually(async () => (await task.query(statusQuery)).waitingFor.includes('storeInput'));
       expect(JSON.stringify(await metadataOf(task))).toContain('nothing is created yet, so nothing is paid');
