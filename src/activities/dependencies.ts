@@ -35,6 +35,8 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly dailyBudgets?: DailyBudgets;
   readonly unarchived?: UnarchivedResults;
   readonly downloads: Dispatcher;
+  /** How many archives run at the same time; where fewer do, a watch archives what it saw end. @default 0 */
+  readonly archiveSlots?: number;
   readonly traces?: ActivityTraces;
   /** How long an unknown account or a refused key is retried. @default 0 */
   readonly accountPatienceMs?: number;

@@ -1,4 +1,4 @@
-import type { Activities } from '../contract/activities';
+import type { Activities, ArchiveOutputsInput, ArchiveOutputsResult } from '../contract/activities';
 import { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { type AccountKey, accountKey, AccountPatience } from './accounts';
 import { archiveOutputs } from './archive-outputs';
@@ -30,17 +30,29 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     const key = (input: Input): AccountKey => accountKey(dependencies, input.account);
     return (input) => asApplicationFailure(key(input), () => activity(input), during ?? undefined);
   };
+  let freeSlots = dependencies.archiveSlots ?? 0;
+  const archiveAtOnce = async (input: ArchiveOutputsInput): Promise<ArchiveOutputsResult | undefined> => {
+    return freeSlots > 0 ? await counted.archiveOutputs(input) : undefined;
+  };
   const activities: Activities = {
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(dependencies, input)),
     storeInput: ofAccount((input) => storeInput(dependencies, input)),
     createTask: ofAccount((input) => createTask(dependencies, archive, patience, input), null),
     pollTask: ofAccount((input) => pollTask(dependencies, input)),
     checkAdoption: ofAccount((task) => checkAdoption(dependencies, task)),
-    watchTask: ofAccount((input) => watchTask(dependencies, input)),
+    watchTask: ofAccount((input) => watchTask({ ...dependencies, archiveAtOnce }, input)),
     cancelTask: ofAccount((task) => sendVerb(dependencies, 'cancel', task)),
     interruptTask: ofAccount((task) => sendVerb(dependencies, 'interrupt', task)),
-    archiveOutputs: ofAccount((input) => archiveOutputs(dependencies, archive, input), endless),
+    archiveOutputs: ofAccount(async (input) => {
+      freeSlots -= 1;
+      try {
+        return await archiveOutputs(dependencies, archive, input);
+      } finally {
+        freeSlots += 1;
+      }
+    }, endless),
   };
   const { services, unarchived = new UnarchivedResults() } = dependencies;
-  return withMetrics(activities, (account) => services.has(account), unarchived);
+  const counted = withMetrics(activities, (account) => services.has(account), unarchived);
+  return counted;
 }

@@ -1,6 +1,13 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../contract/activities';
+import type {
+  ArchiveOutputsInput,
+  ArchiveOutputsResult,
+  PollResult,
+  WatchHeartbeat,
+  WatchTaskInput,
+  WatchTaskResult,
+} from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { longestTimerMs } from '../core/option-rules';
 import { nextPollDelayMs, toPollSituation } from '../core/poll-cadence';
@@ -12,6 +19,7 @@ import {
   getServiceStatus,
   isLost,
   isTerminal,
+  parseServiceStatus,
   passedDeadline,
   type WatchedTask,
 } from '../core/task-state';
@@ -39,6 +47,8 @@ const recordMs = 5_000;
 export interface WatchDependencies extends EndRecords, Pick<AccountDependencies, 'keySettings'> {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask' | 'getOutputs'>>;
   readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
+  /** Archives at once. Absent, or undefined: no slot is free for it. */
+  readonly archiveAtOnce?: (input: ArchiveOutputsInput) => Promise<ArchiveOutputsResult | undefined>;
   /** Absent: nothing is traced. */
   readonly traces?: Pick<ActivityTraces, 'event'>;
 }
@@ -85,7 +95,8 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
       if (isReasonToReturn(input, before, known, pollResult, nowMs)) {
         await recordEnd(dependencies, input, pollResult, recordMs);
-        return { known, pollResult };
+        const archived = attempt > 1 ? undefined : await archiveAtOnce(dependencies, input, pollResult);
+        return { known, pollResult, archived };
       }
       if (isWorthTelling(input, known, nowMs)) return { known, pollResult, isTold: true };
       if (known.serviceStatus !== before.serviceStatus) heartbeatSoon();
@@ -105,6 +116,23 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
     clearTimeout(pause);
     clearTimeout(soon);
   }
+}
+
+/**
+ * The outputs of a task that has succeeded. Whatever goes wrong is left to an archive of its own, which is tried again. So is
+ * what a lost attempt may have begun: it may be what ends workers.
+ */
+async function archiveAtOnce(
+  dependencies: WatchDependencies,
+  { account, requestId, webAppId, archive }: WatchTaskInput,
+  poll: PollResult,
+): Promise<ArchiveOutputsResult | undefined> {
+  if (archive === undefined || poll.seen !== 'task' || parseServiceStatus(poll.status) !== 'Success') return undefined;
+  const { timestamps = {}, costTimes = {}, cost = null, errorMessage = null } = poll;
+  const end = { status: 'Success', timestamps, costTimes, cost, errorMessage } as const;
+  return await dependencies
+    .archiveAtOnce?.({ ...archive, account, requestId, webAppId: webAppId ?? null, ...end })
+    .catch(() => undefined);
 }
 
 /** What a query brought, and whether it was not sent because others have their turn first. */

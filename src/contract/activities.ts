@@ -162,6 +162,8 @@ export interface WatchTaskInput extends PolledTask {
   readonly tellFromMs?: number;
   /** How long another state may be kept back while it settles. */
   readonly settleMs?: number;
+  /** What the archive needs beside the end: a task that succeeds is archived by the same attempt where a slot is free. */
+  readonly archive?: Pick<ArchiveOutputsInput, 'folder' | 'naming' | 'createNumber' | 'inputs' | 'values'>;
 }
 
 export interface WatchTaskResult {
@@ -170,6 +172,8 @@ export interface WatchTaskResult {
   readonly pollResult: PollResult;
   /** It came back only to tell the state. */
   readonly isTold?: true;
+  /** Absent: the outputs are still to be archived, or there are none. */
+  readonly archived?: ArchiveOutputsResult;
 }
 
 /** What a watch heartbeats: a line for the reader of the pending activity, and all that another worker needs. */

@@ -145,6 +145,7 @@ export function openDependencies(
     outputLimits: { ...config.outputs, minimumRate },
     prices: config.prices,
     downloads: createDownloadAgent(new ConnectionRule({ hosts: config.storageHosts, serviceHosts })),
+    archiveSlots: config.slots.archives,
     accountPatienceMs: config.accountPatienceMs,
     webhooks: new Map(webhooks),
     connections: createWebhookAgent(),

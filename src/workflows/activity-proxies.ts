@@ -170,6 +170,10 @@ const poll = v.variant('seen', [
     costTimes: v.optional(record),
   }),
 ]);
+const archived = v.object({
+  manifest: text,
+  outputs: v.array(v.object({ path: text, sha256: text, bytes: count })),
+});
 const verbAnswer = v.variant('taken', [
   v.object({ taken: v.literal(true) }),
   v.object({ taken: v.literal(false), refused: v.boolean(), words: text }),
@@ -200,13 +204,11 @@ const results: Readonly<Record<string, v.GenericSchema>> = {
       serviceStatus: v.nullable(text),
     }),
     pollResult: poll,
+    archived: v.optional(archived),
   }),
   cancelTask: verbAnswer,
   interruptTask: verbAnswer,
-  archiveOutputs: v.object({
-    manifest: text,
-    outputs: v.array(v.object({ path: text, sha256: text, bytes: count })),
-  }),
+  archiveOutputs: archived,
   openBatch: v.object({ gone: v.optional(count), succeeded: v.optional(count) }),
   startRows: v.object({ running: records, ended: records, onRecord: record, next: v.nullable(record) }),
   awaitRowEnds: v.object({ ended: records, next: record }),

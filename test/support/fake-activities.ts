@@ -96,6 +96,8 @@ export class FakeService {
   /** Runs inside the archive; a test may block here. */
   onArchive: () => Promise<void> = () => Promise.resolve();
   /** Runs inside a poll, which the workflow waits for: what a test sends here arrives while the workflow is busy. */
+  /** Whether the watch by activity has a slot for the archive. */
+  archivesAtOnce = false;
   onPoll: (poll: number) => Promise<void> = () => Promise.resolve();
   /** What is known of a task that somebody wants to adopt; by default what polls would see, and no follower. */
   onCheckAdoption: (requestId: string) => Promise<CheckAdoptionResult> = (requestId) => {
@@ -157,7 +159,10 @@ export class FakeService {
       (sentAtMs === null ? this.calls.candidateChecks : this.calls.adoptionChecks).push(requestId);
       return await this.onCheckAdoption(requestId);
     },
-    watchTask: (input) => watchTask(this.#watchParts, { ...input, account: 'default' }),
+    watchTask: (input) => {
+      const archiveAtOnce = this.archivesAtOnce ? this.activities.archiveOutputs : undefined;
+      return watchTask({ ...this.#watchParts, archiveAtOnce }, { ...input, account: 'default' });
+    },
     cancelTask: () => this.#verb('cancel'),
     interruptTask: () => this.#verb('interrupt'),
     archiveOutputs: async (input) => {

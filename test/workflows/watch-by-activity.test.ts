@@ -35,6 +35,34 @@ describe('the watch by activity', () => {
     expect(service.calls.polls).toBe(polls);
   });
 
+  it.concurrent('archives what succeeded in the attempt that saw it, in 20 events of the whole task', async () => {
+    const service = new FakeService({ script: [seen('Running'), seen('Success')], archivesAtOnce: true });
+    await environment.withTask(service.activities, input, async (task) => {
+      expect(await task.result()).toMatchObject({ status: 'Success', outputs: [{ sha256: 'ab' }] });
+      const { events = [] } = await task.fetchHistory();
+      expect(events?.length).toBeLessThanOrEqual(20);
+    });
+    expect(service.calls.archives).toHaveLength(1);
+  });
+
+  it.concurrent('leaves it to another attempt when a message ends the watch meanwhile, or it fails', async () => {
+    const service = new FakeService({ script: [seen('Success')], archivesAtOnce: true });
+    service.archiveFailures.push(new Error('the disk is full'));
+    await environment.withTask(service.activities, input, async (task) => {
+      expect(await task.result()).toMatchObject({ status: 'Success', outputs: [{ sha256: 'ab' }] });
+    });
+    expect(service.calls.archives).toHaveLength(2);
+
+    const interrupted = new FakeService({ script: [seen('Success')], archivesAtOnce: true });
+    interrupted.onArchive = () =>
+      interrupted.calls.archives.length > 1 ? Promise.resolve() : new Promise(() => undefined);
+    await environment.withTask(interrupted.activities, input, async (task) => {
+      await eventually(() => interrupted.calls.archives.length === 1, { what: 'the archive' });
+      await task.signal(interruptSignal);
+      expect(await task.result()).toMatchObject({ status: 'Success', outputs: [{ sha256: 'ab' }] });
+    });
+  });
+
   it.concurrent('may take as long as the task, in one attempt', async () => {
     const service = new FakeService();
     await environment.withTask(service.activities, input, async (task) => {

@@ -7,7 +7,7 @@ import { activities, archiveOptions } from '../activity-proxies';
 import { failureMessage, getFinalFailure, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';
 import { note, show } from './display';
-import { awaitDecision, createdId, incompleteDecisions, type TaskEnd, type TaskRun } from './task-run';
+import { archivePlan, awaitDecision, createdId, incompleteDecisions, type TaskEnd, type TaskRun } from './task-run';
 
 const maxPauseMs = 6 * 3_600_000;
 /** Tries of the first attempt, which lists of tasks do not show, and of one that follows a pause. */
@@ -24,8 +24,9 @@ type Outcome = ArchiveOutputsResult | 'failed' | 'hopeless' | 'decided';
  * an attempt or a pause at any moment.
  */
 export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOutputsResult | null> {
-  const { status } = end;
+  const { status, archived: atOnce } = end;
   if (status === 'Canceled') return null;
+  if (atOnce !== undefined) return atOnce;
   const ended = { ...end, status };
   const { state, plan } = run;
   let lastingUntilMs = Date.now() + plan.tuning.archiveGraceMs;
@@ -94,17 +95,12 @@ async function archive(
   graceMs = run.plan.tuning.archiveGraceMs,
 ): Promise<Outcome> {
   const { plan, state } = run;
-  const { batch } = plan;
   const input: ArchiveOutputsInput = {
+    ...archivePlan(run),
     account: plan.account,
     requestId: createdId(run),
-    folder: plan.archiveFolder,
-    naming: batch?.names && { batch: batch.id, key: batch.key, ...batch.names },
-    status: end.status,
-    createNumber: plan.adoptRequestId === null ? state.createNumber : undefined,
     webAppId: plan.webAppId,
-    inputs: state.inputs,
-    values: plan.values,
+    status: end.status,
     timestamps: end.timestamps,
     costTimes: end.costTimes,
     cost: end.cost,

@@ -1,5 +1,11 @@
 import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { CreateTaskInput, ManifestInput, PollResult } from '../../contract/activities';
+import type {
+  ArchiveOutputsResult,
+  CreateTaskInput,
+  ManifestInput,
+  PollResult,
+  WatchTaskInput,
+} from '../../contract/activities';
 import { taskPlaceProblems } from '../../contract/archive-folder';
 import type { RowUploads } from '../../contract/batch/batch-rows';
 import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
@@ -25,6 +31,8 @@ export interface TaskEnd {
   readonly costTimes: CostTimes;
   readonly cost: Money | null;
   readonly errorMessage: string | null;
+  /** Absent: its outputs are still to be archived. */
+  readonly archived?: ArchiveOutputsResult;
 }
 
 /** A decision by a person, or `adopt` by a callback that the service confirms. */
@@ -250,4 +258,16 @@ export function requireAwaited({ awaited, decision }: TaskRun, kind: Decision['k
 export function takeDecision(run: TaskRun, decision: Decision): void {
   requireAwaited(run, decision.kind);
   run.decision = decision;
+}
+
+/** What an archive needs beside how the task ended. */
+export function archivePlan({ plan, state }: TaskRun): NonNullable<WatchTaskInput['archive']> {
+  const { batch } = plan;
+  return {
+    folder: plan.archiveFolder,
+    naming: batch?.names && { batch: batch.id, key: batch.key, ...batch.names },
+    createNumber: plan.adoptRequestId === null ? state.createNumber : undefined,
+    inputs: state.inputs,
+    values: plan.values,
+  };
 }

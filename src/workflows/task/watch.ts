@@ -11,7 +11,7 @@ import { failureMessage, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';
 import { show } from './display';
 import { countedFromMs, sendDueVerb, superviseStop, untilTotalDeadlineMs } from './stop';
-import { applyPoll, createdId, type TaskEnd, type TaskRun, watchedTask } from './task-run';
+import { applyPoll, archivePlan, createdId, type TaskEnd, type TaskRun, watchedTask } from './task-run';
 
 /** Between two reports of a state lie so many times the wait before the first. */
 const tellPauses = 3.5;
@@ -24,7 +24,8 @@ const maxSummaryStatusLength = 80;
 export async function watchTask(run: TaskRun): Promise<TaskEnd> {
   const { state, plan } = run;
   for (let isFirst = true; ; isFirst = false) {
-    const poll = (await watchByActivity(run)) ?? (await pollAfterPause(run, isFirst));
+    const watched = await watchByActivity(run);
+    const poll = watched?.pollResult ?? (await pollAfterPause(run, isFirst));
     const status = getServiceStatus(state);
     if (poll.seen === 'task' && isTerminal(status)) {
       const { timestamps = {}, costTimes = {}, cost = null, errorMessage = null } = poll;
@@ -32,7 +33,7 @@ export async function watchTask(run: TaskRun): Promise<TaskEnd> {
       if (!Number.isNaN(endedMs)) {
         record(metricMeter, metrics.endNotice, { watch: plan.watch }, (Date.now() - endedMs) / 1_000);
       }
-      return { status, timestamps, costTimes, cost, errorMessage };
+      return { status, timestamps, costTimes, cost, errorMessage, archived: watched?.archived };
     }
     if (isLost(state, poll, plan.tuning.notVisibleGraceMs, Date.now())) throw lost(createdId(run), poll);
     showWatch(run);
@@ -113,7 +114,7 @@ async function pollAfterPause(run: TaskRun, isFirst: boolean): Promise<PollResul
  * The watch by one heartbeating activity, in a handful of events. Undefined where timers take over: while a request to end
  * the task is under way, after a wake-up, and when the activity could not watch.
  */
-async function watchByActivity(run: TaskRun): Promise<PollResult | undefined> {
+async function watchByActivity(run: TaskRun): Promise<WatchTaskResult | undefined> {
   const { state, plan } = run;
   if (plan.watch !== 'activity') return undefined;
   const wait = getStopWait(state.stopRequests, getServiceStatus(state), Date.now());
@@ -136,7 +137,7 @@ async function watchByActivity(run: TaskRun): Promise<PollResult | undefined> {
   if (watched === undefined) return undefined;
   applyPoll(run, watched.pollResult, watched.known);
   if (watched.isTold === true) state.toldMs = Date.now();
-  return watched.pollResult;
+  return watched;
 }
 
 function watchInput(run: TaskRun, returnOnChange: boolean): WatchTaskInput {
@@ -159,5 +160,6 @@ function watchInput(run: TaskRun, returnOnChange: boolean): WatchTaskInput {
     // A minute after the create, and then so seldom that the seven events of each time stay below two a minute.
     tellFromMs: toldMs === undefined ? firstTellMs : toldMs + tellPauses * watchTellMs,
     settleMs: Math.floor(watchTellMs / settleParts),
+    archive: archivePlan(run),
   };
 }
