@@ -1,13 +1,6 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { type WatchDependencies, watchTask } from '../../../src/activities/watch-task';
-import type {
-  ArchiveOutputsInput,
-  ArchiveOutputsResult,
-  PollResult,
-  WatchHeartbeat,
-  WatchTaskInput,
-  WatchTaskResult,
-} from '../../../src/contract/activities';
+import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../../../src/contract/activities';
 import { unseenTask } from '../../../src/core/task-state';
 import { ServiceTimeoutError } from '../../../src/service';
 import { PollHeldBackError } from '../../../src/service/account-gate';
@@ -63,45 +56,6 @@ describe('the activity that watches a task', () => {
     polls = [seen('Queuing'), { seen: 'nothing', problem: '502' }, seen('Warming'), seen('Success')];
     const { known, pollResult } = await watch().result;
     expect([known, pollResult]).toMatchObject([{ polls: 4, failedPolls: 1 }, { status: 'Success' }]);
-  });
-
-  describe('of a task that succeeds', () => {
-    const archive = { folder: '', inputs: [], values: { '1:Text.text': 'a cat' } };
-    const archived = { outputs: [], manifest: 'file:///archive/request-1/manifest.json' };
-    const asked: ArchiveOutputsInput[] = [];
-    const archives = (result: Promise<ArchiveOutputsResult | undefined>): void => {
-      asked.length = 0;
-      parts = { ...parts, archiveAtOnce: (one) => (asked.push(one), result) };
-    };
-
-    it('archives its outputs in the same attempt', async () => {
-      polls = [seen('Success', { timestamps: { endedAt: { raw: '1', iso: null } } })];
-      archives(Promise.resolve(archived));
-      expect(await watch({ archive }).result).toMatchObject({ pollResult: { status: 'Success' }, archived });
-      const end = { status: 'Success', timestamps: { endedAt: { raw: '1' } }, cost: null };
-      expect(asked).toMatchObject([{ ...archive, requestId: 'request-1', ...end }]);
-    });
-
-    it.each([
-      ['no slot is free', Promise.resolve(undefined)],
-      ['an output fails', Promise.reject(new Error('the disk is full'))],
-    ])('comes back with the end alone when %s', async (_when, result) => {
-      polls = [seen('Success')];
-      archives(result);
-      const watched = await watch({ archive }).result;
-      expect([watched.pollResult, watched.archived, asked.length]).toMatchObject([{ status: 'Success' }, undefined, 1]);
-    });
-
-    it.each([
-      ['it failed', { archive }, {}, 'Failed'],
-      ['an earlier attempt was lost', { archive }, { attempt: 2 }, 'Success'],
-      ['the workflow archives', {}, {}, 'Success'],
-    ])('comes back with the end alone when %s', async (_when, more, info, status) => {
-      polls = [seen(status)];
-      archives(Promise.resolve(archived));
-      const watched = await watch(more, info).result;
-      expect([watched.archived, asked]).toEqual([undefined, []]);
-    });
   });
 
   it('comes back when the service knows no such task for too long', async () => {
