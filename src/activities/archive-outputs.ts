@@ -3,7 +3,12 @@ import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { shortHash } from '../core/archive-name';
 import { type Manifest, manifestText } from '../archive/manifest';
-import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
+import type {
+  ArchiveOutputsInput,
+  ArchiveOutputsResult,
+  MissingOutputs,
+  TransferProgress,
+} from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
 import { isTerminal, parseServiceStatus } from '../core/task-state';
@@ -51,10 +56,33 @@ export async function archiveOutputs(
   identity: ArchiveIdentity,
   input: ArchiveOutputsInput,
 ): Promise<ArchiveOutputsResult> {
-  const now = temporalClock();
-  let fetch: OutputFetch | undefined;
-  const archive = async (): Promise<ArchiveOutputsResult> => {
-    const signal = cancellationSignal();
+  let progress = (): TransferProgress => ({ transfer: 'archive', name: input.requestId, bytes: 0, totalBytes: null });
+  const onStart = (ofFetch: () => TransferProgress): void => {
+    progress = ofFetch;
+  };
+  const attempt = { now: temporalClock(), signal: cancellationSignal(), onStart };
+  return await withHeartbeat(
+    () => progress(),
+    () => archiveOnce(dependencies, identity, input, attempt),
+  );
+}
+
+/** Whose time and end one attempt has. */
+export interface ArchiveAttempt {
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  /** Given what tells how far it is. */
+  readonly onStart: (progress: () => TransferProgress) => void;
+}
+
+/** The same, without heartbeats of its own. */
+export async function archiveOnce(
+  dependencies: ActivityDependencies,
+  identity: ArchiveIdentity,
+  input: ArchiveOutputsInput,
+  { now, signal, onStart }: ArchiveAttempt,
+): Promise<ArchiveOutputsResult> {
+  return await identity.during(async () => {
     const refresh = (): Promise<TaskOutputs> =>
       getService(dependencies, input.account).getOutputs(input.requestId, { signal });
     const run: ArchiveRun = { dependencies, input, now, ...(await ownPlace(dependencies.archive, input)) };
@@ -66,14 +94,11 @@ export async function archiveOutputs(
     // Before any file: whose folder it is, and which file is which output should this attempt die.
     if (previous === undefined && list.outputs.length > 0) await claimPlace(run, list);
     const remember = (): Promise<void> => writeManifest(run, list, false);
-    fetch = new OutputFetch({ dependencies, list, refresh, remember, signal, status: input.status });
+    const fetch = new OutputFetch({ dependencies, list, refresh, remember, signal, status: input.status });
+    onStart(() => fetch.progress());
     await fetch.fetchAll();
     return await finish(run, list, listed, fetch.problems);
-  };
-  return await withHeartbeat(
-    () => fetch?.progress() ?? { transfer: 'archive', name: input.requestId, bytes: 0, totalBytes: null },
-    () => identity.during(archive),
-  );
+  });
 }
 
 interface OwnPlace {
@@ -195,6 +220,9 @@ async function writeManifest(run: ArchiveRun, list: OutputList, isComplete: bool
   const { input, names, previous } = run;
   const { archive } = run.dependencies;
   const workflowId = ownWorkflow();
+  if (!isComplete && previous?.complete !== true && (await ownPlace(archive, input)).previous?.complete === true) {
+    throw new ArchiveError('ARCHIVE_UNUSABLE', `${names.manifest} was completed by another attempt meanwhile`);
+  }
   if (workflowId !== null && input.createNumber !== undefined) {
     await new CreateRecordFile(archive, workflowId, input.createNumber).addRequestId(input.requestId);
   }

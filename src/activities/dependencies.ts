@@ -35,7 +35,7 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly dailyBudgets?: DailyBudgets;
   readonly unarchived?: UnarchivedResults;
   readonly downloads: Dispatcher;
-  /** How many archives run at the same time; where fewer do, a watch archives what it saw end. @default 0 */
+  /** How many archives may run at the same time; while fewer than half do, a watch archives what it saw end. @default 0 */
   readonly archiveSlots?: number;
   readonly traces?: ActivityTraces;
   /** How long an unknown account or a refused key is retried. @default 0 */

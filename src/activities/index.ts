@@ -1,15 +1,15 @@
-import type { Activities, ArchiveOutputsInput, ArchiveOutputsResult } from '../contract/activities';
+import type { Activities } from '../contract/activities';
 import { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { type AccountKey, accountKey, AccountPatience } from './accounts';
-import { archiveOutputs } from './archive-outputs';
+import { archiveOnce, archiveOutputs } from './archive-outputs';
 import { checkAdoption, sendVerb } from './task-requests';
 import { inspectInputs, storeInput } from './store-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
-import { UnarchivedResults, withMetrics } from './metrics';
+import { countArchived, UnarchivedResults, withMetrics } from './metrics';
 import { pollTask } from './poll-task';
 import { asApplicationFailure } from './to-application-failure';
-import { watchTask } from './watch-task';
+import { type WatchDependencies, watchTask } from './watch-task';
 
 export { createBatchActivities } from './batch';
 export { createWebhookActivities, createWebhookAgent } from './send-webhook';
@@ -30,9 +30,22 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     const key = (input: Input): AccountKey => accountKey(dependencies, input.account);
     return (input) => asApplicationFailure(key(input), () => activity(input), during ?? undefined);
   };
-  let freeSlots = dependencies.archiveSlots ?? 0;
-  const archiveAtOnce = async (input: ArchiveOutputsInput): Promise<ArchiveOutputsResult | undefined> => {
-    return freeSlots > 0 ? await counted.archiveOutputs(input) : undefined;
+  let archives = 0;
+  const counted = async <Result>(attempt: () => Promise<Result>): Promise<Result> => {
+    archives += 1;
+    try {
+      return await attempt();
+    } finally {
+      archives -= 1;
+    }
+  };
+  const archiveAtOnce: WatchDependencies['archiveAtOnce'] = async (input, attempt) => {
+    // The other half is for archives that have waited for their turn.
+    if (archives >= (dependencies.archiveSlots ?? 0) / 2) return undefined;
+    const startedMs = performance.now();
+    const archived = await counted(() => archiveOnce(dependencies, archive, input, attempt));
+    countArchived(input.account, input, archived, startedMs, attempt.now());
+    return archived;
   };
   const activities: Activities = {
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(dependencies, input)),
@@ -43,16 +56,8 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     watchTask: ofAccount((input) => watchTask({ ...dependencies, archiveAtOnce }, input)),
     cancelTask: ofAccount((task) => sendVerb(dependencies, 'cancel', task)),
     interruptTask: ofAccount((task) => sendVerb(dependencies, 'interrupt', task)),
-    archiveOutputs: ofAccount(async (input) => {
-      freeSlots -= 1;
-      try {
-        return await archiveOutputs(dependencies, archive, input);
-      } finally {
-        freeSlots += 1;
-      }
-    }, endless),
+    archiveOutputs: ofAccount((input) => counted(() => archiveOutputs(dependencies, archive, input)), endless),
   };
   const { services, unarchived = new UnarchivedResults() } = dependencies;
-  const counted = withMetrics(activities, (account) => services.has(account), unarchived);
-  return counted;
+  return withMetrics(activities, (account) => services.has(account), unarchived);
 }

@@ -1,5 +1,5 @@
 import { metricMeter } from '@temporalio/activity';
-import type { Activities, ArchiveOutputsInput, PollResult } from '../contract/activities';
+import type { Activities, ArchiveOutputsInput, ArchiveOutputsResult, PollResult } from '../contract/activities';
 import { count, metrics, record } from '../contract/metrics';
 import { parseServiceStatus } from '../core/task-state';
 import { temporalClock } from './clock';
@@ -88,13 +88,24 @@ export function withMetrics(
       const startedMs = performance.now();
       const now = temporalClock();
       const archived = await unarchived.during(input, () => activities.archiveOutputs(input));
-      record(metricMeter, metrics.archives, labels(input), secondsSince(startedMs));
-      count(metricMeter, metrics.archiveBytes, labels(input), archived.outputBytes ?? 0);
-      const marginMs = expiryMarginMs(input, now());
-      if (marginMs !== undefined) record(metricMeter, metrics.expiryMargin, labels(input), marginMs / 1_000);
+      countArchived(labels(input).account, input, archived, startedMs, now());
       return archived;
     },
   };
+}
+
+/** `startedMs`: by `performance.now`. */
+export function countArchived(
+  account: string,
+  input: ArchiveOutputsInput,
+  { outputBytes = 0 }: ArchiveOutputsResult,
+  startedMs: number,
+  nowMs: number,
+): void {
+  record(metricMeter, metrics.archives, { account }, secondsSince(startedMs));
+  count(metricMeter, metrics.archiveBytes, { account }, outputBytes);
+  const marginMs = expiryMarginMs(input, nowMs);
+  if (marginMs !== undefined) record(metricMeter, metrics.expiryMargin, { account }, marginMs / 1_000);
 }
 
 /** Counts a query of an account that the worker has, when it is answered: a watch may last for hours. */

@@ -1,4 +1,4 @@
-import { Context } from '@temporalio/activity';
+import { Context, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type {
   ArchiveOutputsInput,
@@ -23,13 +23,15 @@ import {
   passedDeadline,
   type WatchedTask,
 } from '../core/task-state';
+import { errorMessage } from '../core/text';
 import type { ServiceClient, TaskDetail } from '../service';
 import { PollHeldBackError, type PollLimiter } from '../service/account-gate';
 import { stateByOutputs } from '../service/task-wait';
 import type { AccountDependencies } from './accounts';
 import { temporalClock } from './clock';
 import type { ActivityTraces } from './dependencies';
-import { handOver, isWorkerStopping } from './heartbeat';
+import type { ArchiveAttempt } from './archive-outputs';
+import { confirmHeartbeat, handOver, isWorkerStopping } from './heartbeat';
 import { countPoll } from './metrics';
 import { type EndRecords, recordEnd, toFailedPoll, toPricedResult } from './poll-task';
 
@@ -43,12 +45,20 @@ const timeoutMs = 3_500;
 /** How long a query may wait for its place, in the order of the queries; one whose place is further off is left out. */
 const patienceMs = 10_000;
 const recordMs = 5_000;
+/** An archive that takes longer gets a slot, retries and decisions of its own. */
+const atOnceMs = 60_000;
+const fenceMs = 1_000;
 
 export interface WatchDependencies extends EndRecords, Pick<AccountDependencies, 'keySettings'> {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask' | 'getOutputs'>>;
   readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
   /** Archives at once. Absent, or undefined: no slot is free for it. */
-  readonly archiveAtOnce?: (input: ArchiveOutputsInput) => Promise<ArchiveOutputsResult | undefined>;
+  readonly archiveAtOnce?: (
+    input: ArchiveOutputsInput,
+    attempt: ArchiveAttempt,
+  ) => Promise<ArchiveOutputsResult | undefined>;
+  /** Where callbacks come, the workflow may know the end first, and archive already. Absent: none come. */
+  readonly callback?: object;
   /** Absent: nothing is traced. */
   readonly traces?: Pick<ActivityTraces, 'event'>;
 }
@@ -65,8 +75,10 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
   const { cancellationSignal: signal } = context;
   const { attempt, heartbeatTimeoutMs = 30_000 } = context.info;
   let { known = input.known, failing } = heartbeatIn(context.info.heartbeatDetails);
+  let progress = (): object => ({});
+  const details = (): object => ({ ...toHeartbeat(known, failing), ...progress() });
   const heartbeat = (): void => {
-    context.heartbeat(toHeartbeat(known, failing));
+    context.heartbeat(details());
   };
   let pause: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
@@ -95,7 +107,16 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
       if (isReasonToReturn(input, before, known, pollResult, nowMs)) {
         await recordEnd(dependencies, input, pollResult, recordMs);
-        const archived = attempt > 1 ? undefined : await archiveAtOnce(dependencies, input, pollResult);
+        // What a lost attempt may have begun may be what ends workers.
+        if (attempt > 1) return { known, pollResult };
+        const fence = async (): Promise<void> => {
+          if (dependencies.callback !== undefined) await confirmHeartbeat(context, details(), fenceMs);
+        };
+        const onStart = (ofFetch: () => object): void => {
+          progress = ofFetch;
+          heartbeatSoon();
+        };
+        const archived = await archiveAtOnce(dependencies, input, pollResult, { now, signal, onStart, fence });
         return { known, pollResult, archived };
       }
       if (isWorthTelling(input, known, nowMs)) return { known, pollResult, isTold: true };
@@ -119,20 +140,33 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
 }
 
 /**
- * The outputs of a task that has succeeded. Whatever goes wrong is left to an archive of its own, which is tried again. So is
- * what a lost attempt may have begun: it may be what ends workers.
+ * The outputs of a task that has succeeded. Whatever goes wrong or takes long is left to an archive of its own, which is tried
+ * again, and which a person can have tried again or give up.
  */
 async function archiveAtOnce(
   dependencies: WatchDependencies,
-  { account, requestId, webAppId, archive }: WatchTaskInput,
+  { account, requestId, webAppId, archive, startedAtMs, deadlinesMs }: WatchTaskInput,
   poll: PollResult,
+  attempt: ArchiveAttempt & { readonly fence: () => Promise<void> },
 ): Promise<ArchiveOutputsResult | undefined> {
-  if (archive === undefined || poll.seen !== 'task' || parseServiceStatus(poll.status) !== 'Success') return undefined;
-  const { timestamps = {}, costTimes = {}, cost = null, errorMessage = null } = poll;
-  const end = { status: 'Success', timestamps, costTimes, cost, errorMessage } as const;
-  return await dependencies
-    .archiveAtOnce?.({ ...archive, account, requestId, webAppId: webAppId ?? null, ...end })
-    .catch(() => undefined);
+  const { archiveAtOnce: archiveIn } = dependencies;
+  if (archive === undefined || archiveIn === undefined || poll.seen !== 'task') return undefined;
+  if (parseServiceStatus(poll.status) !== 'Success') return undefined;
+  // Were the watch cut off by the total deadline, another query would have to find the end once more.
+  if (startedAtMs + deadlinesMs.total - attempt.now() < 2 * atOnceMs) return undefined;
+  const { timestamps = {}, costTimes = {}, cost = null } = poll;
+  const end = { status: 'Success', timestamps, costTimes, cost, errorMessage: poll.errorMessage ?? null } as const;
+  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(atOnceMs)]);
+  try {
+    await attempt.fence();
+    return await archiveIn(
+      { ...archive, account, requestId, webAppId: webAppId ?? null, ...end },
+      { ...attempt, signal },
+    );
+  } catch (error) {
+    log.debug('left to an archive of its own', { requestId, reason: errorMessage(error) });
+    return undefined;
+  }
 }
 
 /** What a query brought, and whether it was not sent because others have their turn first. */

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { watchTask } from '../../../src/activities/watch-task';
 import type {
   ArchiveOutputsInput,
@@ -12,6 +13,7 @@ import { seen } from '../../support/fake-activities';
 import { watchParts } from '../../support/watch-parts';
 
 const hourMs = 3_600_000;
+const deadlinesMs = { queue: hourMs, run: hourMs, total: hourMs };
 const archive = { folder: '', inputs: [], values: { '1:Text.text': 'a cat' } };
 const archived = { outputs: [], manifest: 'file:///archive/request-1/manifest.json' };
 
@@ -27,6 +29,7 @@ async function watch(
   answer: () => Promise<ArchiveOutputsResult | undefined>,
   more: Partial<WatchTaskInput> = { archive },
   info: ConstructorParameters<typeof ActivityEnvironment>[0] = {},
+  client?: object,
 ): Promise<Watched> {
   const asked: ArchiveOutputsInput[] = [];
   const parts = watchParts('default', () => Promise.resolve(end));
@@ -40,15 +43,19 @@ async function watch(
     known: unseenTask(0),
     poll: { minMs: 1, maxMs: 2 },
     notVisibleGraceMs: hourMs,
-    deadlinesMs: { queue: hourMs, run: hourMs, total: hourMs },
+    deadlinesMs,
     startedAtMs: Date.now(),
     acceptedAtMs: Date.now(),
     returnOnChange: false,
     ...more,
   };
-  const attempt = (): Promise<WatchTaskResult> => watchTask({ ...parts, archiveAtOnce }, input);
-  return { result: await new ActivityEnvironment(info).run(attempt), asked };
+  // Where callbacks come, Temporal is asked first.
+  const dependencies = { ...parts, archiveAtOnce, callback: client };
+  const environment = new ActivityEnvironment(info, { client: client as Client });
+  return { result: await environment.run(() => watchTask(dependencies, input)), asked };
 }
+
+const rejected = (): Promise<void> => Promise.reject(new Error('the watch was cancelled'));
 
 describe('the watch of a task that succeeds', () => {
   it('archives its outputs in the same attempt', async () => {
@@ -73,6 +80,7 @@ describe('the watch of a task that succeeds', () => {
     ['it failed', 'Failed', { archive }, {}],
     ['an earlier attempt was lost', 'Success', { archive }, { attempt: 2 }],
     ['the workflow archives', 'Success', {}, {}],
+    ['its time is nearly over', 'Success', { archive, deadlinesMs: { ...deadlinesMs, total: 60_000 } }, {}],
   ])('comes back with the end alone when %s', async (_when, status, more, info) => {
     const { result, asked } = await watch(seen(status), () => Promise.resolve(archived), more, info);
     expect([result.archived, asked]).toEqual([undefined, []]);

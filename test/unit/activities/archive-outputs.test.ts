@@ -41,6 +41,20 @@ describe('outputs of which one cannot be fetched', () => {
     expect(await archive.manifest()).toMatchObject({ complete: true });
   });
 
+  it('do not make a manifest incomplete again that another attempt completed meanwhile', async () => {
+    service.outputs = () => ({ outputs: [service.item('a')] });
+    const file = service.file;
+    let other: Promise<unknown> | undefined;
+    service.file = (_name, response) => {
+      service.file = file;
+      other = archive.attempt().finally(() => response.writeHead(404).end());
+    };
+    const failure = await failureOf(archive.attempt());
+    await other;
+    expect(failure.message).toContain('another attempt');
+    expect(await archive.manifest()).toMatchObject({ complete: true, outputs: [{ file: '0.png' }] });
+  });
+
   it('names no more than a few of many, with their number', async () => {
     service.outputs = () => ({ outputs: Array.from({ length: 300 }, (_, index) => service.item(String(index))) });
     service.file = (_name, response) => response.writeHead(500).end();
