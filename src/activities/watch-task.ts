@@ -73,24 +73,12 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
   const poll = createPoll(dependencies, input);
   const context = Context.current();
   const { cancellationSignal: signal } = context;
-  const { attempt, heartbeatTimeoutMs = 30_000 } = context.info;
+  const { attempt } = context.info;
   let { known = input.known, failing } = heartbeatIn(context.info.heartbeatDetails);
   let progress = (): object => ({});
   const details = (): object => ({ ...toHeartbeat(known, failing), ...progress() });
-  const heartbeat = (): void => {
-    context.heartbeat(details());
-  };
+  const heartbeats = new Heartbeats(context, details);
   let pause: NodeJS.Timeout | undefined;
-  let soon: NodeJS.Timeout | undefined;
-  const heartbeatSoon = (): void => {
-    soon ??= setTimeout(
-      () => {
-        soon = undefined;
-        heartbeat();
-      },
-      Math.min(heartbeatDelayMs, heartbeatTimeoutMs * heartbeatShare),
-    );
-  };
   const untilReasonToReturn = async (): Promise<WatchTaskResult> => {
     // A task that comes from another worker may have ended long ago; any other was seen or created just now.
     let delayMs = attempt > 1 ? 0 : input.poll.minMs;
@@ -109,39 +97,72 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
         await recordEnd(dependencies, input, pollResult, recordMs);
         // What a lost attempt may have begun may be what ends workers.
         if (attempt > 1) return { known, pollResult };
-        const fence = async (): Promise<void> => {
-          if (dependencies.callback !== undefined) await confirmHeartbeat(context, details(), fenceMs);
-        };
+        const fence = (): Promise<void> => confirmHeartbeat(context, details(), fenceMs);
         const onStart = (ofFetch: () => object): void => {
           progress = ofFetch;
-          heartbeatSoon();
+          heartbeats.sendSoon();
         };
         const archived = await archiveAtOnce(dependencies, input, pollResult, { now, signal, onStart, fence });
         return { known, pollResult, archived };
       }
       if (isWorthTelling(input, known, nowMs)) return { known, pollResult, isTold: true };
-      if (known.serviceStatus !== before.serviceStatus) heartbeatSoon();
+      if (known.serviceStatus !== before.serviceStatus) heartbeats.sendSoon();
       delayMs = nextPollDelayMs(toPollSituation(known, nowMs, Math.random()), input.poll);
     }
   };
-  const timer = setInterval(heartbeat, heartbeatTimeoutMs * heartbeatShare);
   try {
     // A cancellation ends the watch at once; the answer to a query on its way is waited for by the client alone.
     return await Promise.race([untilReasonToReturn(), context.cancelled]);
   } catch (error) {
     if (!isWorkerStopping(error)) throw error;
-    heartbeat();
+    heartbeats.send();
     throw handOver('The worker shuts down; another one goes on with the watch.');
   } finally {
-    clearInterval(timer);
+    heartbeats.stop();
     clearTimeout(pause);
-    clearTimeout(soon);
+  }
+}
+
+/** Of a watch: regularly, and soon after a change. */
+class Heartbeats {
+  readonly #context: Context;
+  readonly #details: () => object;
+  readonly #everyMs: number;
+  readonly #timer: NodeJS.Timeout;
+  #soon: NodeJS.Timeout | undefined;
+
+  constructor(context: Context, details: () => object) {
+    this.#context = context;
+    this.#details = details;
+    this.#everyMs = (context.info.heartbeatTimeoutMs ?? 30_000) * heartbeatShare;
+    this.#timer = setInterval(() => {
+      this.send();
+    }, this.#everyMs);
+  }
+
+  send(): void {
+    this.#context.heartbeat(this.#details());
+  }
+
+  sendSoon(): void {
+    this.#soon ??= setTimeout(
+      () => {
+        this.#soon = undefined;
+        this.send();
+      },
+      Math.min(heartbeatDelayMs, this.#everyMs),
+    );
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    clearTimeout(this.#soon);
   }
 }
 
 /**
- * The outputs of a task that has succeeded. Whatever goes wrong or takes long is left to an archive of its own, which is tried
- * again, and which a person can have tried again or give up.
+ * The outputs of a task that has succeeded. Whatever goes wrong or takes long is left to an archive of its own, which is
+ * tried again, and which a person can have tried again or give up.
  */
 async function archiveAtOnce(
   dependencies: WatchDependencies,
@@ -158,7 +179,7 @@ async function archiveAtOnce(
   const end = { status: 'Success', timestamps, costTimes, cost, errorMessage: poll.errorMessage ?? null } as const;
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(atOnceMs)]);
   try {
-    await attempt.fence();
+    if (dependencies.callback !== undefined) await attempt.fence();
     return await archiveIn(
       { ...archive, account, requestId, webAppId: webAppId ?? null, ...end },
       { ...attempt, signal },
