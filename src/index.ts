@@ -12,7 +12,7 @@ export type { BatchSetting } from './client/batch/batch-settings';
 export type { StartedBatch } from './client/batch/start-batch';
 export type { AdoptTaskOptions, TaskStartOptions, TraceOptions } from './client/start-check';
 export type { StartTaskInput, StartTaskOptions } from './client/start-check';
-export type { TaskOrigin } from './client/task/start-task';
+export type { TaskOrigin, TaskSetting } from './client/task/start-task';
 export type { TaskChange, TaskEvent, TaskEventsOptions } from './client/task/task-events';
 export type {
   ArchivedResult,

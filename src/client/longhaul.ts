@@ -157,9 +157,10 @@ export class Longhaul {
 
   /**
    * Starts a task, or attaches to the one of this `key`, which never makes a second task: a start may be repeated.
+   * A key stands for what is paid for: `account`, `webAppId`, `inputs` and `suppressPreviewOutput`. `InputChangedError` is
+   * thrown when one of them differs; other options that the existing task lacks are in the handle's `withoutEffect`.
    * Files may be contents where the client has a `staging`; the same bytes and name are the same input. Leave contents
-   * alone until `start` has returned. Throws `InputInvalidError` before anything is sent, and `InputChangedError` when
-   * the key stands for another input.
+   * alone until `start` has returned. Throws `InputInvalidError` before anything is sent.
    */
   async start(input: ContentTaskInput | StartAdoptionInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { staging = null } = this.#access;
@@ -168,8 +169,8 @@ export class Longhaul {
       checkedStart(given, own);
     };
     const staged = await stageContents(ownCopy(input), staging, check, own?.signal);
-    const { workflowId, origin } = await startTask(this.#access, staged, own);
-    return new TaskHandle(this.#access, workflowId, origin);
+    const started = await startTask(this.#access, staged, own);
+    return new TaskHandle(this.#access, started.workflowId, started);
   }
 
   /**
@@ -179,13 +180,13 @@ export class Longhaul {
    * anything is sent, and `InputChangedError` when `key` stands for something else.
    */
   async adopt(requestId: string, options?: AdoptTaskOptions): Promise<TaskHandle> {
-    const { workflowId, origin } = await adoptTask(this.#access, requestId, ownCopy(options));
-    return new TaskHandle(this.#access, workflowId, origin);
+    const started = await adoptTask(this.#access, requestId, ownCopy(options));
+    return new TaskHandle(this.#access, started.workflowId, started);
   }
 
   /** By key or workflow id; the first request checks whether it exists. Throws `InputInvalidError`. */
   task(idOrKey: string): TaskHandle {
-    return new TaskHandle(this.#access, checkedTaskId(idOrKey), null);
+    return new TaskHandle(this.#access, checkedTaskId(idOrKey));
   }
 
   /**

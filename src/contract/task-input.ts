@@ -202,13 +202,21 @@ export function taskChoices(input: TaskInput): TaskChoices | undefined {
   return tuning === undefined && onUncertain === undefined ? undefined : { tuning, onUncertain };
 }
 
-/** SHA-256 (hex) of what makes a task: `createNumber` is left out; an adopted task is its request id and account. */
+/**
+ * SHA-256 (hex) of what a key stands for: what is paid for, or, of an adopted task, its request id and account. How it
+ * is followed and archived is left out.
+ */
 export function inputDigest(input: TaskInput): string {
-  if ('adopt' in input) return digest({ adopt: input.adopt, account: input.account ?? 'default' });
-  return digest({ ...input, createNumber: undefined });
+  return digest(paidFields(input));
 }
 
-/** Names of the fields in which two inputs differ, each input of the app as `inputs["2:ImageScale.width"]`. */
+function paidFields(input: TaskInput): Readonly<Record<string, unknown>> {
+  const { account = 'default', webAppId } = input;
+  if ('adopt' in input) return { account, adopt: input.adopt };
+  return { account, webAppId, inputs: input.inputs, suppressPreviewOutput: input.suppressPreviewOutput === true };
+}
+
+/** Names of the paid fields in which two inputs differ, each input of the app as `inputs["2:ImageScale.width"]`. */
 export function differingFields(one: TaskInput, other: TaskInput): readonly string[] {
   const [fields, others] = [fieldsByName(one), fieldsByName(other)];
   const names = new Set([...fields.keys(), ...others.keys()]);
@@ -216,15 +224,12 @@ export function differingFields(one: TaskInput, other: TaskInput): readonly stri
 }
 
 function fieldsByName(input: TaskInput): ReadonlyMap<string, unknown> {
-  const { inputs = {}, ...others }: Partial<NewTaskInput> = { ...input, createNumber: undefined };
-  const byKey = Object.entries(inputs).map(([key, one]) => [`inputs[${JSON.stringify(key)}]`, one] as const);
-  return new Map<string, unknown>([...Object.entries(others), ...byKey]);
-}
-
-/** SHA-256 (hex) of what a create sends: equal for creates that would be paid for the same thing. */
-export function createDigest({ account = 'default', ...input }: NewTaskInput): string {
-  const { webAppId, inputs, suppressPreviewOutput } = input;
-  return digest({ account, webAppId, inputs, suppressPreviewOutput });
+  const { inputs, ...others } = paidFields(input);
+  const byKey = Object.entries(isRecord(inputs) ? inputs : {});
+  return new Map([
+    ...Object.entries(others),
+    ...byKey.map(([key, one]) => [`inputs[${JSON.stringify(key)}]`, one] as const),
+  ]);
 }
 
 function digest(value: unknown): string {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { failureTypes } from '../../contract/failure-types';
@@ -27,10 +28,24 @@ import { findFollower } from './related-tasks';
 /** Whether a start made a run, or found one that exists. */
 export type TaskOrigin = 'started' | 'attached';
 
-interface StartedTask {
+export interface StartedTask {
   readonly workflowId: string;
   readonly origin: TaskOrigin;
+  /** Given options that it lacks because it was started before; empty for a task that was started now. */
+  readonly withoutEffect: readonly TaskSetting[];
 }
+
+/** How a task is followed and archived. Each with its name in the plan. */
+const settings = {
+  archive: 'archiveFolder',
+  watch: 'watch',
+  deadlines: 'deadlinesMs',
+  webhook: 'webhook',
+  onUncertain: 'onUncertain',
+  uncertainWait: 'uncertainWaitMs',
+  tuning: 'tuning',
+} as const;
+export type TaskSetting = keyof typeof settings;
 
 /** The name of the workflow; durable. */
 const taskWorkflow = 'task';
@@ -44,15 +59,41 @@ export async function startTask(
   const attempt = checkedStart(request, options);
   return await abortable(access, options?.signal, async () => {
     const { workflowId } = attempt;
-    const { origin, run } = await startOrFind(access, attempt);
-    if (origin === 'started' || !run.isClosed || options?.retry !== true) return { workflowId, origin };
+    const first = await startOrFind(access, attempt);
+    const { origin, run } = first;
+    if (origin === 'started' || !run.isClosed || options?.retry !== true)
+      return await toStarted(access, attempt, first);
 
     const plan = planRetry(attempt.input, run, await readEnding(access, workflowId, run));
-    if (plan.action === 'keep') return { workflowId, origin };
+    if (plan.action === 'keep') return await toStarted(access, attempt, first);
     const { input, createNumber } = plan;
-    const second = await startOrFind(access, { ...attempt, input, createNumber, reusePolicy: 'ALLOW_DUPLICATE' });
-    return { workflowId, origin: second.origin };
+    const again: StartAttempt = { ...attempt, input, createNumber, reusePolicy: 'ALLOW_DUPLICATE' };
+    return await toStarted(access, attempt, await startOrFind(access, again));
   });
+}
+
+async function toStarted(
+  access: TemporalAccess,
+  { workflowId, input, plan }: StartAttempt,
+  { origin, run }: ExistingRun,
+): Promise<StartedTask> {
+  if (origin === 'started') return { workflowId, origin, withoutEffect: [] };
+  return await toAttached(access, { workflowId, runId: run.runId }, input, plan);
+}
+
+async function toAttached(
+  access: TemporalAccess,
+  { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
+  given: Readonly<Partial<Record<TaskSetting, unknown>>>,
+  wanted: TaskPlan,
+): Promise<StartedTask> {
+  const names = (Object.keys(settings) as TaskSetting[]).filter((name) => given[name] !== undefined);
+  if (names.length === 0) return { workflowId, origin: 'attached', withoutEffect: [] };
+  const read = askTemporal(access, workflowId, () => inputInHistory(access, workflowId, runId));
+  // What cannot be read has no surely known setting.
+  const { plan: has } = parseTaskInput(await read.catch(() => null));
+  const withoutEffect = names.filter((name) => !isDeepStrictEqual(has?.[settings[name]], wanted[settings[name]]));
+  return { workflowId, origin: 'attached', withoutEffect };
 }
 
 export interface ExistingRun {
@@ -146,13 +187,14 @@ export async function adoptTask(
 ): Promise<StartedTask> {
   const attempt = checkedAdoption(requestId, options);
   return await abortable(access, options?.signal, async () => {
-    const { workflowId, plan } = attempt;
+    const { workflowId, input, plan } = attempt;
     const follower = await askTemporal(access, workflowId, () => findFollower(access.client, requestId, plan.account));
-    if (follower !== undefined) return { workflowId: follower, origin: 'attached' };
+    // An empty run id is the latest run.
+    if (follower !== undefined) return await toAttached(access, { workflowId: follower, runId: '' }, input, plan);
     const first = await startOrFind(access, attempt);
-    if (first.origin === 'started' || !first.run.isClosed) return { workflowId, origin: first.origin };
-    const second = await startOrFind(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
-    return { workflowId, origin: second.origin };
+    if (first.origin === 'started' || !first.run.isClosed) return await toStarted(access, attempt, first);
+    const again: StartAttempt = { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' };
+    return await toStarted(access, attempt, await startOrFind(access, again));
   });
 }
 

@@ -16,7 +16,7 @@ import { BaseHandle, checkWaitOptions, type WaitOptions } from '../base-handle';
 import { checkOptions, InputInvalidError, ReplyInvalidError } from '../errors';
 import { abortSignal, type OptionRules, milliseconds } from '../../core/option-rules';
 import { requestIdProblem } from '../start-check';
-import { inputInHistory, type TaskOrigin } from './start-task';
+import { inputInHistory, type StartedTask, type TaskOrigin, type TaskSetting } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
 import { findAdopter, findOtherUncertain } from './related-tasks';
@@ -37,13 +37,16 @@ type TaskWorkflow = () => Promise<TaskResult>;
 export class TaskHandle extends BaseHandle {
   /** Whether `start` made this task or found it; null for a handle that `task` made. */
   readonly origin: TaskOrigin | null;
+  /** Given options that the task lacks because it was started before. */
+  readonly withoutEffect: readonly TaskSetting[];
   readonly #access: TemporalAccess;
   readonly #workflow: WorkflowHandle<TaskWorkflow>;
 
   /** @internal */
-  constructor(access: TemporalAccess, workflowId: string, origin: TaskOrigin | null) {
+  constructor(access: TemporalAccess, workflowId: string, started?: StartedTask) {
     super(access, workflowId);
-    this.origin = origin;
+    this.origin = started?.origin ?? null;
+    this.withoutEffect = started?.withoutEffect ?? [];
     this.#access = access;
     this.#workflow = access.client.workflow.getHandle<TaskWorkflow>(workflowId);
   }

@@ -30,9 +30,12 @@ export async function startAndFollow(
   { detach, json, taskQueue }: FinishStartOptions,
 ): Promise<void> {
   const { started: task, isInterrupted } = await untilStarted(context, start);
-  const { workflowId, origin, url } = task;
+  const { workflowId, origin, url, withoutEffect } = task;
   const what = origin === 'started' ? 'Started' : 'Following, for it exists already:';
   context.stderr.write(`${what} ${workflowId}\n${url === null ? '' : `  ${url}\n`}`);
+  if (withoutEffect.length > 0) {
+    context.stderr.write(`  It keeps what it was started with: ${withoutEffect.join(', ')} have no effect now.\n`);
+  }
   if (detach !== true) {
     if (isInterrupted) tellDetached(context, task, json ?? false);
     else await followToTheEnd(context, task, json ?? false);
@@ -40,7 +43,7 @@ export async function startAndFollow(
   }
   // After attaching, the task's view tells it.
   if (origin === 'started') await warnOfMissingWorkers(context, [taskQueue]);
-  print(context, json, { workflowId, origin, url }, `${workflowId}\n`);
+  print(context, json, { workflowId, origin, url, withoutEffect }, `${workflowId}\n`);
 }
 
 /** Prints the result and sets the exit code; says how to go on when the task has not ended. */

@@ -10,7 +10,7 @@ import { taskPlaceProblems } from '../../contract/archive-folder';
 import type { RowUploads } from '../../contract/batch/batch-rows';
 import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
-import { createDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
+import { inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import type { CostTimes, TaskResult, Timestamps } from '../../contract/task-result';
 import { afterReading, type StopRequest } from '../../core/stop-request';
 import {
@@ -144,7 +144,7 @@ export function newRun(workflowId: string, input: TaskInput, plan: TaskPlan, sta
     workflowId,
     input,
     plan,
-    createDigest: 'adopt' in input ? undefined : createDigest(input),
+    createDigest: 'adopt' in input ? undefined : inputDigest(input),
     choices: taskChoices(input),
     state,
     canEndAsCanceled: !state.isCancellationRequested,

@@ -117,6 +117,21 @@ describe('the same key', () => {
     expect(creates()).toEqual([1]);
   });
 
+  it('stands for what is paid for: other options of a repeated start have no effect, and are named', async () => {
+    const key = randomUUID();
+    environment.service.script = [seen('Running')];
+    const first = await start(key, { deadlines: { total: '6h' }, webhook: 'shop', archive: 'drafts' });
+
+    const same = await start(key, { deadlines: { total: '360m' }, archive: 'drafts' });
+    const other = await start(key, { deadlines: { total: '7h' }, watch: 'activity', archive: 'drafts' });
+
+    expect([first, same, other].map(({ origin }) => origin)).toEqual(['started', 'attached', 'attached']);
+    expect([first, same, other].map(({ withoutEffect }) => withoutEffect)).toEqual([[], [], ['watch', 'deadlines']]);
+    environment.service.script = [seen('Success')];
+    await expect(other.result()).resolves.toMatchObject({ status: 'Success' });
+    expect(creates()).toEqual([1]);
+  });
+
   it('of a workflow that another client started is compared by its input', async () => {
     const key = randomUUID();
     const { taskQueue, temporal } = environment;
