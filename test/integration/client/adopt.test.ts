@@ -89,7 +89,12 @@ describe('adopting a task', () => {
     const context = await run('adopt', service.requestId, '--detach', '--json');
 
     expect(context.stderr.text).toBe(`Following, for it exists already: task:${key}\n`);
-    expect(JSON.parse(context.stdout.text)).toEqual({ workflowId: `task:${key}`, origin: 'attached', url: null, withoutEffect: [] });
+    expect(JSON.parse(context.stdout.text)).toEqual({
+      workflowId: `task:${key}`,
+      origin: 'attached',
+      url: null,
+      withoutEffect: [],
+    });
     service.script = [seen('Success')];
     await environment.longhaul.task(key).result();
   });

@@ -95,7 +95,7 @@ describe('longhaul run', () => {
 
     const context = await run(...runTask(key, '--detach', '--json'));
 
-    expect(jsonOf(context)).toEqual({ workflowId: `task:${key}`, origin: 'started', url: null });
+    expect(jsonOf(context)).toEqual({ workflowId: `task:${key}`, origin: 'started', url: null, withoutEffect: [] });
     expect(context.exitCode).toBe(0);
     await expect(run('stop', key, '--wait')).resolves.toMatchObject({ exitCode: 4 });
   });

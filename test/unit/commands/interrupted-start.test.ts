@@ -22,6 +22,7 @@ describe('Ctrl-C while a start is on its way', () => {
       workflowId: 'task:a',
       origin: 'started',
       url: null,
+      withoutEffect: [],
     });
 
     await startAndFollow(context, interrupted(context, task), {});
