@@ -136,6 +136,7 @@ const serviceTypes: Readonly<Record<ServiceErrorCode, FailureType>> = {
   PERMISSION_DENIED: 'AccountRefused',
   INVALID_ARGUMENT: 'ServiceRefused',
   INVALID_REQUEST: 'ServiceRefused',
+  TASK_STATE_CONFLICT: 'ServiceRefused',
   APP_NOT_FOUND: 'ServiceRefused',
   NOT_FOUND: 'ServiceRefused',
   API_ERROR: 'ServiceRefused',

@@ -3,7 +3,7 @@ import { safeText } from '../core/text';
 import type { Answer } from './endpoints';
 
 /** What the refusal of a {@link ServiceApiError} means. */
-export type ApiErrorCode = RefusalMeaning;
+export type ApiErrorCode = RefusalMeaning | 'TASK_STATE_CONFLICT';
 
 /** Stable codes of errors, to switch on. Messages may change between versions. */
 export type ServiceErrorCode =
@@ -97,6 +97,8 @@ const remedies: Readonly<Record<ApiErrorCode, string>> = {
   INSUFFICIENT_BALANCE: 'Raise the balance of the account, then send it again.',
   ACCOUNT_SUSPENDED: 'Have the account opened again at the service, then send it again.',
   PERMISSION_DENIED: 'Give the account the permission for this at the service, then send it again.',
+  TASK_STATE_CONFLICT:
+    'cancelTask applies to a queued task, interruptTask to a running one: ask for its state by getTask, and send the other.',
   TASK_NOT_FOUND:
     'Compare the request id, and whether the API key is of the account that created the task; a task that was created seconds ago may not be visible yet.',
   APP_NOT_FOUND: 'Compare webAppId with the app at the service, and whether the account of the API key may use it.',
@@ -136,6 +138,9 @@ export class UnauthorizedError extends ServiceApiError {}
 /** The request itself is wrong (other HTTP 4xx, or an envelope code that says so). Final. */
 export class InvalidRequestError extends ServiceApiError {}
 
+/** A cancel or interrupt that does not apply to the task as it is (sections 4.4, 4.5), or not any more. */
+export class TaskStateConflictError extends InvalidRequestError {}
+
 /** The account has no balance left, or not enough. Final until the balance is raised. */
 export class InsufficientBalanceError extends ServiceApiError {}
 
@@ -155,6 +160,7 @@ const classes: Readonly<Record<ApiErrorCode, typeof ServiceApiError>> = {
   API_ERROR: ServiceApiError,
   UNAUTHORIZED: UnauthorizedError,
   INVALID_REQUEST: InvalidRequestError,
+  TASK_STATE_CONFLICT: TaskStateConflictError,
   INSUFFICIENT_BALANCE: InsufficientBalanceError,
   ACCOUNT_SUSPENDED: UnauthorizedError,
   PERMISSION_DENIED: UnauthorizedError,
@@ -178,12 +184,14 @@ export function toApiError(
   const withoutMessage = isRedirect
     ? 'a redirect, which is not followed: correct the address of the service'
     : 'no message';
-  let meaning = refusalMeaning(httpStatus, serviceCode, codes, endpoint.isAboutTask);
+  let meaning: ApiErrorCode = refusalMeaning(httpStatus, serviceCode, codes, endpoint.isAboutTask);
   let words = safeText(said) || withoutMessage;
   if (httpStatus === 403 && !refusesKey && known === undefined) {
     meaning = 'API_ERROR';
     words = 'a gateway in front of it refused this request, not the API key';
   }
+  // Cancel and interrupt are the PUTs, and have nothing to be wrong but the state of the task.
+  if (meaning === 'INVALID_REQUEST' && endpoint.method === 'PUT') meaning = 'TASK_STATE_CONFLICT';
   const shownCode = serviceCode === undefined ? '' : `, code ${serviceCode}`;
   const message = `${endpoint.title}: the service refused (HTTP ${httpStatus}${shownCode}): ${words}`;
   return new classes[meaning](message, { httpStatus, serviceCode, retryAfterMs }, meaning);

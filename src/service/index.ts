@@ -67,6 +67,7 @@ export {
   ServiceTimeoutError,
   ServiceUnavailableError,
   ServiceUnreachableError,
+  TaskStateConflictError,
   UnauthorizedError,
 } from './errors';
 export type { ApiErrorCode, ServiceErrorCode } from './errors';

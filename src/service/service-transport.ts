@@ -121,7 +121,11 @@ export class ServiceTransport {
     }
     const { kind, cause, message: words = '' } = fault ?? {};
     if (kind === 'aborted') throw signal?.reason;
-    const message = `${endpoints[name].title}: the service at ${this.base.host} gave no complete reply: ${words}`;
+    const isDoubtful = name === 'create' && requestSent !== false;
+    const doubt = isDoubtful
+      ? '; the task may exist and be charged: look for it at the service before another create'
+      : '';
+    const message = `${endpoints[name].title}: the service at ${this.base.host} gave no complete reply: ${words}${doubt}`;
     if (kind === 'timeout') throw new ServiceTimeoutError(message, { cause, requestSent, timeoutMs });
     if (kind === 'unreachable') throw new ServiceUnreachableError(message, { cause, requestSent });
     throw new ServiceResponseInvalidError(message, { httpStatus: reply?.httpStatus ?? null });

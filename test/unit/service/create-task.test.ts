@@ -286,6 +286,7 @@ describe('createTask over HTTP', () => {
       code: 'TIMEOUT',
       requestSent: true,
       timeoutMs: 100,
+      message: expect.stringContaining('may exist and be charged') as string,
     });
     const nobody = new ServiceClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' });
     await expect(nobody.createTaskSync(request)).rejects.toMatchObject({ code: 'UNREACHABLE', requestSent: false });

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { ServiceClient } from '../../../src/service';
+import { ServiceClient, TaskStateConflictError } from '../../../src/service';
 import { replyJson, startHttpServer, type TestHttpServer } from '../../support/start-http-server';
 
 function envelope(data: unknown) {
@@ -156,6 +156,18 @@ describe('cancelTask and interruptTask', () => {
       body: '',
     });
   });
+
+  it.each(['cancelTask', 'interruptTask'] as const)(
+    '%s that does not apply is a conflict with the task’s state',
+    async (call) => {
+      for (status of [400, 409]) {
+        body = { code: 1, message: 'the task has ended', status: false };
+        const refused = client[call]('r-1');
+      await expect(refused).rejects.toBeInstanceOf(TaskStateConflictError);
+      await expect(refused).rejects.toMatchObject({ code: 'TASK_STATE_CONFLICT', httpStatus: status });
+    }
+    },
+  );
 
   it('refuses when a 200 carries an envelope that says no', async () => {
     body = { code: 1, message: 'the task runs already', status: false };
