@@ -163,9 +163,9 @@ describe('cancelTask and interruptTask', () => {
       for (status of [400, 409]) {
         body = { code: 1, message: 'the task has ended', status: false };
         const refused = client[call]('r-1');
-      await expect(refused).rejects.toBeInstanceOf(TaskStateConflictError);
-      await expect(refused).rejects.toMatchObject({ code: 'TASK_STATE_CONFLICT', httpStatus: status });
-    }
+        await expect(refused).rejects.toBeInstanceOf(TaskStateConflictError);
+        await expect(refused).rejects.toMatchObject({ code: 'TASK_STATE_CONFLICT', httpStatus: status });
+      }
     },
   );
 
