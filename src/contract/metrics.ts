@@ -50,17 +50,17 @@ export const metrics = {
   ),
   createsHeldBack: gauge(
     'longhaul_creates_held_back',
-    'Creates that wait in this worker for their turn, each for up to 2 s; those that wait longer wait in Temporal for their next attempt, and are not among them.',
+    'Creates that wait in this worker for their turn, for up to 2 s; those that wait longer wait in Temporal and are not counted.',
     ['account'],
   ),
   limiterClosed: gauge(
     'longhaul_create_limiter_closed',
-    '1 while creates of an account wait because the limiter of the account or of an app is closed, by what has to change: `account` (balance, suspension, key, permission) or `service`; else 0, also after a create that failed while none waits.',
+    '1 while creates of an account wait for its limiter, or that of an app. `account`: balance, suspension, key or permission; `service`: anything else.',
     ['account', 'cause'],
   ),
   keyRefused: gauge(
     'longhaul_key_refused',
-    '1 while the service refuses the API key of an account (401 or 403; without the service’s envelope, only while it takes the key for nothing else), by its last answer to this worker, which asks at its start, else 0.',
+    '1 while the service refuses the API key of an account (401 or 403), by its last answer to this worker, else 0.',
     ['account'],
   ),
   polls: counter(
@@ -95,7 +95,7 @@ export const metrics = {
   ]),
   webhooks: counter(
     'longhaul_webhooks',
-    'Attempts to deliver a webhook: `delivered`, `refused` (not answered with 2xx), `unreachable`, `gone` (410), `unknown` (no such webhook in the worker’s configuration); and `given_up`: deliveries that ended without one.',
+    'Attempts to deliver a webhook: `delivered`, `refused` (no 2xx), `unreachable`, `gone` (410), `unknown` (not configured), `given_up`.',
     ['webhook', 'outcome'],
   ),
   ready: gauge(
@@ -111,22 +111,22 @@ export const metrics = {
   rowEnds: counter('longhaul_row_ends', 'Rows of batches that ended.', ['status']),
   batchesAtBudget: gauge(
     'longhaul_batches_at_budget',
-    'Batches of the namespace that start no more rows because of their budget or that of their account for the day, as of the last minute. Every worker tells the same.',
+    'Batches of the namespace that start no rows because of their budget or their account’s daily budget. Every worker tells the same.',
     [],
   ),
   notSafe: gauge(
     'longhaul_not_safe',
-    'What the last scheduled sweep found to be not safe and left as it is, by kind, such as `running` or `notArchived`. Every worker tells the same.',
+    'What the last scheduled sweep found not safe and left so, such as `running` or `notArchived`. Every worker tells the same.',
     ['kind'],
   ),
   sweepDue: gauge(
     'longhaul_sweep_due_timestamp_seconds',
-    'When the next scheduled sweep must have ended at the latest, in seconds since 1970; 0 where none is scheduled. Every worker tells the same.',
+    'When the next scheduled sweep must have ended, in seconds since 1970; 0 if none is scheduled. Every worker tells the same.',
     [],
   ),
   waitForPerson: gauge(
     'longhaul_tasks_waiting_for_person',
-    'Tasks of the namespace that wait for a decision, as of the last minute. Every worker tells the same.',
+    'Tasks of the namespace that wait for a decision. Every worker tells the same.',
     ['status'],
   ),
 } as const;
