@@ -141,6 +141,8 @@ async function recordSweep(environment: TaskEnvironment, name: string): Promise<
       safe,
       unsafe: { running: 1 },
       handled: 0,
+      changesSince: null,
+      next: null,
       report: 'report',
       text: '1 not safe.',
     });

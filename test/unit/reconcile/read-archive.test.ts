@@ -31,7 +31,13 @@ function manifest(requestId: string, outputs: readonly { file: string | null; by
 /** @param sinceMs - where it is given, every file is hashed that is not older */
 async function read(sinceMs = 0): Promise<KnownTasks> {
   const known = new KnownTasks({ sinceMs, taskQueue: null });
-  const options = { verify: sinceMs > 0, sinceMs, signal: undefined, onProgress: () => undefined };
+  const options = {
+    verify: sinceMs > 0,
+    sinceMs,
+    changesSinceMs: null,
+    signal: undefined,
+    onProgress: () => undefined,
+  };
   await readArchive(archive, known, options);
   return known;
 }
@@ -157,8 +163,8 @@ describe('what was kept before the comparison begins', () => {
     mkdirSync(folderOfOthers);
     writeFileSync(join(folderOfOthers, 'manifest.json'), '{}');
     const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
-    const options = { verify: false, sinceMs: 0, signal: undefined, onProgress: () => undefined };
-    const count = await readArchive(archive, known, options);
+    const options = { verify: false, sinceMs: 0, changesSinceMs: null, signal: undefined, onProgress: () => undefined };
+    const { count } = await readArchive(archive, known, options);
     expect([...known.all()]).toMatchObject([{ requestId: 'r-1', archived: { problems: [] } }]);
     expect(count).toEqual({ records: 0, manifests: 1, foreign: 1, firstForeign: 'back\\slash' });
   });
@@ -195,7 +201,7 @@ describe('what was kept before the comparison begins', () => {
     for (const number of [1, 2, 3]) await archive.replace(`r-${number}/manifest.json`, manifest(`r-${number}`, []));
     const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
     const signal = AbortSignal.abort(new Error('stopped'));
-    const options = { verify: false, sinceMs: 0, signal, onProgress: () => undefined };
+    const options = { verify: false, sinceMs: 0, changesSinceMs: null, signal, onProgress: () => undefined };
     await expect(readArchive(archive, known, options)).rejects.toThrow('stopped');
     expect([...known.all()]).toEqual([]);
   });

@@ -155,7 +155,9 @@ describe('the wait for rows to end', () => {
     const closedRows = new ClosedRows(rows);
     const environments = Array.from({ length: 50 }, () => new ActivityEnvironment());
     const ends = environments.map((environment, index) =>
-      environment.run(() => waitIn(rows, inputFrom({ id: `b${index}`, collectMs: 1_000 }), closedRows)),
+      environment.run((): Promise<AwaitRowEndsResult> =>
+        waitIn(rows, inputFrom({ id: `b${index}`, collectMs: 1_000 }), closedRows),
+      ),
     );
     const canceled = failureOf(ends[0] ?? Promise.resolve());
     await eventually(() => rows.questions >= 3);
