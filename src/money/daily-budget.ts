@@ -50,6 +50,8 @@ const holdMs = 15 * 60_000;
 /** Temporal takes 2 MiB of state: a running create takes 15 bytes of it, a held row twice as many. */
 const maxOpen = 120_000;
 const heldWeight = 2;
+/** Leaves room for creates, so that none is settled while its worker may still ask for it. */
+const maxHeld = 20_000;
 const maxApps = 500;
 
 const noApp: AppState = { taskMicros: 0, isFixed: true, largestMicros: 0, settled: 0, unknown: 0 };
@@ -151,7 +153,7 @@ export class DailyBudget {
     if (nowMs >= endsAtMs) return 'over';
     if (nowMs < endsAtMs - dayMs - earlyMs) return 'notYet';
     const name = String(app);
-    if (kind === 'hold' && (this.#held.size + 1) * heldWeight > maxOpen) return 'full';
+    if (kind === 'hold' && this.#held.size >= maxHeld) return 'full';
     if (!this.#apps.has(name) && this.#apps.size >= maxApps) return 'full';
     const before = this.#apps.get(name);
     const { taskMicros, isFixed, ...known } = before ?? noApp;

@@ -76,6 +76,10 @@ export class KnownTasks {
     if (requestId !== null) this.#getOrAdd(requestId, account);
   }
 
+  has(requestId: string): boolean {
+    return this.#tasks.has(requestId);
+  }
+
   /** Whether an old record may tell of something unsafe: its workflow ended, waits for a person, or was found before. */
   needsRecord(workflowId: string): boolean {
     const run = this.#runs.get(workflowId);

@@ -37,7 +37,7 @@ interface ReadArchiveOptions {
 
 export interface ArchiveReading {
   readonly count: ArchiveCount;
-  /** Reads older manifests whose names do not tell their tasks; returns whether there were any. */
+  /** Reads older manifests of known tasks whose names do not tell them; returns whether there were any. */
   readonly readUnnamed: () => Promise<boolean>;
 }
 
@@ -49,11 +49,11 @@ export async function readArchive(
 ): Promise<ArchiveReading> {
   const count: ArchiveCount = { records: 0, manifests: 0, foreign: 0, firstForeign: null };
   const { names, unnamed, sizes } = await listArchive(archive, known, options, count);
-  const files = { archive, sizes, ...options };
+  const files = { archive, sizes, ...options, isWanted: () => true };
   await readFiles(names, known, files, count);
   if (options.changesSinceMs !== null) await readFiles(known.oldManifestNames(), known, files, count);
   const readUnnamed = async (): Promise<boolean> => {
-    await readFiles(unnamed, known, files, count);
+    await readFiles(unnamed, known, { ...files, isWanted: (requestId) => known.has(requestId) }, count);
     return unnamed.length > 0;
   };
   return { count, readUnnamed };
@@ -166,6 +166,7 @@ async function readManifest(
     return { requestId: folderName, account: null, createdBy: null, folder, archivedAtMs: null, problems };
   }
   const { requestId, account, workflowId, createNumber } = manifest;
+  if (!files.isWanted(requestId)) return undefined;
   const archivedAtMs = Date.parse(manifest.archivedAt);
   const missing = manifest.complete ? [] : [`${name} says that outputs are missing`];
   const problems = [...missing, ...(await findProblems(files, prefix, manifest, archivedAtMs))];
@@ -183,6 +184,8 @@ function usualFolder(name: string, requestId: string): string | undefined {
 type ArchiveFiles = Pick<ReadArchiveOptions, 'verify' | 'sinceMs'> & {
   readonly archive: Archive;
   readonly sizes: ReadonlyMap<string, number>;
+  /** Whether the manifest of this task is taken; its files are looked at then. */
+  readonly isWanted: (requestId: string) => boolean;
 };
 
 /** Problems with the first files of a manifest; older manifests are not checked. */

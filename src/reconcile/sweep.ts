@@ -60,7 +60,7 @@ export async function sweep(
   const { signal, nowMs, onProgress, onFinding } = options;
   const scope = { requestIds: [], account: null, settlements: [], sinceMs: nowMs - plan.windowDays * dayMs };
   const isOfPlan = last !== null && JSON.stringify(last.plan) === JSON.stringify(plan);
-  const goesOn = isOfPlan && nowMs - Date.parse(last.comparedAllAt) < compareAllEveryMs;
+  const goesOn = isOfPlan && Math.abs(nowMs - Date.parse(last.comparedAllAt)) < compareAllEveryMs;
   const changes: Changes | null = goesOn
     ? { sinceMs: Date.parse(last.readUpTo) - overlapMs, earlier: last.findings }
     : null;

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createRecordName } from '../../../src/contract/workflow-ids';
 import { KnownTasks } from '../../../src/reconcile/known-tasks';
 import { readArchive } from '../../../src/reconcile/read-archive';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
@@ -195,6 +196,26 @@ describe('what was kept before the comparison begins', () => {
     for (let number = 1; number < 30; number += 1) await archive.replace(`r-${number}/manifest.json`, '{}');
     jest.spyOn(archive, 'read').mockRejectedValue(new ArchiveError('ARCHIVE_UNUSABLE', 'access denied'));
     await expect(read()).rejects.toThrow(ArchiveError);
+  });
+
+  it('is read as far as it changed, with what known tasks need of the rest', async () => {
+    const record = (workflowId: string, requestId: string): string =>
+      JSON.stringify({ workflowId, createNumber: 1, sentAt: '2026-03-01T12:00:00.000Z', requestId });
+    for (const id of ['1', '2']) {
+      await archive.replace(createRecordName(`task:${id}`, 1), record(`task:${id}`, `r-${id}`));
+      await archive.replace(`r-${id}/manifest.json`, manifest(`r-${id}`, []));
+      await archive.replace(`named/${id}-manifest.json`, manifest(`r-${id}`, [{ file: 'gone.png', bytes: 1 }]));
+    }
+    const reads = jest.spyOn(archive, 'read');
+    const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
+    known.addEarlier({ requestId: null, account: null, workflowId: 'task:1' });
+    const changesSinceMs = Date.now() + 3_600_000;
+    const options = { verify: false, sinceMs: 0, changesSinceMs, signal: undefined, onProgress: () => undefined };
+    const { readUnnamed } = await readArchive(archive, known, options);
+    expect(reads.mock.calls.map(([name]) => name)).toEqual([createRecordName('task:1', 1), 'r-1/manifest.json']);
+    expect([...known.all()]).toMatchObject([{ requestId: 'r-1', archived: { problems: [] } }]);
+    expect(await readUnnamed()).toBe(true);
+    expect([...known.all()].map(({ requestId }) => requestId)).toEqual(['r-1']);
   });
 
   it('is read no further once the reader is stopped', async () => {
