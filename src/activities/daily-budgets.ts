@@ -80,11 +80,11 @@ export class DailyBudgets {
    * @param nowMs - by Temporal's clock, which decides on the day: that of a worker may be wrong
    */
   async reserve(expense: Expense, nowMs: number): Promise<Granted | undefined> {
-    return await this.#ask('reserve', expense, nowMs, randomBytes(2).toString('hex'));
+    return await this.#ask('reserve', expense, nowMs, attemptId());
   }
 
   async hold(expenses: readonly Expense[], nowMs: number): Promise<readonly (Granted | undefined)[]> {
-    const by = randomBytes(2).toString('hex');
+    const by = attemptId();
     return await Promise.all(expenses.map((expense) => this.#ask('hold', expense, nowMs, by)));
   }
 
@@ -210,7 +210,7 @@ interface Refused extends Answered {
 
 function toRefusal({ account, day }: AccountDayInput, refused: Refused): DailyRefusal {
   const { nowMs, limit, expected, outcome, view } = refused;
-  const { settledMicros = 0, reservedMicros = 0, running = 0, unknown = 0 } = view ?? {};
+  const { settledMicros = 0, reservedMicros = 0, running = 0, held = 0, unknown = 0 } = view ?? {};
   const untilMidnightMs = Math.max(1_000, endOfDayMs(day) - nowMs);
   const waitMs = Math.min(outcome === 'noCost' ? noCostWaitMs : longestWaitMs, untilMidnightMs);
   const money = (micros: number): string => formatMoney({ currency: limit.currency, micros });
@@ -230,7 +230,7 @@ function toRefusal({ account, day }: AccountDayInput, refused: Refused): DailyRe
       return { account, waitMs: 1_000, words };
     }
     case 'full':
-      return refusal(` keeps no more tasks apart: ${running} run`);
+      return refusal(` keeps no more apps or rows apart: ${running} tasks run, ${held} rows are being started`);
     case 'otherCurrency':
       return refusal(
         ` is ${formatMoney(limit)}, and ${day} began with one in ${view?.limit?.currency ?? 'another currency'}: change it back, or wait until tomorrow (UTC)`,
@@ -273,6 +273,10 @@ export class CreateReservation {
   }
 }
 
+function attemptId(): string {
+  return randomBytes(2).toString('base64url').slice(0, 2);
+}
+
 function createId(workflowId: string, create: number): { readonly task: string; readonly create: number } {
-  return { task: createHash('sha256').update(workflowId).digest('hex').slice(0, 16), create };
+  return { task: createHash('sha256').update(workflowId).digest('base64url').slice(0, 10), create };
 }

@@ -57,8 +57,8 @@ export interface RowTasks {
   find(row: RowStart): Promise<RowStarted | undefined>;
   /** How a row's task ended; undefined while it runs: then `onOpen` gets its state. */
   poll(batchId: string, key: string, onOpen?: (row: OpenRow) => void): Promise<RowEnd | undefined>;
-  /** Rows of which a run closed after this ISO-8601 time, oldest first; delayed, and not proven. */
-  closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]>;
+  /** For each batch, rows of which a run closed after this ISO-8601 time, oldest first; delayed, and not proven. */
+  closedRows(asked: readonly { readonly batchId: string; readonly after: string }[]): Promise<ClosedRow[][]>;
   stop(batchId: string, key: string): Promise<void>;
   /** Has Temporal cancel the batch's own workflow; no effect when it is over. */
   cancelBatch(batchId: string): Promise<void>;

@@ -10,6 +10,7 @@ import {
 import {
   isSweepResult,
   parseSweepInput,
+  sweepNowId,
   sweepScheduleId,
   sweepWorkflow,
   type SweepInput,
@@ -115,7 +116,7 @@ export class Sweeps {
     const [description, [newest], last] = await Promise.all([
       this.#described(() => this.#handle.describe()),
       this.#list(''),
-      this.#last(),
+      this.last(),
     ]);
     return {
       installed: description === undefined ? null : installedSweep(this.#scheduleId, description, last),
@@ -129,7 +130,7 @@ export class Sweeps {
   async alarm(): Promise<(Pick<SweepResult, 'unsafe'> & Pick<InstalledSweep, 'dueAt'>) | null> {
     const description = await this.#described(() => this.#handle.describe());
     if (description === undefined) return null;
-    const last = await this.#last();
+    const last = await this.last();
     return { unsafe: last?.unsafe ?? {}, dueAt: installedSweep(this.#scheduleId, description, last).dueAt };
   }
 
@@ -139,7 +140,7 @@ export class Sweeps {
     if (problems.length > 0) throw new InputInvalidError(problems, 'sweep');
     const checked = checkedPlan(input ?? plan);
     const { taskQueue, client } = this.#access;
-    const workflowId = `${this.#scheduleId}-now-${randomUUID()}`;
+    const workflowId = sweepNowId(taskQueue, randomUUID());
     const handle = await this.#ask(() =>
       client.workflow.start(sweepWorkflow, { ...startOptions, workflowId, taskQueue, args: [checked] }),
     );
@@ -191,7 +192,7 @@ export class Sweeps {
   }
 
   /** The last that completed; a result that another program left is passed over. */
-  async #last(): Promise<SweepResult | null> {
+  async last(): Promise<SweepResult | null> {
     for (const workflow of await this.#list(' AND ExecutionStatus = "Completed"')) {
       const result = await this.#resultOf(workflow);
       if (result !== null) return result;

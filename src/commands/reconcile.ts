@@ -76,7 +76,7 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
       });
       return await reconcile(
         { ...parts, longhaul },
-        { requestIds, account, sinceMs: since, taskQueue, verify, settlements, onProgress },
+        { requestIds, account, sinceMs: since, changes: null, taskQueue, verify, settlements, onProgress },
       );
     });
     const views = findings.map((finding) => findingView(finding, taskQueue));

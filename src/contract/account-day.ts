@@ -58,8 +58,8 @@ export function dayRequestProblem(request: unknown): string | undefined {
 }
 
 const count = wholeNumber(0);
-const attempt = v.pipe(v.string(), v.regex(/^[0-9a-f]{4}$/));
-const task = { task: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)), create: count };
+const attempt = v.pipe(v.string(), v.regex(/^[\w-]{2}$/));
+const task = { task: v.pipe(v.string(), v.regex(/^[\w-]{10}$/)), create: count };
 const expected = { app: count, taskMicros: count, isFixed: v.boolean() };
 const operation = v.variant('kind', [
   v.object({ kind: v.literal('reserve'), ...task, ...expected, by: attempt }),

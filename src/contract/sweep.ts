@@ -15,6 +15,15 @@ export function sweepScheduleId(taskQueue: string): string {
   return taskQueue === workflowTaskQueue ? 'longhaul-sweep' : `longhaul-sweep-${taskQueue}`;
 }
 
+/** The id of a sweep that a person asked for, which compares everything. */
+export function sweepNowId(taskQueue: string, unique: string): string {
+  return `${sweepScheduleId(taskQueue)}-now-${unique}`;
+}
+
+export function isSweepNow(workflowId: string, taskQueue: string): boolean {
+  return workflowId.startsWith(sweepNowId(taskQueue, ''));
+}
+
 /** What a sweep does with a task that runs at the service and that no workflow follows. */
 export const unfollowedPolicies = ['report', 'adopt', 'stop'] as const;
 export type UnfollowedPolicy = (typeof unfollowedPolicies)[number];
@@ -34,6 +43,19 @@ export type SweepInput = Readonly<v.InferInput<typeof inputSchema>>;
 export type SweepPlan = Readonly<v.InferOutput<typeof inputSchema>>;
 
 const counted = wholeNumber(0);
+const nullableText = v.nullable(v.string());
+const stateSchema = v.object({
+  plan: inputSchema,
+  /** By Temporal's clock: what ended or was kept before was read. */
+  readUpTo: moment,
+  /** By Temporal's clock: when the whole window was compared last. */
+  comparedAllAt: moment,
+  /** What was not safe, and is looked at again. */
+  findings: v.array(v.object({ requestId: nullableText, account: nullableText, workflowId: nullableText })),
+});
+/** What a sweep hands to the next one. */
+export type SweepState = Readonly<v.InferOutput<typeof stateSchema>>;
+
 const resultSchema = v.object({
   /** ISO-8601. */
   endedAt: moment,
@@ -42,6 +64,10 @@ const resultSchema = v.object({
   unsafe: v.record(v.picklist(findingKinds), counted),
   /** What the sweep took care of by its policies. */
   handled: counted,
+  /** ISO-8601: only what changed since then, runs, or was found before was compared; null: the whole window. */
+  changesSince: v.nullable(moment),
+  /** Null: the next one compares the whole window. */
+  next: v.nullable(stateSchema),
   /** Where the report is, for people. */
   report: v.string(),
   /** The first findings with their commands, for people; bounded. */

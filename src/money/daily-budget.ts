@@ -16,10 +16,16 @@ export interface DayState {
   readonly settledMicros: number;
   readonly settled: number;
   readonly apps: Readonly<Record<string, AppState>>;
-  /** App and last reserving attempt of each running create, by task and number. */
-  readonly running: Readonly<Record<string, string>>;
-  readonly held: Readonly<Record<string, Hold>>;
+  /** The running creates, the oldest first, separated by spaces: task, last reserving attempt, app's place, number. */
+  readonly running: string;
+  /** The held rows, separated by spaces: task, end of the hold, app's place. */
+  readonly held: string;
   readonly refusedSinceMs?: number;
+}
+
+interface Running {
+  readonly app: number;
+  readonly by: string;
 }
 
 interface Hold {
@@ -41,8 +47,11 @@ const oneMoreAfterMs = 15 * 60_000;
 const earlyMs = 60_000;
 /** How long a row's hold counts; its create reserves anew after that. */
 const holdMs = 15 * 60_000;
-/** Bounds of the state that continue-as-new carries; about 30 bytes a task. */
-const maxTasks = 20_000;
+/** Temporal takes 2 MiB of state: a running create takes 15 bytes of it, a held row twice as many. */
+const maxOpen = 120_000;
+const heldWeight = 2;
+/** Leaves room for creates, so that none is settled while its worker may still ask for it. */
+const maxHeld = 20_000;
 const maxApps = 500;
 
 const noApp: AppState = { taskMicros: 0, isFixed: true, largestMicros: 0, settled: 0, unknown: 0 };
@@ -54,8 +63,9 @@ export class DailyBudget {
   #settled: number;
   #refusedSinceMs: number | undefined;
   readonly #apps: Map<string, AppState>;
-  readonly #running: Map<string, string>;
+  readonly #running: Map<string, Running>;
   readonly #held: Map<string, Hold>;
+  /** By app. */
   readonly #open = new Map<string, number>();
 
   constructor(state?: DayState) {
@@ -64,20 +74,31 @@ export class DailyBudget {
     this.#settled = state?.settled ?? 0;
     this.#refusedSinceMs = state?.refusedSinceMs;
     this.#apps = new Map(Object.entries(state?.apps ?? {}));
-    this.#running = new Map(Object.entries(state?.running ?? {}));
-    this.#held = new Map(Object.entries(state?.held ?? {}));
-    for (const running of this.#running.values()) this.#count(appOf(running), 1);
-    for (const { app } of this.#held.values()) this.#count(app, 1);
+    const apps = [...this.#apps.keys()].map(Number);
+    this.#running = new Map(readRunning(state?.running, apps));
+    this.#held = new Map(readHeld(state?.held, apps));
+    for (const { app } of [...this.#running.values(), ...this.#held.values()]) this.#count(app, 1);
+  }
+
+  /** How many creates run and rows are held. */
+  get open(): number {
+    return this.#running.size + this.#held.size;
   }
 
   get state(): DayState {
+    const places = new Map([...this.#apps.keys()].map((app, place) => [Number(app), place.toString(36)]));
+    const running = [...this.#running].map(([key, { app, by }]) => {
+      const [task = '', create] = key.split('/');
+      return `${task}${by}${places.get(app)}${create === '1' ? '' : `/${create}`}`;
+    });
+    const held = [...this.#held].map(([task, { app, untilMs }]) => `${task}${untilMs.toString(36)}${places.get(app)}`);
     return {
       limit: this.#limit,
       settledMicros: this.#settledMicros,
       settled: this.#settled,
       apps: Object.fromEntries(this.#apps),
-      running: Object.fromEntries(this.#running),
-      held: Object.fromEntries(this.#held),
+      running: running.join(' '),
+      held: held.join(' '),
       refusedSinceMs: this.#refusedSinceMs,
     };
   }
@@ -122,8 +143,9 @@ export class DailyBudget {
   ): DayOutcome {
     const { kind, task, app } = operation;
     const key = createKey(operation);
-    if (this.#running.has(key)) {
-      if (kind === 'reserve') this.#running.set(key, `${appOf(this.#running.get(key))} ${operation.by}`);
+    const running = this.#running.get(key);
+    if (running !== undefined) {
+      if (kind === 'reserve') this.#running.set(key, { app: running.app, by: operation.by });
       return 'known';
     }
     if (kind === 'hold' && this.#held.has(task)) return 'known';
@@ -131,7 +153,7 @@ export class DailyBudget {
     if (nowMs >= endsAtMs) return 'over';
     if (nowMs < endsAtMs - dayMs - earlyMs) return 'notYet';
     const name = String(app);
-    if (this.#running.size + this.#held.size >= maxTasks) return 'full';
+    if (kind === 'hold' && this.#held.size >= maxHeld) return 'full';
     if (!this.#apps.has(name) && this.#apps.size >= maxApps) return 'full';
     const before = this.#apps.get(name);
     const { taskMicros, isFixed, ...known } = before ?? noApp;
@@ -147,8 +169,9 @@ export class DailyBudget {
     }
     this.#apps.set(name, { ...expected, grantedMs: nowMs });
     if (kind === 'hold') this.#held.set(task, { app, untilMs: nowMs + holdMs });
-    else this.#running.set(key, `${app} ${operation.by}`);
+    else this.#running.set(key, { app, by: operation.by });
     this.#count(app, 1);
+    this.#settleOldest();
     return 'granted';
   }
 
@@ -171,7 +194,7 @@ export class DailyBudget {
     const key = createKey(operation);
     if (operation.kind === 'unhold') this.#unhold(operation.task);
     else if (operation.kind === 'release') {
-      if (this.#running.get(key)?.endsWith(` ${operation.by}`) === true) this.#end(key);
+      if (this.#running.get(key)?.by === operation.by) this.#end(key);
     } else this.#settle(key, operation.cost);
     return 'done';
   }
@@ -192,12 +215,20 @@ export class DailyBudget {
     });
   }
 
+  /** Beyond what the state can hold, the oldest creates stay at what was expected of them. */
+  #settleOldest(): void {
+    for (const key of this.#running.keys()) {
+      if (this.#running.size + this.#held.size * heldWeight <= maxOpen) return;
+      this.#settle(key, null);
+    }
+  }
+
   #end(key: string): number | undefined {
     const running = this.#running.get(key);
     if (running === undefined) return undefined;
     this.#running.delete(key);
-    this.#count(appOf(running), -1);
-    return appOf(running);
+    this.#count(running.app, -1);
+    return running.app;
   }
 
   #unhold(task: string): void {
@@ -218,12 +249,33 @@ export class DailyBudget {
   }
 
   #sum(tasks: (app: [string, AppState]) => number): number {
-    return [...this.#apps].reduce((sum, app) => sum + tasks(app) * expectedMicros(app[1]), 0);
+    let sum = 0;
+    for (const app of this.#apps) sum += tasks(app) * expectedMicros(app[1]);
+    return sum;
   }
 }
 
-function appOf(running = ''): number {
-  return Number.parseInt(running, 10);
+const taskLength = 10;
+const byLength = 2;
+const untilLength = 8;
+
+function* readRunning(state = '', apps: readonly number[]): Generator<[string, Running]> {
+  for (const entry of state.split(' ').filter(Boolean)) {
+    const [place = '', create = '1'] = entry.slice(taskLength + byLength).split('/');
+    const key = createKey({ task: entry.slice(0, taskLength), create: Number(create) });
+    yield [key, { app: placedApp(apps, place), by: entry.slice(taskLength, taskLength + byLength) }];
+  }
+}
+
+function* readHeld(state = '', apps: readonly number[]): Generator<[string, Hold]> {
+  for (const entry of state.split(' ').filter(Boolean)) {
+    const [until, place] = [entry.slice(taskLength, taskLength + untilLength), entry.slice(taskLength + untilLength)];
+    yield [entry.slice(0, taskLength), { app: placedApp(apps, place), untilMs: Number.parseInt(until, 36) }];
+  }
+}
+
+function placedApp(apps: readonly number[], place: string): number {
+  return apps[Number.parseInt(place, 36)] ?? 0;
 }
 
 function createKey({ task, create }: CreateId): string {

@@ -8,12 +8,12 @@ export interface ExpectedCost {
 }
 
 export interface CreateId {
-  /** 16 hexadecimal digits derived from the task's workflow id. */
+  /** 10 characters of base64url, of a hash of the task's workflow id. */
   readonly task: string;
   readonly create: number;
 }
 
-/** What a worker asks or tells; may be repeated. `by` identifies the attempt: 4 hexadecimal digits. */
+/** What a worker asks or tells; may be repeated. `by` identifies the attempt: 2 characters of base64url. */
 export type DayOperation =
   /** Before a create is sent. Counts until it is settled or released. */
   | ({ readonly kind: 'reserve'; readonly by: string } & CreateId & ExpectedCost)
@@ -32,7 +32,7 @@ export type DayOutcome =
   | 'noRoom'
   /** The price depends on time, no cost is known yet today, and the most tasks allowed until then run. */
   | 'noCost'
-  /** More tasks or apps than the state of a day can hold. */
+  /** More apps or held rows than the state of a day can hold. */
   | 'full'
   /** The day began with a limit in another currency. */
   | 'otherCurrency'

@@ -1,7 +1,8 @@
 import type { ListedTask } from '../client/task/list-tasks';
 import { failureTypes } from '../contract/failure-types';
 import { createName } from '../contract/workflow-ids';
-import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../core/reconcile';
+import { manifestName } from '../core/archive-name';
+import type { ArchiveFacts, Finding, ServiceFacts, TaskFacts, UncertainFacts } from '../core/reconcile';
 import type { RecordedCreate } from '../archive/archive-reader';
 
 export interface ReadManifest extends ArchiveFacts {
@@ -39,6 +40,9 @@ export class KnownTasks {
   readonly #recordedWorkflows = new Set<string>();
   /** Folder by request id, archived before `sinceMs`. */
   readonly #oldManifests = new Map<string, string>();
+  /** Listed runs, which another list may have, too. */
+  readonly #listed = new Set<string>();
+  readonly #earlier = new Set<string>();
   readonly #highestNumber = new Map<string, number>();
   readonly #scope: KnownTasksScope;
 
@@ -47,7 +51,9 @@ export class KnownTasks {
   }
 
   addWorkflow(listed: ListedTask): void {
-    const { workflowId, isOver, status, requestId, account, startedAt, taskQueue, failure } = listed;
+    const { workflowId, runId, isOver, status, requestId, account, startedAt, taskQueue, failure } = listed;
+    if (this.#listed.has(runId)) return;
+    this.#listed.add(runId);
     const isInScope = this.#scope.taskQueue === null || taskQueue === this.#scope.taskQueue;
     if (isOver && (!isInScope || Date.parse(startedAt) < this.#scope.sinceMs)) return;
     if (isInScope && !this.#runs.has(workflowId)) this.#runs.set(workflowId, { isOver, status, requestId });
@@ -62,6 +68,31 @@ export class KnownTasks {
       task.follower = { workflowId, status };
     }
     task.workflowId ??= workflowId;
+  }
+
+  /** A finding of an earlier comparison. */
+  addEarlier({ requestId, account, workflowId }: Pick<Finding, 'requestId' | 'account' | 'workflowId'>): void {
+    if (workflowId !== null) this.#earlier.add(workflowId);
+    if (requestId !== null) this.#getOrAdd(requestId, account);
+  }
+
+  has(requestId: string): boolean {
+    return this.#tasks.has(requestId);
+  }
+
+  /** Whether an old record may tell of something unsafe: its workflow ended, waits for a person, or was found before. */
+  needsRecord(workflowId: string): boolean {
+    const run = this.#runs.get(workflowId);
+    return this.#earlier.has(workflowId) || run?.isOver === true || run?.status === 'CreateUncertain';
+  }
+
+  /** Names of the manifests of known tasks that were added by their names alone. */
+  oldManifestNames(): readonly string[] {
+    return [...this.#tasks.keys()].flatMap((requestId) => {
+      const folder = this.#oldManifests.get(requestId);
+      if (folder === undefined) return [];
+      return [folder === '' ? manifestName(requestId) : `${folder}/${manifestName(requestId)}`];
+    });
   }
 
   addOldRecord({ workflowId, createNumber }: Pick<RecordedCreate, 'workflowId' | 'createNumber'>): void {

@@ -29,8 +29,16 @@ interface ReadArchiveOptions {
   readonly verify: boolean;
   /** Older records and manifests are known by their names, and not read. */
   readonly sinceMs: number;
+  /** What was kept before and no known task needs is not read, either; null: all of it is. */
+  readonly changesSinceMs: number | null;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: (count: ArchiveCount) => void;
+}
+
+export interface ArchiveReading {
+  readonly count: ArchiveCount;
+  /** Reads older manifests of known tasks whose names do not tell them; returns whether there were any. */
+  readonly readUnnamed: () => Promise<boolean>;
 }
 
 /** Throws ArchiveError, and the signal's reason. */
@@ -38,11 +46,26 @@ export async function readArchive(
   archive: Archive,
   known: KnownTasks,
   options: ReadArchiveOptions,
-): Promise<ArchiveCount> {
-  const { signal, onProgress } = options;
+): Promise<ArchiveReading> {
   const count: ArchiveCount = { records: 0, manifests: 0, foreign: 0, firstForeign: null };
-  const { names, sizes } = await listArchive(archive, known, options, count);
-  const files = { archive, sizes, ...options };
+  const { names, unnamed, sizes } = await listArchive(archive, known, options, count);
+  const files = { archive, sizes, ...options, isWanted: () => true };
+  await readFiles(names, known, files, count);
+  if (options.changesSinceMs !== null) await readFiles(known.oldManifestNames(), known, files, count);
+  const readUnnamed = async (): Promise<boolean> => {
+    await readFiles(unnamed, known, { ...files, isWanted: (requestId) => known.has(requestId) }, count);
+    return unnamed.length > 0;
+  };
+  return { count, readUnnamed };
+}
+
+async function readFiles(
+  names: readonly string[],
+  known: KnownTasks,
+  files: ArchiveFiles & ReadArchiveOptions,
+  count: ArchiveCount,
+): Promise<void> {
+  const { archive, signal, onProgress } = files;
   const take = async (name: string, content: Buffer | undefined): Promise<void> => {
     const file = archivedFile(name);
     if (content === undefined) return;
@@ -78,16 +101,17 @@ export async function readArchive(
     });
     await take(name, content);
   }
-  return count;
 }
 
 async function listArchive(
   archive: Archive,
   known: KnownTasks,
-  { sinceMs, signal }: ReadArchiveOptions,
+  { sinceMs, changesSinceMs, signal }: ReadArchiveOptions,
   count: ArchiveCount,
-): Promise<{ readonly names: readonly string[]; readonly sizes: ReadonlyMap<string, number> }> {
+): Promise<{ names: readonly string[]; unnamed: readonly string[]; sizes: ReadonlyMap<string, number> }> {
+  const readSinceMs = changesSinceMs ?? sinceMs;
   const names: string[] = [];
+  const unnamed: string[] = [];
   const sizes = new Map<string, number>();
   const passOver = (place: string): void => {
     count.foreign += 1;
@@ -97,12 +121,18 @@ async function listArchive(
     signal?.throwIfAborted();
     const file = archivedFile(name);
     if (bytes > maxReadBytes || file === undefined || file.kind === 'rows') {
-      if (keptAtMs >= sinceMs && sizes.size < maxSizes) sizes.set(name, bytes);
-    } else if (keptAtMs >= sinceMs || !addByName(known, name, file)) {
+      if (keptAtMs >= readSinceMs && sizes.size < maxSizes) sizes.set(name, bytes);
+    } else if (keptAtMs >= readSinceMs || isNeeded(known, file, changesSinceMs)) {
       names.push(name);
+    } else if (!addByName(known, name, file)) {
+      (changesSinceMs === null ? names : unnamed).push(name);
     }
   }
-  return { names, sizes };
+  return { names, unnamed, sizes };
+}
+
+function isNeeded(known: KnownTasks, file: ArchivedFile, changesSinceMs: number | null): boolean {
+  return changesSinceMs !== null && file.kind === 'create' && known.needsRecord(file.workflowId);
 }
 
 type ManifestFile = Extract<ArchivedFile, { readonly kind: 'manifest' }>;
@@ -136,6 +166,7 @@ async function readManifest(
     return { requestId: folderName, account: null, createdBy: null, folder, archivedAtMs: null, problems };
   }
   const { requestId, account, workflowId, createNumber } = manifest;
+  if (!files.isWanted(requestId)) return undefined;
   const archivedAtMs = Date.parse(manifest.archivedAt);
   const missing = manifest.complete ? [] : [`${name} says that outputs are missing`];
   const problems = [...missing, ...(await findProblems(files, prefix, manifest, archivedAtMs))];
@@ -153,6 +184,8 @@ function usualFolder(name: string, requestId: string): string | undefined {
 type ArchiveFiles = Pick<ReadArchiveOptions, 'verify' | 'sinceMs'> & {
   readonly archive: Archive;
   readonly sizes: ReadonlyMap<string, number>;
+  /** Whether the manifest of this task is taken; its files are looked at then. */
+  readonly isWanted: (requestId: string) => boolean;
 };
 
 /** Problems with the first files of a manifest; older manifests are not checked. */

@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream';
 import { InputInvalidError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
+import type { ListedTask } from '../client/task/list-tasks';
+import { isRequestId } from '../core/create-outcome';
 import {
   afterDecisions,
   type Candidate,
+  dependsOnService,
   type Finding,
   inOrder,
   judgeTask,
@@ -36,11 +39,19 @@ export interface ReconcileOptions {
   readonly sinceMs: number;
   /** Only what workers of this queue ran, and what archive and list name; null compares everything. */
   readonly taskQueue: string | null;
+  /** Only what changed since then, runs, or is named here is compared; null: all of it. */
+  readonly changes: Changes | null;
   readonly verify: boolean;
   /** Written into create records before anything is compared. */
   readonly settlements: readonly Settlement[];
   readonly signal?: AbortSignal;
   readonly onProgress: (words: string) => void;
+}
+
+export interface Changes {
+  readonly sinceMs: number;
+  /** Findings of the last comparison. */
+  readonly earlier: readonly Pick<Finding, 'requestId' | 'account' | 'workflowId'>[];
 }
 
 export interface Reconciliation {
@@ -53,6 +64,7 @@ type Compared = Omit<Reconciliation, 'taskQueues'>;
 
 const describesAtOnce = 4;
 const progressStep = 1_000;
+const requestIdsAList = 50;
 
 /**
  * Compares what Temporal, the archive and a list know of tasks, asks the service about those neither followed nor
@@ -61,7 +73,7 @@ const progressStep = 1_000;
  */
 export async function reconcile(parts: ReconcileDependencies, options: ReconcileOptions): Promise<Reconciliation> {
   const { longhaul, services, archive, inTurn } = parts;
-  const { account, sinceMs, taskQueue, signal, onProgress } = options;
+  const { account, sinceMs, changes, taskQueue, signal, onProgress } = options;
   if (account !== null && !services.has(account)) {
     const names = [...services.keys()].join(', ');
     throw new InputInvalidError([`There is no account ${showValue(account)} here; there are: ${names}.`], 'arguments');
@@ -71,7 +83,8 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   let workflows = 0;
   const taskQueues = new Set<string>();
   const workflowsOf = new Map(options.settlements.map(({ requestId }) => [requestId ?? '', new Set<string>()]));
-  for await (const task of longhaul.list()) {
+  for (const finding of changes?.earlier ?? []) known.addEarlier(finding);
+  for await (const task of listed(longhaul, changes)) {
     signal?.throwIfAborted();
     known.addWorkflow(task);
     if (!task.isOver && (taskQueue === null || task.taskQueue === taskQueue)) taskQueues.add(task.taskQueue);
@@ -88,19 +101,43 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
     verify: options.verify,
     // A name does not always tell a manifest's task; a listed task must not seem lost for that.
     sinceMs: options.requestIds.length > 0 ? 0 : sinceMs,
+    changesSinceMs: changes?.sinceMs ?? null,
     signal,
     onProgress: (count) => {
       if ((count.records + count.manifests) % progressStep === 0) onProgress(`Archive: ${archiveWords(count)} …`);
     },
   });
-  onProgress(`Archive: ${archiveWords(found)}`);
+  onProgress(`Archive: ${archiveWords(found.count)}`);
 
   for (const requestId of options.requestIds) known.addListed(requestId);
+  if (changes !== null) await addEarlierRuns(longhaul, known, changes);
   const questions = await askService({ services, inTurn, signal }, known, account, (asked) => {
     if (asked % progressStep === 0) onProgress(`Service: asked about ${asked} tasks …`);
   });
   onProgress(`Service: asked about ${questions} tasks`);
-  return { ...(await withoutFollowed(longhaul, judgeAll(known, Date.now()), signal)), taskQueues };
+  let compared = judgeAll(known, Date.now());
+  if (compared.findings.length > 0 && (await found.readUnnamed())) compared = judgeAll(known, Date.now());
+  return { ...(await withoutFollowed(longhaul, compared, signal)), taskQueues };
+}
+
+/** What runs first: a task that ends between the two lists is in the first one. */
+async function* listed(longhaul: Longhaul, changes: Changes | null): AsyncGenerator<ListedTask> {
+  if (changes === null) {
+    yield* longhaul.list();
+    return;
+  }
+  yield* longhaul.list({ running: true });
+  yield* longhaul.list({ endedSince: new Date(changes.sinceMs) });
+}
+
+/** How earlier workflows of a task ended may say that there is nothing to save. */
+async function addEarlierRuns(longhaul: Longhaul, known: KnownTasks, { earlier }: Changes): Promise<void> {
+  const all = [...known.all()].filter(dependsOnService).map(({ requestId }) => requestId);
+  const requestIds = [...new Set([...earlier.map(({ requestId }) => requestId ?? ''), ...all])].filter(isRequestId);
+  for (let from = 0; from < requestIds.length; from += requestIdsAList) {
+    const some = longhaul.list({ requestIds: requestIds.slice(from, from + requestIdsAList) });
+    for await (const task of some) known.addWorkflow(task);
+  }
 }
 
 function archiveWords({ records, manifests, foreign, firstForeign }: ArchiveCount): string {

@@ -1,5 +1,5 @@
 import { workflowTaskQueue } from '../contract/task-queues';
-import type { SweepPlan, SweepResult } from '../contract/sweep';
+import type { SweepPlan, SweepResult, SweepState } from '../contract/sweep';
 import type { Finding } from '../core/reconcile';
 import { redactJson } from '../core/redact';
 import { boundedText, safeText } from '../core/text';
@@ -8,12 +8,18 @@ import type { ArchiveIdentity } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';
 import { boundedReconciliationText, countKinds, type FindingView, findingView } from './finding-view';
 import { handleAll } from './policies';
-import { reconcile, type ReconcileDependencies } from './reconcile';
+import { type Changes, reconcile, type ReconcileDependencies } from './reconcile';
 
 export interface SweepDependencies extends ReconcileDependencies {
   readonly taskQueue: string;
   /** With another archive, every result would be called lost. */
   readonly archiveIdentity: Pick<ArchiveIdentity, 'during'>;
+}
+
+export interface SweepRun {
+  readonly plan: SweepPlan;
+  /** From the last sweep that completed; null: compare everything. */
+  readonly last: SweepState | null;
 }
 
 export interface SweepOptions {
@@ -25,6 +31,12 @@ export interface SweepOptions {
 }
 
 const dayMs = 24 * 3_600_000;
+/** Temporal's list lags, and the clocks of Temporal and of the archive are two. */
+const overlapMs = 3_600_000;
+/** What disappears from Temporal or the archive is no change that can be listed. */
+const compareAllEveryMs = dayMs;
+/** More findings are not handed on: the next sweep compares everything. */
+const maxStateLength = 256 * 1024;
 /** The most pressing first; counts are of all. */
 const maxReported = 1_000;
 const maxShown = 20;
@@ -41,19 +53,32 @@ const reportFolder = '.sweeps';
  */
 export async function sweep(
   dependencies: SweepDependencies,
-  plan: SweepPlan,
+  { plan, last }: SweepRun,
   options: SweepOptions,
 ): Promise<SweepResult> {
   const { taskQueue, longhaul, archive, archiveIdentity } = dependencies;
   const { signal, nowMs, onProgress, onFinding } = options;
   const scope = { requestIds: [], account: null, settlements: [], sinceMs: nowMs - plan.windowDays * dayMs };
+  const isOfPlan = last !== null && JSON.stringify(last.plan) === JSON.stringify(plan);
+  const goesOn = isOfPlan && Math.abs(nowMs - Date.parse(last.comparedAllAt)) < compareAllEveryMs;
+  const changes: Changes | null = goesOn
+    ? { sinceMs: Date.parse(last.readUpTo) - overlapMs, earlier: last.findings }
+    : null;
   const { safe, findings } = await archiveIdentity.during(() =>
-    reconcile(dependencies, { ...scope, taskQueue, verify: plan.verify, signal, onProgress }),
+    reconcile(dependencies, { ...scope, changes, taskQueue, verify: plan.verify, signal, onProgress }),
   );
   const swept = await handleAll(longhaul, plan, findings, signal);
   const left = swept.filter(({ isLeft }) => isLeft).map(({ finding }) => finding);
   const endedAt = new Date().toISOString();
   const unsafe = countKinds(left);
+  const now = new Date(nowMs).toISOString();
+  const changesSince = changes === null ? null : new Date(changes.sinceMs).toISOString();
+  const next: SweepState = {
+    plan,
+    readUpTo: now,
+    comparedAllAt: goesOn ? last.comparedAllAt : now,
+    findings: left.map(({ requestId, account, workflowId }) => ({ requestId, account, workflowId })),
+  };
   const toView = (finding: Finding): FindingView => {
     const view = findingView(finding, taskQueue === workflowTaskQueue ? null : taskQueue);
     return redactJson({ ...view, reason: boundedText(view.reason, maxReasonLength) }) as FindingView;
@@ -64,6 +89,7 @@ export async function sweep(
   const report = await keepReport(archive, endedAt, {
     endedAt,
     plan,
+    changesSince,
     safe,
     unsafe,
     handled: swept.flatMap(({ finding, handled }) => (handled === undefined ? [] : [{ ...toView(finding), handled }])),
@@ -73,7 +99,16 @@ export async function sweep(
   const where = report.isKept ? `in the report, ${report.place}` : 'that "longhaul reconcile" prints';
   const bounds = { counts: unsafe, where, maxLength: maxTextLength };
   const text = boundedText(boundedReconciliationText({ safe }, shown, bounds), maxTextLength);
-  return { endedAt, safe, unsafe, handled: swept.length - left.length, report: report.place, text };
+  return {
+    endedAt,
+    safe,
+    unsafe,
+    handled: swept.length - left.length,
+    changesSince,
+    next: JSON.stringify(next).length > maxStateLength ? null : next,
+    report: report.place,
+    text,
+  };
 }
 
 /** An archive that takes no report must not hide the findings. */

@@ -1,4 +1,5 @@
 import type { MetricMeter } from '@temporalio/common';
+import { activityInfo } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import {
   type ActivityDependencies,
@@ -21,7 +22,7 @@ import { serviceOptions } from '../config/accounts';
 import type { WorkerConfig } from '../config/worker-config';
 import type { Activities } from '../contract/activities';
 import type { BatchActivities } from '../contract/batch/batch-activities';
-import type { SweepActivities } from '../contract/sweep';
+import { isSweepNow, type SweepActivities } from '../contract/sweep';
 import type { WebhookActivities } from '../contract/webhook';
 import type { FindingView } from '../reconcile/finding-view';
 import { sweep } from '../reconcile/sweep';
@@ -93,9 +94,11 @@ function sweeper(
       return limits.get(account)?.polls.runInLine(query, sweepPatienceMs, options.signal) ?? query();
     };
     const parts = { longhaul, services, archive, archiveIdentity, taskQueue, inTurn };
-    const result = await sweep(parts, plan, { ...options, onFinding });
-    const { unsafe, handled, report } = result;
-    logger.info({ unsafe, handled, report }, 'sweep ended');
+    const isNow = isSweepNow(activityInfo().workflowExecution?.workflowId ?? '', taskQueue);
+    const last = isNow ? null : ((await longhaul.sweeps.last())?.next ?? null);
+    const result = await sweep(parts, { plan, last }, { ...options, onFinding });
+    const { unsafe, handled, changesSince, report } = result;
+    logger.info({ unsafe, handled, changesSince, report }, 'sweep ended');
     return result;
   };
 }

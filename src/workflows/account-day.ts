@@ -20,8 +20,9 @@ import { autoUpgrade, isHistoryLong, readStartArgument, setDetails } from './run
 
 /** Tasks that were created on a day are settled late. */
 const keepMs = 24 * 3_600_000;
-/** Each request takes five events. */
+/** Each request takes five events. A run begins with the whole state, so one with a large state is longer. */
 const maxEvents = 500;
+const openPerEvent = 20;
 
 type AccountDayRunInput = AccountDayInput & { readonly continueAsNewState?: DayState };
 
@@ -46,9 +47,10 @@ export async function accountDay(argument: AccountDayRunInput): Promise<DayView>
   );
   const whatItAnswers = 'What the account spent on this day, and what its running tasks are expected to cost.';
   onQuery(dayQuery, whatItAnswers, () => budget.view());
+  const isLong = (): boolean => isHistoryLong(maxEvents + budget.open / openPerEvent);
   while (Date.now() < endMs + keepMs) {
     const summary = 'until costs of this day are no longer taken in';
-    if (!(await condition(() => isHistoryLong(maxEvents), endMs + keepMs - Date.now(), { summary }))) break;
+    if (!(await condition(isLong, endMs + keepMs - Date.now(), { summary }))) break;
     await condition(allHandlersFinished);
     const goOn = makeContinueAsNewFunc<typeof accountDay>({ workflowTaskTimeout });
     await goOn({ account, day, continueAsNewState: budget.state });

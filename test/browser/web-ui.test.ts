@@ -184,7 +184,15 @@ describe('a sweep in Temporal’s Web UI', () => {
     const command = `    longhaul adopt ${randomUUID()} --account studio --archive pictures/${'folder/'.repeat(20)} --task-queue other`;
     const text = `Running, and followed by no workflow (1):\n${finding}\n${command}\n\n1 not safe.\n`;
     const safe = { archived: 1, followed: 0, nothingToSave: 0, superseded: 0 };
-    const result = { endedAt: '2026-03-01T12:00:00.000Z', safe, unsafe: { running: 1 }, handled: 0, text };
+    const result = {
+      endedAt: '2026-03-01T12:00:00.000Z',
+      safe,
+      unsafe: { running: 1 },
+      handled: 0,
+      text,
+      changesSince: null,
+      next: null,
+    };
     const report = `/srv/archive/.sweeps/${'long-'.repeat(40)}.json`;
 
     const page = await context.newPage();

@@ -186,8 +186,8 @@ describe('the day of an account', () => {
   const limit = { currency: 'EUR', micros: 50_000 };
   const reserve = {
     kind: 'reserve',
-    by: '0001',
-    task: '0'.repeat(16),
+    by: 'ab',
+    task: '0'.repeat(10),
     create: 1,
     app: 5,
     taskMicros: 20_000,

@@ -81,6 +81,8 @@ describe('a workflow of another program', () => {
       safe,
       unsafe: { lost: 2 },
       handled: 0,
+      changesSince: null,
+      next: null,
       report: 'here',
       text: '',
     };

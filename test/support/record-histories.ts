@@ -105,19 +105,19 @@ async function recordBatch(environment: TaskEnvironment, story: BatchStory): Pro
 async function recordDay(environment: TaskEnvironment, name: string): Promise<void> {
   const input = { account: 'recorded', day: utcDay(Date.now()) };
   const limit = { currency: 'EUR', micros: 50_000 };
-  const id = (number: number) => ({ task: String(number).padStart(16, '0'), create: 1 });
+  const id = (number: number) => ({ task: String(number).padStart(10, '0'), create: 1 });
   const price = { app: 5, taskMicros: 20_000, isFixed: true };
   const requests: readonly (readonly DayOperation[])[] = [
     [1, 2, 3].map((number) => ({ kind: 'hold', ...id(number), ...price })),
-    [{ kind: 'reserve', by: '0001', ...id(1), ...price }],
+    [{ kind: 'reserve', by: 'aa', ...id(1), ...price }],
     [
-      { kind: 'reserve', by: '0002', ...id(1), ...price },
+      { kind: 'reserve', by: 'bb', ...id(1), ...price },
       { kind: 'unhold', ...id(2) },
     ],
     [{ kind: 'settle', ...id(1), cost: { currency: 'EUR', micros: 20_000 } }],
     [
-      { kind: 'reserve', by: '0003', ...id(4), ...price },
-      { kind: 'release', by: '0003', ...id(4) },
+      { kind: 'reserve', by: 'cc', ...id(4), ...price },
+      { kind: 'release', by: 'cc', ...id(4) },
     ],
   ];
   await environment.withWorkers(new FakeService().activities, async (_, taskQueue) => {
@@ -141,6 +141,8 @@ async function recordSweep(environment: TaskEnvironment, name: string): Promise<
       safe,
       unsafe: { running: 1 },
       handled: 0,
+      changesSince: null,
+      next: null,
       report: 'report',
       text: '1 not safe.',
     });

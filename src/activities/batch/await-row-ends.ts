@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
 import type { AwaitRowEndsInput, AwaitRowEndsResult, RowEndCursor } from '../../contract/batch/batch-activities';
@@ -6,6 +5,7 @@ import type { ClosedRow, RowEnd } from '../../contract/batch/batch-rows';
 import { maxEndBytes } from '../../rows';
 import type { RowTasks } from '../dependencies';
 import { handOver, isWorkerStopping } from '../heartbeat';
+import type { ClosedRows } from './closed-rows';
 import { rowsAtOnce } from './running-rows';
 
 /** Visibility may show a closed run this much later than one that closed after it. */
@@ -17,7 +17,7 @@ const runIdLength = 8;
 
 /** Visibility lags, and others may claim to be rows, so each task is described. */
 export async function awaitRowEnds(
-  { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'closedRows' | 'poll'> },
+  { rowTasks, closedRows }: { readonly rowTasks: Pick<RowTasks, 'poll'>; readonly closedRows: ClosedRows },
   { id, from, enough, collectMs }: AwaitRowEndsInput,
 ): Promise<AwaitRowEndsResult> {
   const context = Context.current();
@@ -29,15 +29,15 @@ export async function awaitRowEnds(
   const timer = setInterval(heartbeat, (context.info.heartbeatTimeoutMs ?? 30_000) * heartbeatShare);
   const untilEnough = async (): Promise<AwaitRowEndsResult> => {
     let collectUntilMs = Number.POSITIVE_INFINITY;
-    for (;;) {
-      await ends.read(await rowTasks.closedRows(id, ends.cursor.closedAfter), (key) => rowTasks.poll(id, key));
+    for (let withinMs = 0; ; withinMs = Math.min(maxPauseMs, collectMs)) {
+      const asked = { batchId: id, after: ends.cursor.closedAfter, withinMs, signal };
+      await ends.read(await closedRows.ask(asked), (key) => rowTasks.poll(id, key));
       signal.throwIfAborted();
       const nowMs = performance.now();
       if (ends.list.length > 0) collectUntilMs = Math.min(collectUntilMs, nowMs + collectMs);
       if (ends.list.length >= enough || ends.isFull || nowMs >= collectUntilMs) {
         return { ended: ends.list, next: ends.cursor };
       }
-      await delay(Math.min(maxPauseMs, collectMs), undefined, { signal });
     }
   };
   try {

@@ -25,6 +25,8 @@ import { listWorkflows } from '../workflow-info';
 
 /** More rows than run at the same time, and than end within a few seconds. */
 const maxClosedRows = 5_000;
+/** Some 150 bytes of the query each. */
+const batchesAQuery = 50;
 
 interface PlannedCreate {
   readonly input: TaskInput;
@@ -95,26 +97,42 @@ export class TemporalRowTasks {
   }
 
   /**
-   * The rows of which a run closed after this moment, oldest first: seconds late, and any client that may start
-   * workflows can claim to be one. `poll` tells whether a row's task is over, and how.
+   * For each batch, the rows of which a run closed after this moment, oldest first: seconds late, and any client that
+   * may start workflows can claim to be one. `poll` tells whether a row's task is over, and how.
    */
-  async closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]> {
-    const prefix = rowWorkflowId(batchId, '');
+  async closedRows(asked: readonly { readonly batchId: string; readonly after: string }[]): Promise<ClosedRow[][]> {
+    const answers: ClosedRow[][] = [];
+    for (let from = 0; from < asked.length; from += batchesAQuery) {
+      answers.push(...(await this.#closedRows(asked.slice(from, from + batchesAQuery))));
+    }
+    return answers;
+  }
+
+  async #closedRows(asked: readonly { readonly batchId: string; readonly after: string }[]): Promise<ClosedRow[][]> {
+    const batches = asked.map(({ batchId, after }) => {
+      const query = `(${rowsOfBatch(batchId)} AND CloseTime > ${JSON.stringify(after)})`;
+      return { prefix: rowWorkflowId(batchId, ''), afterMs: Date.parse(after), query, rows: [] as ClosedRow[] };
+    });
     const query = [
       'WorkflowType = "task"',
-      rowsOfBatch(batchId),
       // A long watch continues as new.
       'ExecutionStatus NOT IN ("Running", "ContinuedAsNew")',
-      `CloseTime > ${JSON.stringify(after)}`,
+      `(${batches.map((batch) => batch.query).join(' OR ')})`,
     ].join(' AND ');
+    const [{ batchId = '' } = {}] = asked;
     return await askTemporal(this.#access, batchWorkflowId(batchId), async () => {
-      const rows: ClosedRow[] = [];
+      let room = maxClosedRows * batches.length;
       for await (const { workflowId, runId, closedAt } of listWorkflows(this.#access.client, query, 1_000)) {
-        if (!workflowId.startsWith(prefix) || closedAt === null) continue;
-        rows.push({ key: workflowId.slice(prefix.length), runId, closedAt: closedAt.toISOString() });
-        if (rows.length >= maxClosedRows) break;
+        if (room <= 0) break;
+        room -= 1;
+        if (closedAt === null) continue;
+        // A batch may wait twice for a moment, from different times.
+        for (const { prefix, afterMs, rows } of batches) {
+          if (!workflowId.startsWith(prefix) || closedAt.getTime() < afterMs) continue;
+          rows.push({ key: workflowId.slice(prefix.length), runId, closedAt: closedAt.toISOString() });
+        }
       }
-      return rows.reverse();
+      return batches.map(({ rows }) => rows.reverse());
     });
   }
 

@@ -27,6 +27,8 @@ export interface ListTasksOptions {
   readonly since?: Date | string;
   /** Only those that were started before then. */
   readonly until?: Date | string;
+  /** Only those that ended then or later. */
+  readonly endedSince?: Date | string;
   /** Only those that ended with a failure of this type, as `TaskFailedError.failureType` has it. */
   readonly failure?: FailureType | UntypedEnding;
   /** Only those that follow one of these tasks of the service. */
@@ -147,6 +149,7 @@ const listRules: OptionRules<ListTasksOptions> = {
   keyPrefix: name,
   since: moment,
   until: moment,
+  endedSince: moment,
   failure: { is: (value) => failureNames.some((one) => one === value), remedy: `one of ${failureNames.join(', ')}` },
   requestIds: {
     is: (value) => Array.isArray(value) && value.length > 0 && value.every(isRequestId),
@@ -171,7 +174,7 @@ function checkedQuery(options: ListTasksOptions): string {
   const absent = Object.entries(given).filter(([option, value]) => {
     return value === undefined && option !== 'limit' && Object.hasOwn(listRules, option);
   });
-  const { tags = [], batch, status, app, account, keyPrefix, since, until, failure, requestIds } = given;
+  const { tags = [], batch, status, app, account, keyPrefix, since, until, endedSince, failure, requestIds } = given;
   const { needsPerson, stuck, paused, running } = given;
   const problems = [
     ...optionProblems(options, listRules),
@@ -200,6 +203,7 @@ function checkedQuery(options: ListTasksOptions): string {
       `WorkflowId STARTS_WITH "${batch === undefined ? 'task' : `batch:${batch}`}:${keyPrefix}"`,
     since !== undefined && `StartTime >= "${new Date(since).toISOString()}"`,
     until !== undefined && `StartTime < "${new Date(until).toISOString()}"`,
+    endedSince !== undefined && `CloseTime >= "${new Date(endedSince).toISOString()}"`,
     failure !== undefined && failureCondition(failure),
     requestIds !== undefined && `${names.requestId.name} IN (${requestIds.map((id) => JSON.stringify(id)).join(', ')})`,
     needsPerson && `${statusName.name} IN (${states})`,

@@ -26,6 +26,7 @@ export async function compareAll(
       requestIds: [],
       account: null,
       sinceMs: 0,
+      changes: null,
       taskQueue,
       verify: false,
       settlements: [],

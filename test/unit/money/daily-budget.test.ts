@@ -8,9 +8,9 @@ const nowMs = endsAtMs - 3_600_000;
 const fixed = { app: 5, taskMicros: 20_000, isFixed: true };
 const timed = { app: 7, taskMicros: 1_000, isFixed: false };
 
-const id = (number: number): string => number.toString(16).padStart(16, '0');
+const id = (number: number): string => number.toString(36).padStart(10, '0');
 
-function reserve(number: number, price: typeof fixed = fixed, by = '0001'): DayOperation {
+function reserve(number: number, price: typeof fixed = fixed, by = 'ab'): DayOperation {
   return { kind: 'reserve', by, task: id(number), create: 1, ...price };
 }
 
@@ -116,10 +116,10 @@ describe('the daily budget of an account', () => {
 
   it('releases a create for the attempt that reserved it last, and for no other', () => {
     const budget = new DailyBudget();
-    apply(budget, 50_000, reserve(1, fixed, 'aaaa'), reserve(1, fixed, 'bbbb'));
-    apply(budget, 50_000, { kind: 'release', by: 'aaaa', task: id(1), create: 1 });
+    apply(budget, 50_000, reserve(1, fixed, 'aa'), reserve(1, fixed, 'bb'));
+    apply(budget, 50_000, { kind: 'release', by: 'aa', task: id(1), create: 1 });
     expect(budget.view().running).toBe(1);
-    apply(budget, 50_000, { kind: 'release', by: 'bbbb', task: id(1), create: 1 });
+    apply(budget, 50_000, { kind: 'release', by: 'bb', task: id(1), create: 1 });
     expect(budget.view()).toMatchObject({ running: 0, reservedMicros: 0 });
   });
 
@@ -132,17 +132,45 @@ describe('the daily budget of an account', () => {
     expect(budget.view().limit).toEqual(eur(50_000));
   });
 
-  it('keeps no more than 20,000 tasks and 500 apps apart, and fits into what Temporal hands over', () => {
+  it('takes in whatever runs and fits into what Temporal hands over: the oldest beyond 120,000 stay spent', () => {
     const budget = new DailyBudget();
     const limit = { limit: eur(Number.MAX_SAFE_INTEGER) };
-    const appOf = (number: number): number => (number >= 19_000 && number < 19_510 ? number - 18_999 : 0);
-    const asked = Array.from({ length: 20_100 }, (_, number) => reserve(number, { ...fixed, app: appOf(number) }));
-    const outcomes = budget.apply({ ...limit, operations: asked }, nowMs, endsAtMs);
+    const ask = (operations: readonly DayOperation[]) => budget.apply({ ...limit, operations }, nowMs, endsAtMs);
+    const appOf = (number: number): number => (number < 40 ? number : 36 + (number % 4));
+    const numbers = Array.from({ length: 130_000 }, (_, number) => number);
 
-    expect(new Set(outcomes)).toEqual(new Set(['granted', 'full']));
-    expect(Object.keys(budget.state.apps)).toHaveLength(500);
-    expect(Object.keys(budget.state.running)).toHaveLength(20_000);
-    expect(Buffer.byteLength(JSON.stringify(budget.state))).toBeLessThan(1_000_000);
+    expect(new Set(ask(numbers.map((number) => reserve(number, { ...fixed, app: appOf(number) }))))).toEqual(
+      new Set(['granted']),
+    );
+    expect(budget.view()).toMatchObject({ running: 120_000, settled: 10_000, unknown: 10_000 });
+    expect(budget.view().settledMicros + budget.view().reservedMicros).toBe(130_000 * fixed.taskMicros);
+    const state = JSON.stringify(budget.state);
+    expect(Buffer.byteLength(state)).toBeLessThan(1_900_000);
+
+    const next = new DailyBudget(JSON.parse(state) as typeof budget.state);
+    expect(next.view()).toEqual(budget.view());
+    expect(apply(next, 1e12, reserve(10_000), settle(9_999, 5), settle(10_000, 5), settle(10_000, 5))).toEqual([
+      ...['known', 'done', 'done', 'done'],
+    ]);
+    expect(next.view()).toMatchObject({ running: 119_999, settled: 10_001 });
+  });
+
+  it('keeps 500 apps apart', () => {
+    const asked = Array.from({ length: 501 }, (_, number) => reserve(number, { ...fixed, app: number }));
+    expect(apply(new DailyBudget(), Number.MAX_SAFE_INTEGER, ...asked).slice(-2)).toEqual(['granted', 'full']);
+  });
+
+  it('hands over what is held and further creates of a task, and takes no more rows than its state holds', () => {
+    const budget = new DailyBudget();
+    apply(budget, 1e12, reserve(1), again(1, { ...timed, taskMicros: 1 }), hold(2, timed));
+    const next = new DailyBudget(JSON.parse(JSON.stringify(budget.state)) as typeof budget.state);
+    expect(next.state).toEqual(budget.state);
+    expect(next.view()).toEqual(budget.view());
+    expect(apply(next, 1e12, again(1, timed), hold(2, timed))).toEqual(['known', 'known']);
+
+    const rows = Array.from({ length: 20_001 }, (_, number) => hold(number + 10));
+    const outcomes = apply(next, Number.MAX_SAFE_INTEGER, ...rows);
+    expect([outcomes.indexOf('full'), next.view().held]).toEqual([19_999, 20_000]);
   });
 
   it('knows its days by UTC', () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ListedTask } from '../../../src/client/task/list-tasks';
 import { KnownTasks, type KnownTasksScope, type ReadManifest } from '../../../src/reconcile/known-tasks';
 import type { RecordedCreate } from '../../../src/archive/archive-reader';
@@ -11,7 +12,7 @@ function open(scope: Partial<KnownTasksScope> = {}): KnownTasks {
 function workflow(more: Partial<ListedTask> = {}): ListedTask {
   return {
     workflowId: 'task:a',
-    runId: 'run-1',
+    runId: randomUUID(),
     status: 'Running',
     isOver: true,
     execution: more.isOver === false ? 'RUNNING' : 'TERMINATED',

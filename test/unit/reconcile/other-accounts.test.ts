@@ -49,7 +49,7 @@ function compare(more: Partial<ReconcileOptions> = {}): Promise<Reconciliation> 
   return reconcile(
     { longhaul, services: new Map([['default', client]]), archive },
     {
-      ...{ requestIds: [], account: null, sinceMs: 0, taskQueue: null, verify: false, settlements: [] },
+      ...{ requestIds: [], account: null, sinceMs: 0, changes: null, taskQueue: null, verify: false, settlements: [] },
       onProgress: () => undefined,
       ...more,
     },

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createRecordName } from '../../../src/contract/workflow-ids';
 import { KnownTasks } from '../../../src/reconcile/known-tasks';
 import { readArchive } from '../../../src/reconcile/read-archive';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
@@ -31,7 +32,13 @@ function manifest(requestId: string, outputs: readonly { file: string | null; by
 /** @param sinceMs - where it is given, every file is hashed that is not older */
 async function read(sinceMs = 0): Promise<KnownTasks> {
   const known = new KnownTasks({ sinceMs, taskQueue: null });
-  const options = { verify: sinceMs > 0, sinceMs, signal: undefined, onProgress: () => undefined };
+  const options = {
+    verify: sinceMs > 0,
+    sinceMs,
+    changesSinceMs: null,
+    signal: undefined,
+    onProgress: () => undefined,
+  };
   await readArchive(archive, known, options);
   return known;
 }
@@ -157,8 +164,8 @@ describe('what was kept before the comparison begins', () => {
     mkdirSync(folderOfOthers);
     writeFileSync(join(folderOfOthers, 'manifest.json'), '{}');
     const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
-    const options = { verify: false, sinceMs: 0, signal: undefined, onProgress: () => undefined };
-    const count = await readArchive(archive, known, options);
+    const options = { verify: false, sinceMs: 0, changesSinceMs: null, signal: undefined, onProgress: () => undefined };
+    const { count } = await readArchive(archive, known, options);
     expect([...known.all()]).toMatchObject([{ requestId: 'r-1', archived: { problems: [] } }]);
     expect(count).toEqual({ records: 0, manifests: 1, foreign: 1, firstForeign: 'back\\slash' });
   });
@@ -191,11 +198,31 @@ describe('what was kept before the comparison begins', () => {
     await expect(read()).rejects.toThrow(ArchiveError);
   });
 
+  it('is read as far as it changed, with what known tasks need of the rest', async () => {
+    const record = (workflowId: string, requestId: string): string =>
+      JSON.stringify({ workflowId, createNumber: 1, sentAt: '2026-03-01T12:00:00.000Z', requestId });
+    for (const id of ['1', '2']) {
+      await archive.replace(createRecordName(`task:${id}`, 1), record(`task:${id}`, `r-${id}`));
+      await archive.replace(`r-${id}/manifest.json`, manifest(`r-${id}`, []));
+      await archive.replace(`named/${id}-manifest.json`, manifest(`r-${id}`, [{ file: 'gone.png', bytes: 1 }]));
+    }
+    const reads = jest.spyOn(archive, 'read');
+    const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
+    known.addEarlier({ requestId: null, account: null, workflowId: 'task:1' });
+    const changesSinceMs = Date.now() + 3_600_000;
+    const options = { verify: false, sinceMs: 0, changesSinceMs, signal: undefined, onProgress: () => undefined };
+    const { readUnnamed } = await readArchive(archive, known, options);
+    expect(reads.mock.calls.map(([name]) => name)).toEqual([createRecordName('task:1', 1), 'r-1/manifest.json']);
+    expect([...known.all()]).toMatchObject([{ requestId: 'r-1', archived: { problems: [] } }]);
+    expect(await readUnnamed()).toBe(true);
+    expect([...known.all()].map(({ requestId }) => requestId)).toEqual(['r-1']);
+  });
+
   it('is read no further once the reader is stopped', async () => {
     for (const number of [1, 2, 3]) await archive.replace(`r-${number}/manifest.json`, manifest(`r-${number}`, []));
     const known = new KnownTasks({ sinceMs: 0, taskQueue: null });
     const signal = AbortSignal.abort(new Error('stopped'));
-    const options = { verify: false, sinceMs: 0, signal, onProgress: () => undefined };
+    const options = { verify: false, sinceMs: 0, changesSinceMs: null, signal, onProgress: () => undefined };
     await expect(readArchive(archive, known, options)).rejects.toThrow('stopped');
     expect([...known.all()]).toEqual([]);
   });

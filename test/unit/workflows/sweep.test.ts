@@ -8,6 +8,8 @@ describe('the page of a sweep', () => {
     safe,
     unsafe: {},
     handled: 0,
+    changesSince: null,
+    next: null,
     report: 'report',
     text: 'All safe.',
   };

@@ -1,5 +1,6 @@
 import { CancelledFailure } from '@temporalio/common';
 import { awaitRowEnds } from '../../../../src/activities/batch/await-row-ends';
+import { ClosedRows } from '../../../../src/activities/batch/closed-rows';
 import type { AwaitRowEndsInput, AwaitRowEndsResult } from '../../../../src/contract/batch/batch-activities';
 import type { ClosedRow, RowEnd } from '../../../../src/contract/batch/batch-rows';
 import { eventually } from '../../../support/eventually';
@@ -20,6 +21,8 @@ class FakeRows {
   readonly running = new Set<string>();
   readonly polled: string[] = [];
   questions = 0;
+  /** How many batches one question was about. */
+  most = 0;
   more: Partial<RowEnd> = {};
 
   close(key: string, seconds: number, isHidden = false): ClosedRow & { isHidden?: boolean } {
@@ -30,9 +33,11 @@ class FakeRows {
   }
 
   /** Temporal's clock is finer than these times: what closed in the same millisecond may have closed after it. */
-  closedRows = (_: string, after: string): Promise<readonly ClosedRow[]> => {
+  closedRows = (asked: readonly { readonly after: string }[]): Promise<ClosedRow[][]> => {
     this.questions += 1;
-    return Promise.resolve(this.closed.filter(({ closedAt, isHidden }) => isHidden !== true && closedAt >= after));
+    this.most = Math.max(this.most, asked.length);
+    const shown = this.closed.filter(({ isHidden }) => isHidden !== true);
+    return Promise.resolve(asked.map(({ after }) => shown.filter(({ closedAt }) => closedAt >= after)));
   };
 
   poll = (_: string, key: string): Promise<RowEnd | undefined> => {
@@ -45,8 +50,16 @@ function inputFrom(more: Partial<AwaitRowEndsInput> = {}): AwaitRowEndsInput {
   return { id: 'b', from: { closedAfter: at(0), seenRuns: [] }, enough: 1, collectMs: 20, ...more };
 }
 
+function waitIn(
+  rows: FakeRows,
+  input: AwaitRowEndsInput,
+  closedRows = new ClosedRows(rows),
+): Promise<AwaitRowEndsResult> {
+  return awaitRowEnds({ rowTasks: rows, closedRows }, input);
+}
+
 async function run(rows: FakeRows, input: AwaitRowEndsInput): Promise<AwaitRowEndsResult> {
-  return await new ActivityEnvironment().run(() => awaitRowEnds({ rowTasks: rows }, input));
+  return await new ActivityEnvironment().run(() => waitIn(rows, input));
 }
 
 async function failureOf(call: Promise<unknown>): Promise<unknown> {
@@ -137,10 +150,31 @@ describe('the wait for rows to end', () => {
     expect(calls).toBeGreaterThan(1);
   });
 
+  it('asks once for all batches of a worker, and goes on for those that are left when others have ended', async () => {
+    const rows = new FakeRows();
+    const closedRows = new ClosedRows(rows);
+    const environments = Array.from({ length: 50 }, () => new ActivityEnvironment());
+    const ends = environments.map((environment, index) =>
+      environment.run((): Promise<AwaitRowEndsResult> =>
+        waitIn(rows, inputFrom({ id: `b${index}`, collectMs: 1_000 }), closedRows),
+      ),
+    );
+    const canceled = failureOf(ends[0] ?? Promise.resolve());
+    await eventually(() => rows.questions >= 3);
+    expect(rows.most).toBe(50);
+    environments[0]?.cancel();
+    expect(await canceled).toBeInstanceOf(CancelledFailure);
+    rows.close('a', 1);
+    const answered = await Promise.all(ends.slice(1));
+    expect(new Set(answered.flatMap(keysOf))).toEqual(new Set(['a']));
+    // The first is asked for alone, all in the next second with one question a second.
+    expect(rows.questions).toBeLessThan(10);
+  });
+
   it('is handed on at once when its worker stops', async () => {
     const environment = new ActivityEnvironment();
     const rows = new FakeRows();
-    const failure = failureOf(environment.run(() => awaitRowEnds({ rowTasks: rows }, inputFrom())));
+    const failure = failureOf(environment.run(() => waitIn(rows, inputFrom())));
     await eventually(() => rows.questions > 0);
     environment.cancel('WORKER_SHUTDOWN');
     expect(await failure).toMatchObject({ type: 'WorkerStopping', nonRetryable: false });
@@ -148,7 +182,7 @@ describe('the wait for rows to end', () => {
 
   it('ends when it is canceled', async () => {
     const environment = new ActivityEnvironment();
-    const failure = failureOf(environment.run(() => awaitRowEnds({ rowTasks: new FakeRows() }, inputFrom())));
+    const failure = failureOf(environment.run(() => waitIn(new FakeRows(), inputFrom())));
     environment.cancel();
     expect(await failure).toBeInstanceOf(CancelledFailure);
   });
