@@ -120,7 +120,7 @@ const searchTexts = new WeakMap<ReportRow, string>();
 function searchText(row: ReportRow): string {
   let text = searchTexts.get(row);
   if (text === undefined) {
-    const { key, line, sheetRow, requestId, failure, files, cells = [] } = row;
+    const { key, line, sheetRow, requestId, failure, files, cells } = row;
     const place = sheetRow === undefined ? `line ${line}` : `row ${sheetRow}\nline ${line}`;
     const named = [...files.map(({ name }) => name), ...cells.map(([, value]) => value)];
     const words = [key, place, requestId, failure?.type, failure?.message, ...named];

@@ -4,25 +4,30 @@ import type { ReportCommand, ReportFacts, ReportFile, ReportRow } from '../src/a
 import { durationMs, kindOf, savedAs } from './data';
 import { formatBytes, formatCost, formatDuration, formatTime } from './format';
 import { StateMark } from './grid';
+import { type PickKind, pickByKey, PickButtons } from './picks';
 
 const steps: Readonly<Record<string, 1 | -1>> = { ArrowRight: 1, ArrowLeft: -1 };
 
 interface DetailsProps {
   readonly row: ReportRow;
   readonly facts: ReportFacts;
+  readonly picked: PickKind | undefined;
+  readonly pick: (row: ReportRow, pick: PickKind) => void;
   readonly close: () => void;
   /** To the row before or after, in the order that is shown. */
   readonly step: (by: 1 | -1) => void;
 }
 
 /** Everything about one row, over the page. */
-export function Details({ row, facts, close, step }: DetailsProps): JSX.Element {
+export function Details({ row, facts, picked, pick, close, step }: DetailsProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = steps[event.key];
+    const chosen = pickByKey(event);
+    if (chosen !== undefined) pick(row, chosen);
     if (by === undefined || event.target instanceof HTMLMediaElement) return;
     event.preventDefault();
     step(by);
@@ -33,6 +38,7 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
     <dialog ref={dialog} aria-labelledby="details-title" onClose={close} onKeyDown={onKeyDown}>
       <header>
         <h2 id="details-title">{key}</h2>
+        <PickButtons {...{ row, picked }} choose={pick} />
         <nav aria-label="Other rows">
           <button
             type="button"
@@ -55,6 +61,8 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
           </button>
         </nav>
       </header>
+      <Files row={row} />
+      <Cells row={row} />
       <dl>
         <Fact name="State">
           <StateMark state={state} />
@@ -86,14 +94,12 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
           <Fact name="Failed outputs">{row.failedOutputs}, as the service reports; the manifest has each</Fact>
         )}
       </dl>
-      <Files row={row} />
-      <Cells row={row} />
     </dialog>
   );
 }
 
 /** What stands in the row file. */
-function Cells({ row: { cells = [] } }: { readonly row: ReportRow }): JSX.Element | null {
+function Cells({ row: { cells } }: { readonly row: ReportRow }): JSX.Element | null {
   if (cells.length === 0) return null;
   return (
     <section aria-label="Row of the file">

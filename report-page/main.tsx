@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
 import { type JSX, render } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReportFacts, ReportRow } from '../src/archive/report/report-data';
 import {
   type FailureGroup,
@@ -13,14 +13,12 @@ import {
   type State,
   stateNames,
   states,
-  sumCosts,
-  sumLostCosts,
-  totals,
 } from './data';
 import { Commands, Details } from './details';
-import { formatCost, formatCount, formatDuration, formatTime } from './format';
-import { Grid } from './grid';
-import { GoneRows, PartialNote } from './notes';
+import { formatCount } from './format';
+import { ContactSheet, Grid } from './grid';
+import { Head } from './head';
+import { SavePicks, usePicks } from './picks';
 import { Plots } from './plots';
 
 const orders: Readonly<Record<Order, string>> = {
@@ -42,6 +40,9 @@ interface PageProps {
 function Page({ facts, rows }: PageProps): JSX.Element {
   const [selection, setSelection] = useState(everything);
   const [opened, setOpened] = useState<ReportRow | null>(null);
+  const [isGrouped, setGrouped] = useState(true);
+  const [picks, pick] = usePicks(facts.batch);
+  const hasVariations = useMemo(() => new Set(rows.map(({ line }) => line)).size < rows.length, [rows]);
   const selected = useMemo(() => selectRows(rows, selection), [rows, selection]);
   const failures = useMemo(() => groupFailures(rows), [rows]);
   const hasCosts = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
@@ -87,14 +88,33 @@ function Page({ facts, rows }: PageProps): JSX.Element {
                 Show all
               </button>
             )}
+            {hasVariations && selection.order === 'line' && (
+              <button
+                type="button"
+                aria-pressed={isGrouped}
+                onClick={() => {
+                  setGrouped(!isGrouped);
+                }}
+              >
+                Variations together
+              </button>
+            )}
+            <SavePicks rows={rows} picks={picks} />
           </p>
-          <Grid rows={selected} hasCosts={hasCosts} open={setOpened} />
+          <Grid
+            {...{ hasCosts, picks, pick }}
+            rows={selected}
+            groupOf={hasVariations && isGrouped && selection.order === 'line' ? lineOf : undefined}
+            open={setOpened}
+          />
+          <PrintedSheet rows={selected} />
         </section>
       </main>
       {opened !== null && (
         <Details
-          {...{ facts, step }}
+          {...{ facts, step, pick }}
           row={opened}
+          picked={picks.get(opened.workflowId)}
           close={() => {
             setOpened(null);
           }}
@@ -104,73 +124,27 @@ function Page({ facts, rows }: PageProps): JSX.Element {
   );
 }
 
-function Head({ facts, rows }: PageProps): JSX.Element {
-  const { batch, ending, source, leftOut, goneRows, isPartial = false, archive, madeAt, commands } = facts;
-  const { startedMs, endedMs, files } = useMemo(() => totals(rows), [rows]);
-  const { sums, unknown } = useMemo(() => sumCosts(rows), [rows]);
-  const nothing = useMemo(() => sumLostCosts(rows), [rows]);
-  const elapsedMs = startedMs === null || endedMs === null ? null : endedMs - startedMs;
-  const count = (state: State): number => rows.filter((row) => row.state === state).length;
-  // Rows that run, or that no page of the record has yet, are not among these.
-  const shownStates = states.filter((state) => !isPartial || count(state) > 0);
-  return (
-    <header class="head">
-      <h1>{batch}</h1>
-      <p class="quiet">
-        Batch {ending}
-        {startedMs !== null && `, began ${formatTime(startedMs)}`}
-        {source !== null && `, rows of ${source}`}
-        {leftOut !== null && leftOut > 0 && `, without ${formatCount(leftOut)} that were left out`}. This page was made{' '}
-        {formatTime(Date.parse(madeAt))}.
-      </p>
-      {isPartial && <PartialNote />}
-      <dl class="tiles">
-        {shownStates.map((state) => (
-          <div class={`tile ${state}`} key={state}>
-            <dt>{stateNames[state]}</dt>
-            <dd>{formatCount(count(state))}</dd>
-          </div>
-        ))}
-        {leftOut !== null && leftOut > 0 && (
-          <div class="tile LeftOut">
-            <dt>Left out of the file</dt>
-            <dd>{formatCount(leftOut)}</dd>
-          </div>
-        )}
-        <div class="tile">
-          <dt>Files</dt>
-          <dd>{formatCount(files)}</dd>
-        </div>
-        <div class="tile">
-          <dt>First start to last end</dt>
-          <dd>{formatDuration(elapsedMs)}</dd>
-        </div>
-        {sums.map((cost) => (
-          <div class="tile" key={cost?.[0]}>
-            <dt>Cost</dt>
-            <dd>{formatCost(cost)}</dd>
-          </div>
-        ))}
-        {nothing.map((cost) => (
-          <div class="tile" key={cost?.[0]}>
-            <dt>Of which without a result</dt>
-            <dd>{formatCost(cost)}</dd>
-          </div>
-        ))}
-      </dl>
-      {sums.length > 0 && unknown > 0 && (
-        <p class="quiet">{formatCount(unknown)} rows have no known price; they are not in the cost.</p>
-      )}
-      <GoneRows goneRows={goneRows ?? null} />
-      <details>
-        <summary>Commands to go on</summary>
-        <Commands commands={commands} />
-        <p class="quiet">
-          The files are in <code>{archive}</code>.
-        </p>
-      </details>
-    </header>
-  );
+/** Variations of one row stand on the same line of its file. */
+function lineOf({ line }: ReportRow): number {
+  return line;
+}
+
+/** Made when the page is printed: the grid has only the rows in sight. */
+function PrintedSheet({ rows }: Pick<PageProps, 'rows'>): JSX.Element {
+  const sheet = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const show = (shown: readonly ReportRow[]) => (): void => {
+      if (sheet.current !== null) render(<ContactSheet rows={shown} />, sheet.current);
+    };
+    const [fill, clear] = [show(rows), show([])];
+    addEventListener('beforeprint', fill);
+    addEventListener('afterprint', clear);
+    return () => {
+      removeEventListener('beforeprint', fill);
+      removeEventListener('afterprint', clear);
+    };
+  }, [rows]);
+  return <div ref={sheet} class="sheet" />;
 }
 
 interface FailuresProps {

@@ -61,12 +61,25 @@ export interface FileProgress {
 
 export interface FetchTaskOptions {
   readonly destination: Destination;
-  /** The folder in the destination; `''` is its top. */
-  readonly folder: string;
+  /** Where the files go, by their names beside the manifest, and the manifest. Default: as in the archive. */
+  readonly names?: { readonly files: readonly string[]; readonly manifest: string } | undefined;
   readonly atOnce: number;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((file: FileProgress) => void) | undefined;
   readonly onFile?: ((file: KeptFile) => void) | undefined;
+}
+
+interface ArchivedFile {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Outputs that are archived. */
+export function archivedFiles({ manifest: { outputs } }: ArchivedTask): readonly ArchivedFile[] {
+  return outputs.flatMap(({ file, bytes, sha256 }) => {
+    return file === null || bytes === null || sha256 === null ? [] : [{ file, bytes, sha256 }];
+  });
 }
 
 export function countOutputs({ manifest: { outputs } }: ArchivedTask): {
@@ -80,26 +93,27 @@ export function countOutputs({ manifest: { outputs } }: ArchivedTask): {
   return { archived, missing, failed: outputs.length - archived - missing };
 }
 
-/** The manifest comes last. Throws ArchiveError or {@link ResultsError}. */
+/** The manifest comes last; by one that is there it is known that a file may be replaced. Throws ArchiveError or {@link ResultsError}. */
 export async function fetchTask(
   archive: Archive,
-  { name, manifest, text }: ArchivedTask,
+  task: ArchivedTask,
   options: FetchTaskOptions,
 ): Promise<readonly KeptFile[]> {
-  const { destination, folder, atOnce, signal, onProgress, onFile } = options;
+  const { name, manifest, text } = task;
+  const { destination, names, atOnce, signal, onProgress, onFile } = options;
   const from = name.slice(0, -basename(name).length);
-  const to = folder === '' ? '' : `${folder}/`;
-  const files = manifest.outputs.flatMap(({ file, bytes, sha256 }) => {
-    return file === null || bytes === null || sha256 === null ? [] : [{ file, bytes, sha256 }];
-  });
-  const kept = await Readable.from(files)
+  const files = archivedFiles(task);
+  const manifestTo = names?.manifest ?? basename(name);
+  const before = names === undefined ? manifest : parseManifest(await destination.read(manifestTo));
+  const isNew = before?.workflowId !== manifest.workflowId;
+  const kept = await Readable.from(files.entries())
     .map(
       async (
-        { file, ...expected }: (typeof files)[number],
+        [index, { file, ...expected }]: [number, (typeof files)[number]],
         ended?: { readonly signal?: AbortSignal | undefined },
       ): Promise<KeptFile> => {
         const onBytes = (bytes: number): void => onProgress?.({ name: file, bytes, totalBytes: expected.bytes });
-        const wanted = { archive, from: `${from}${file}`, to: `${to}${file}`, ...expected };
+        const wanted = { archive, from: `${from}${file}`, to: names?.files[index] ?? file, isNew, ...expected };
         const fetched = await destination.fetch(wanted, { signal: ended?.signal, onBytes });
         onFile?.(fetched);
         return fetched;
@@ -107,7 +121,7 @@ export async function fetchTask(
       { concurrency: atOnce, signal },
     )
     .toArray();
-  await destination.keep(`${to}${basename(name)}`, text);
+  await destination.keep(manifestTo, text);
   return kept as readonly KeptFile[];
 }
 

@@ -5,8 +5,10 @@ import type { Archive } from '../storage/archive/archive';
 import { writeLocalFile } from './destination';
 import { ResultsError } from './errors';
 
-/** The header of every such table, whatever its delimiter. */
-const beginning = /^\uFEFF?key(.)line\1status\1request_id\1/;
+/** In the header of every such table, whatever its delimiter, behind the columns of the row file. */
+const ownColumns =
+  /^(?:.*[,;|\t])?(?:result\.)*status([,;|\t])(?:result\.)*output\1(?:result\.)*message\1(?:result\.)*failure_type\1/m;
+const mostHeadBytes = 64 * 1024;
 
 /**
  * Copies `results.csv` as the last run left it. Throws ArchiveError or {@link ResultsError}: also for a foreign `file`.
@@ -26,7 +28,7 @@ export async function writeBatchTable(
 }
 
 async function refuseOtherFile(file: string): Promise<void> {
-  const head = Buffer.alloc(100);
+  const head = Buffer.alloc(mostHeadBytes);
   let length: number;
   try {
     const handle = await open(file, 'r');
@@ -39,7 +41,7 @@ async function refuseOtherFile(file: string): Promise<void> {
     if (errorCode(error) === 'ENOENT') return;
     throw notReplaced(`${showValue(file)} cannot be read (${errorCode(error)})`);
   }
-  if (length === 0 || beginning.test(head.toString('utf8', 0, length))) return;
+  if (length === 0 || ownColumns.test(head.toString('utf8', 0, length))) return;
   throw notReplaced(`${showValue(file)} is no results.csv`);
 }
 

@@ -13,6 +13,8 @@ export interface WantedFile extends Expectation {
   readonly archive: Archive;
   readonly from: string;
   readonly to: string;
+  /** Whether nothing of its task was fetched before. */
+  readonly isNew: boolean;
 }
 
 export interface KeptFile {
@@ -33,15 +35,19 @@ export class Destination {
     this.path = this.#folder.location;
   }
 
-  /** Keeps a file that is there with the right content. */
+  /** Keeps a file that is there with the right content. Another one is replaced unless `isNew`. */
   async fetch(
-    { archive, from, to, ...expected }: WantedFile,
+    { archive, from, to, isNew, ...expected }: WantedFile,
     { signal, onBytes }: { readonly signal?: AbortSignal; readonly onBytes?: (bytes: number) => void } = {},
   ): Promise<KeptFile> {
     await this.#writing(() => this.#requireInside(to));
     if (expected.sha256 !== undefined) {
       const there = await this.#writing(() => this.#folder.find(to, expected, signal));
       if (there !== undefined) return { ...there, isNew: false };
+    }
+    if (isNew && (await this.#writing(() => this.#folder.size(to))) !== undefined) {
+      const path = this.#folder.locate(to);
+      throw new ResultsError('unwritable', `${path} is another file, and is not replaced; give another folder.`);
     }
     const opened = await archive.open(from, signal);
     if (opened === undefined) {
@@ -65,6 +71,13 @@ export class Destination {
       content.destroy();
       throw error === failure ? error : toFailure(error, archive.locate(from));
     }
+  }
+
+  async read(name: string): Promise<Buffer | undefined> {
+    return await this.#writing(async () => {
+      await this.#requireInside(name);
+      return await this.#folder.read(name);
+    });
   }
 
   async keep(to: string, text: Buffer): Promise<void> {

@@ -1,16 +1,18 @@
+import { extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { pathPart } from '../core/archive-name';
 import { errorMessage } from '../core/text';
 import { pickPlace, type RowPlace } from '../core/batch/row-place';
 import type { ResultLine } from './result-line';
 import type { Archive } from '../storage/archive/archive';
-import { findArchivedTask, fetchTask, namesOfPath, requireComplete } from './archived-task';
+import { archivedFiles, findArchivedTask, fetchTask, namesOfPath, requireComplete } from './archived-task';
 import type { BatchResults } from './batch-results';
 import type { Destination } from './destination';
 import { ResultsError } from './errors';
+import { ResultNames, type ResultNameTemplate } from './result-names';
 
 export interface FetchBatchOptions {
   readonly destination: Destination;
+  readonly names: ResultNameTemplate;
   /** Also what is there of incomplete and failed rows. */
   readonly partial: boolean;
   /** As rows gave them or as their tasks have them, also of rows gone from the file. @default all of the file */
@@ -63,7 +65,7 @@ export async function fetchBatch(
   let failuresInARow = 0;
   const fetchNext = async (row: ResultLine): Promise<void> => {
     try {
-      const isFetched = await fetchRow(archive, row, count, options);
+      const isFetched = await fetchRow(archive, row, names, count, options);
       if (isFetched) failuresInARow = 0;
       count[isFetched ? 'fetched' : 'without'] += 1;
       if (row.status === 'NotStarted') count.notStarted += 1;
@@ -88,6 +90,9 @@ export async function fetchBatch(
   });
   // Without those that are among the rows: a run that was refused had laid out another row file.
   const gone = new Map(goneRows.map((row) => [row.workflowId, row]));
+  const names = new ResultNames(options.names);
+  for (const row of goneRows) names.add(row);
+  for await (const row of results.rows()) names.add(row);
   const keys = new Set(options.keys);
   const unknownKeys = new Set(keys);
   const isWanted = ({ key, workflowId }: ResultLine): boolean => {
@@ -109,10 +114,11 @@ export async function fetchBatch(
 async function fetchRow(
   archive: Archive,
   row: ResultLine,
+  names: ResultNames,
   count: FetchCount,
   { destination, partial, signal, onProgress }: FetchBatchOptions,
 ): Promise<boolean> {
-  const { status, manifest, requestId, workflowId } = row;
+  const { status, manifest, requestId } = row;
   if (manifest === null || (status !== 'Success' && !partial)) {
     if (status !== 'Success') return false;
     throw new ResultsError('missing', 'its result does not say where its manifest is');
@@ -124,7 +130,10 @@ async function fetchRow(
   if (!partial) requireComplete(task, 'Fetch what is there with --partial.');
   await fetchTask(archive, task, {
     destination,
-    folder: pathPart(taskKey(workflowId)),
+    names: names.of(
+      row,
+      archivedFiles(task).map(({ file }) => extname(file)),
+    ),
     atOnce: 2,
     signal,
     onFile: ({ isNew, bytes }) => {

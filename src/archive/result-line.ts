@@ -1,6 +1,9 @@
+import { basename } from 'node:path';
 import * as v from 'valibot';
+import type { NewTaskInput } from '../contract/task-input';
 import { rowWorkflowId } from '../contract/workflow-ids';
 import { pickPlace, type RowPlace } from '../core/batch/row-place';
+import { redactUrl } from '../core/uri';
 import {
   allCreates,
   createsWithoutResult,
@@ -37,17 +40,30 @@ const lineSchema = v.object({
   cost: v.optional(v.nullable(money), null),
   /** Of attempts that brought no result; null when none is known. */
   costWithoutResult: v.nullable(money),
+  /** The name of the row's first input file; null when it has none, or that is not at hand. */
+  file: v.optional(v.nullable(v.string()), null),
+  /** Of a table, by column; empty where the rows are no table, or are not at hand. */
+  cells: v.optional(v.pipe(v.array(v.pipe(v.tuple([v.string(), v.string()]), v.readonly())), v.readonly()), []),
 });
 
 /** One line of `results.jsonl`. */
 export type ResultLine = Readonly<v.InferOutput<typeof lineSchema>>;
 
+interface ReportedRow extends RowPlace {
+  readonly key: string;
+  readonly originalKey?: string | null;
+  readonly input?: NewTaskInput;
+  readonly cells?: readonly string[];
+}
+
 /** Without a record the row was never started. */
 export function toResultLine(
   batchId: string,
-  row: RowPlace & { readonly key: string; readonly originalKey?: string | null },
+  row: ReportedRow,
   record: RowRecord | undefined,
+  columns: readonly string[] = [],
 ): ResultLine {
+  const file = Object.values(row.input?.inputs ?? {}).find((value) => typeof value === 'object')?.file;
   return {
     key: row.originalKey ?? row.key,
     ...pickPlace(row),
@@ -66,6 +82,8 @@ export function toResultLine(
     costTimes: record?.costTimes ?? {},
     cost: record === undefined ? null : sumOfCreates(allCreates(record)),
     costWithoutResult: record === undefined ? null : sumOfCreates(createsWithoutResult(record)),
+    file: file === undefined ? null : basename(redactUrl(file)),
+    cells: columns.map((column, index) => [column, row.cells?.[index] ?? '']),
   };
 }
 

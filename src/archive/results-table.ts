@@ -13,33 +13,28 @@ export interface OwnTable {
   readonly decimal?: 'point' | 'comma';
 }
 
-export interface TableLine extends ResultLine {
-  readonly cells: readonly string[];
-}
-
 const resultColumns: Readonly<Record<string, (line: ResultLine, number: NumberText) => unknown>> = {
-  key: ({ key }) => plainCell(key),
-  line: ({ line }) => line,
   status: ({ status }) => status,
-  request_id: ({ requestId }) => plainCell(requestId),
+  output: ({ outputs }) => plainCell(outputs.map(({ path }) => path).join(pathSeparator)),
+  message: ({ failure }) => plainCell(failure?.message),
   failure_type: ({ failure }) => plainCell(failure?.type),
-  failure: ({ failure }) => plainCell(failure?.message),
-  outputs: ({ outputs }) => plainCell(outputs.map(({ path }) => path).join(pathSeparator)),
-  manifest: ({ manifest }) => plainCell(manifest),
+  key: ({ key }) => plainCell(key),
+  sheet_row: ({ sheetRow }) => sheetRow,
+  line: ({ line }) => line,
   started_at: ({ startedAt }) => startedAt,
   ended_at: ({ endedAt }) => endedAt,
   seconds: ({ seconds }, number) => number(seconds),
-  failed_outputs: ({ failedOutputCount }) => failedOutputCount,
+  queued_seconds: ({ queuedSeconds }, number) => number(queuedSeconds),
   cost: ({ cost }, number) => number(cost && formatAmount(cost)),
   currency: ({ cost }) => cost?.currency,
-  queued_seconds: ({ queuedSeconds }, number) => number(queuedSeconds),
-  cost_times: ({ costTimes }) => (Object.keys(costTimes).length === 0 ? null : JSON.stringify(costTimes)),
-  sheet_row: ({ sheetRow }) => sheetRow,
+  failed_outputs: ({ failedOutputCount }) => failedOutputCount,
+  request_id: ({ requestId }) => plainCell(requestId),
+  manifest: ({ manifest }) => plainCell(manifest),
 };
 
 type NumberText = (value: number | string | null) => string | null;
 
-/** `results.csv`, quoted as RFC 4180 has it, in the form of the row file, whose columns follow the results. */
+/** `results.csv`, quoted as RFC 4180 has it, in the form of the row file, whose columns come first. */
 export class ResultsTable {
   readonly #own: OwnTable;
 
@@ -49,11 +44,10 @@ export class ResultsTable {
 
   head(): string {
     const { columns, hasBom } = this.#own;
-    const names = [...Object.keys(resultColumns), ...ownNames(columns).map(plainCell)];
-    return `${hasBom ? '\uFEFF' : ''}${this.#text([names])}`;
+    return `${hasBom ? '\uFEFF' : ''}${this.#text([[...columns.map(plainCell), ...namesBeside(columns)]])}`;
   }
 
-  text(lines: readonly TableLine[]): string {
+  text(lines: readonly ResultLine[]): string {
     const { columns, decimal } = this.#own;
     const number: NumberText = (value) => {
       if (value === null) return null;
@@ -61,8 +55,8 @@ export class ResultsTable {
     };
     return this.#text(
       lines.map((line) => [
+        ...columns.map((_, index) => plainCell(line.cells[index]?.[1])),
         ...Object.values(resultColumns).map((cell) => cell(line, number)),
-        ...columns.map((_, index) => plainCell(line.cells[index])),
       ]),
     );
   }
@@ -74,15 +68,12 @@ export class ResultsTable {
 }
 
 /** Capital letters make no difference to some programs. */
-function ownNames(columns: readonly string[]): readonly string[] {
-  const taken = new Set([...Object.keys(resultColumns), ...columns].map((name) => name.toLowerCase()));
-  return columns.map((column) => {
-    if (!Object.hasOwn(resultColumns, column.toLowerCase())) return column;
-    let name = column;
-    do name = `row.${name}`;
-    while (taken.has(name.toLowerCase()));
-    taken.add(name.toLowerCase());
-    return name;
+function namesBeside(columns: readonly string[]): readonly string[] {
+  const taken = new Set(columns.map((name) => name.toLowerCase()));
+  return Object.keys(resultColumns).map((name) => {
+    let free = name;
+    while (taken.has(free)) free = `result.${free}`;
+    return free;
   });
 }
 

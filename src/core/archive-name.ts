@@ -74,6 +74,20 @@ export function partOf(pieces: string, isFirst: boolean): string {
   return device.test(part) || (isFirst && ownFolder.test(part)) ? part.replace(/^./, escaped) : part;
 }
 
+/** What some file system cannot take, and what cannot be seen; the two joiners make words and emoji. */
+const impossible = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}"<>:|?*\\/]/gu;
+
+/** For names that are not read back: two texts may become one. */
+export function plainText(text: string): string {
+  return text.normalize('NFC').replace(impossible, '_');
+}
+
+/** A part of a path that no file system and no listing takes for something else. */
+export function wholePart(text: string): string {
+  const part = text.replace(/^[. ]|[. ]$/g, '_');
+  return device.test(part) ? `_${part}` : part;
+}
+
 function escaped(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }

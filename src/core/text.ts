@@ -177,6 +177,11 @@ export function formatBytes(bytes: number): string {
   return `${index === 0 ? String(value) : value.toFixed(1)} ${units[index] ?? ''}`;
 }
 
+/** The same for names that some file system takes for one. By way of capital letters: those of "ß" are "SS". */
+export function foldCase(text: string): string {
+  return text.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
+}
+
 export function utf8Bytes(text: string): number {
   let bytes = 0;
   for (const character of text) {

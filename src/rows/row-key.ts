@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isTaskKey } from '../contract/workflow-ids';
 import { canonicalJson } from '../core/json';
 import type { RowPlace } from '../core/batch/row-place';
+import { foldCase } from '../core/text';
 
 export interface RowKey {
   readonly key: string;
@@ -43,9 +44,7 @@ function sha256(text: string): string {
 const invisible = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
 
 function foldKey(originalKey: string): string {
-  const text = originalKey.replace(invisible, '').replace(/\s+/g, ' ').trim();
-  // By way of capital letters: those of "ß" are "SS".
-  return text.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
+  return foldCase(originalKey.replace(invisible, '').replace(/\s+/g, ' ').trim());
 }
 
 export interface EarlierKey {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
@@ -89,8 +90,77 @@ describe('the card of a picture that is not beside the page', () => {
       expect(await link.innerText()).toBe('Open the file');
       expect(await link.getAttribute('href')).toMatch(/batches\/mailed\/outputs\/large\/0\.png$/);
       await eventually(() => page.evaluate<boolean>('document.querySelector(".card img")?.naturalWidth === 20'));
-      await page.locator(`${card} button`).click();
+      await page.locator(`${card} .card`).click();
       expect(await page.locator('dialog').count()).toBe(1);
+    });
+  });
+});
+
+describe('the rows of a page', () => {
+  const output = (key: string) => ({ path: `/archive/${key}.png`, bytes: 5, sha256: 'ab' });
+  const lines = ['a', 'b', '=c', 'd', 'e'].map((key, index) =>
+    resultLineOf('picked', key, { line: Math.ceil((index + 1) / 3), outputs: [output(key)] }),
+  );
+
+  it('are kept and rejected by clicks and keys, after a reload, too, and saved as a table', async () => {
+    await withPage(await writePage('picked', lines), async (page) => {
+      await page.getByRole('button', { name: 'Keep a' }).click();
+      await page.getByRole('button', { name: 'Reject a' }).click();
+      await page.locator('.card').nth(1).focus();
+      await page.keyboard.press('r');
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('k');
+      await page.locator('.card').nth(3).click();
+      await page.keyboard.press('k');
+      await page.keyboard.press('k');
+      await page.keyboard.press('Escape');
+      await page.reload();
+      await page.getByText('1 kept, 2 rejected').waitFor();
+      expect(await page.getByRole('button', { name: 'Reject a' }).getAttribute('aria-pressed')).toBe('true');
+
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Save picks.csv' }).click();
+      const download = await downloading;
+      expect(download.suggestedFilename()).toBe('picks.csv');
+      expect(readFileSync(await download.path(), 'utf8')).toBe(
+        [
+          '\uFEFFkey,output,pick',
+          '"a","/archive/a.png","reject"',
+          '"b","/archive/b.png","reject"',
+          '"\'=c","/archive/=c.png","keep"',
+          '',
+        ].join('\n'),
+      );
+    });
+  });
+
+  it('stand line by line where they are variations of one row of the file', async () => {
+    await withPage(await writePage('picked', lines), async (page) => {
+      const counts = () =>
+        page.evaluate<number[]>('[...document.querySelectorAll(".grid-line")].map((line) => line.children.length)');
+      expect(await counts()).toEqual([3, 2]);
+      await page.getByRole('button', { name: 'Variations together' }).click();
+      await eventually(async () => (await counts()).join() === '5');
+    });
+  });
+
+  it('are all on the printed page, each key and message whole or cut at its end', async () => {
+    const message = `out of memory ${'again and '.repeat(60)}`;
+    const failed = { status: 'Failed', failure: { type: 'TaskFailed', message }, outputs: [] } as const;
+    const many = Array.from({ length: 300 }, (_, index) =>
+      resultLineOf('printed', `row-${index}`, index === 299 ? failed : {}),
+    );
+    await withPage(await writePage('printed', many), async (page) => {
+      await page.emulateMedia({ media: 'print' });
+      await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+      expect(await page.locator('.sheet-card:visible').count()).toBe(300);
+      expect(await page.locator('.card:visible, .filters:visible, .plots:visible').count()).toBe(0);
+      const text =
+        '[...document.querySelectorAll(".failure")].map((one) => [one, one.firstChild].map((part) => part.getBoundingClientRect().top))';
+      const [[box = 0, words = 0] = []] = await page.evaluate<number[][]>(text);
+      expect(words).toBeGreaterThanOrEqual(box);
+      await page.evaluate('dispatchEvent(new Event("afterprint"))');
+      expect(await page.locator('.sheet-card').count()).toBe(0);
     });
   });
 });

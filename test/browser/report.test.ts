@@ -5,9 +5,10 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { openPageAssets } from '../../src/archive/report/page-assets';
+import type { ResultLine } from '../../src/archive/result-line';
 import type { ReportFacts, ReportRow } from '../../src/archive/report/report-data';
 import { reportHtml } from '../../src/archive/report/report-html';
-import { relativeHref, type ReportedResult, toReportCells, toReportRow } from '../../src/archive/report/report-row';
+import { relativeHref, toReportRow } from '../../src/archive/report/report-row';
 import { browserStartMs, launchBrowser } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -44,10 +45,9 @@ async function writeReport(): Promise<string> {
     workflowPages: 'http://127.0.0.1:8233/namespaces/default/workflows/',
   };
   async function* pages(): AsyncGenerator<readonly ReportRow[]> {
-    const rows = Array.from({ length: rowCount }, (_, index) => ({
-      ...toReportRow(resultOf(index, outputs), (path) => relativeHref(report, path)),
-      ...(index === 7 && { cells: toReportCells(['Ort', 'Bemerkung'], ['Köln', '<b>bold</b>']) }),
-    }));
+    const rows = Array.from({ length: rowCount }, (_, index) =>
+      toReportRow(resultOf(index, outputs), (path) => relativeHref(report, path)),
+    );
     yield* await Promise.resolve([rows.slice(0, 4_000), rows.slice(4_000)]);
   }
   let text = '';
@@ -57,7 +57,7 @@ async function writeReport(): Promise<string> {
 }
 
 /** Every hundredth fails, the last ten were never started. */
-function resultOf(index: number, outputs: string): ReportedResult {
+function resultOf(index: number, outputs: string): ResultLine {
   const key = index === 1 ? hostileKey : `row-${index}`;
   const isStarted = index < rowCount - 10;
   const hasFailed = isStarted && index % 100 === 50;
@@ -74,11 +74,19 @@ function resultOf(index: number, outputs: string): ReportedResult {
     queuedSeconds: isStarted ? 1 : null,
     cost: isStarted ? { currency: 'EUR', micros: 20_000 } : null,
     costWithoutResult: costWithoutResult(index, hasFailed),
+    ...{ seconds: null, costTimes: {}, file: null },
+    cells:
+      index === 7
+        ? [
+            ['Ort', 'Köln'],
+            ['Bemerkung', '<b>bold</b>'],
+          ]
+        : [],
   };
 }
 
 /** One succeeded at its second attempt. */
-function costWithoutResult(index: number, hasFailed: boolean): ReportedResult['costWithoutResult'] {
+function costWithoutResult(index: number, hasFailed: boolean): ResultLine['costWithoutResult'] {
   if (index === 3) return { currency: 'EUR', micros: 10_000 };
   return hasFailed ? { currency: 'EUR', micros: 20_000 } : null;
 }
@@ -129,7 +137,7 @@ describe('the report of a batch of 10,000 rows', () => {
         await page.locator('.card').first().waitFor();
         expect(await nodes(page)).toBeLessThan(1_200);
       }
-      await page.getByRole('button', { name: 'row-9999' }).waitFor();
+      await page.getByRole('button', { name: 'Keep row-9999' }).waitFor();
     });
   });
 
@@ -147,7 +155,7 @@ describe('the report of a batch of 10,000 rows', () => {
       await page.getByLabel('Order').selectOption('slowest');
       await eventually(async () => (await page.locator('.card').first().innerText()).includes('11.0 s'));
 
-      expect(await shown.innerText()).toBe('10,000 rows');
+      expect(await shown.innerText()).toMatch(/^10,000 rows/);
     });
   });
 

@@ -52,7 +52,7 @@ export function resultLineOf(batchId: string, key: string, more: Partial<ResultL
     ...{ key, line: 1, status: 'Success', workflowId: `batch:${batchId}:${key}`, requestId: `request-${key}` },
     ...{ failure: null, outputs: [], outputCount: 1, failedOutputCount: 0, manifest: null },
     ...{ startedAt: '2026-01-02T03:04:05.000Z', endedAt: '2026-01-02T03:04:06.000Z', seconds: 1 },
-    ...{ queuedSeconds: null, costTimes: {}, cost: null, costWithoutResult: null },
+    ...{ queuedSeconds: null, costTimes: {}, cost: null, costWithoutResult: null, file: null, cells: [] },
     ...more,
   };
 }

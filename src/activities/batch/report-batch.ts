@@ -9,13 +9,13 @@ import { errorMessage } from '../../core/text';
 import { appSamplesName, maxAppSamplesBytes, withBatch } from '../../archive/app-samples';
 import { type Archive, readSmall } from '../../storage/archive/archive';
 import { ArchiveError } from '../../storage/errors';
-import { toResultLine } from '../../archive/result-line';
+import { type ResultLine, toResultLine } from '../../archive/result-line';
 import { ResultsTable } from '../../archive/results-table';
 import { toReportFacts } from '../../archive/report/batch-facts';
 import { openPageAssets, type PageAssets } from '../../archive/report/page-assets';
 import type { ReportRow } from '../../archive/report/report-data';
 import { reportHtml } from '../../archive/report/report-html';
-import { relativeHref, toReportCells, toReportRow } from '../../archive/report/report-row';
+import { relativeHref, toReportRow } from '../../archive/report/report-row';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { BatchRecord } from './batch-record';
@@ -39,8 +39,8 @@ export async function reportBatch(
         const content = Readable.from(texts, { objectMode: false });
         return (await dependencies.archive.put(name, content, {}, cancellationSignal())).path;
       };
-      const pages = async function* (): AsyncGenerator<readonly JoinedRow[], void, undefined> {
-        for await (const page of joinedPages(rows, record, reference)) {
+      const pages = async function* (): AsyncGenerator<readonly ReportedRow[], void, undefined> {
+        for await (const page of joinedPages(id, rows, record, reference)) {
           yield page;
           progress.page += 1;
         }
@@ -48,31 +48,24 @@ export async function reportBatch(
       const jsonl = async function* (): AsyncGenerator<string, void, undefined> {
         for await (const page of pages()) {
           for (const joined of page) tally.add(joined);
-          const lines = page.map(({ row, record: recorded }) => JSON.stringify(toResultLine(id, row, recorded)));
-          yield lines.map((line) => `${line}\n`).join('');
+          yield page.map(({ line }) => `${JSON.stringify(line)}\n`).join('');
         }
       };
       const written = {
         jsonl: await keep(record.resultName('results.jsonl'), jsonl()),
-        csv: await keep(record.resultName('results.csv'), tableTexts(id, pages())),
+        csv: await keep(record.resultName('results.csv'), tableTexts(pages())),
       };
       await keepSamples(dependencies.archive, id, tally.apps);
-      const page = written.csv.replace(/results\.csv$/, 'report.html');
+      const place = written.csv.replace(/results\.csv$/, 'report.html');
       const rowsOfReport = async function* (): AsyncGenerator<readonly ReportRow[], void, undefined> {
-        let columns: readonly string[] = [];
-        for await (const joined of pages()) {
-          columns = joined[0]?.row.table?.columns ?? columns;
-          yield joined.map(({ row, record }) => {
-            const reported = toReportRow(toResultLine(id, row, record), (path) => relativeHref(page, path));
-            const cells = toReportCells(columns, row.cells ?? []);
-            return cells.length === 0 ? reported : { ...reported, cells };
-          });
+        for await (const page of pages()) {
+          yield page.map(({ line }) => toReportRow(line, (path) => relativeHref(place, path)));
         }
       };
       const assets = await pageAssetsIfAny();
       tally.addGone((await record.page(reference.digest, 'orphaned')).values());
       if (assets === undefined) return { ...written, ...tally.result() };
-      const folder = page.slice(0, -posix.basename(page).length - 1);
+      const folder = place.slice(0, -posix.basename(place).length - 1);
       const now = new Date(activityInfo().currentAttemptScheduledTimestampMs);
       const { goneRows } = tally;
       const facts = toReportFacts({ id, ending, source, leftOut, goneRows, archive: folder, webUi: null }, now);
@@ -82,17 +75,14 @@ export async function reportBatch(
   );
 }
 
-async function* tableTexts(
-  id: string,
-  pages: AsyncIterable<readonly JoinedRow[]>,
-): AsyncGenerator<string, void, undefined> {
+async function* tableTexts(pages: AsyncIterable<readonly ReportedRow[]>): AsyncGenerator<string, void, undefined> {
   let table: ResultsTable | undefined;
   for await (const page of pages) {
     if (table === undefined) {
       table = new ResultsTable(page[0]?.row.table);
       yield table.head();
     }
-    yield table.text(page.map(({ row, record }) => ({ ...toResultLine(id, row, record), cells: row.cells ?? [] })));
+    yield table.text(page.map(({ line }) => line));
   }
   if (table === undefined) yield new ResultsTable().head();
 }
@@ -109,20 +99,28 @@ async function pageAssetsIfAny(): Promise<PageAssets | undefined> {
   }
 }
 
+interface ReportedRow extends JoinedRow {
+  readonly line: ResultLine;
+}
+
 async function* joinedPages(
+  id: string,
   rows: BatchRows,
   record: BatchRecord,
   { digest }: RowsReference,
-): AsyncGenerator<readonly JoinedRow[], void, undefined> {
+): AsyncGenerator<readonly ReportedRow[], void, undefined> {
   const signal = cancellationSignal();
+  let columns: readonly string[] = [];
   for await (const { page, rows: read } of rows.all()) {
     signal.throwIfAborted();
     const records = await record.page(digest, page);
+    columns = read[0]?.table?.columns ?? columns;
     yield read.map((row) => {
       const found = records.get(row.key);
       // A record of other content under the key tells nothing of this row.
       const isOwn = found?.digest === row.digest || found?.failure?.type === failureTypes.InputChanged;
-      return { row, record: isOwn ? found : undefined };
+      const joined = isOwn ? found : undefined;
+      return { row, record: joined, line: toResultLine(id, row, joined, columns) };
     });
   }
 }

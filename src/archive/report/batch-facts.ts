@@ -24,6 +24,7 @@ export function toReportFacts({ id, webUi, ...batch }: ReportedBatch, now: Date)
     batch: id,
     madeAt: now.toISOString(),
     commands: [
+      commands.fetch,
       ...(batch.leftOut === null || batch.leftOut === 0 ? [] : [nameLeftOut]),
       {
         does: 'Run the rows again that failed or were not started, with the rows and options that they had; those that succeeded cost nothing',

@@ -5,6 +5,8 @@ import type { RowEnd } from '../row-end';
 export interface ReportFile {
   /** In the archive, without the folders before it. */
   readonly name: string;
+  /** As results.csv names it. */
+  readonly path: string;
   /** A relative URL; null when the page cannot lead there. */
   readonly href: string | null;
   readonly bytes: number;
@@ -29,8 +31,8 @@ export interface ReportRow extends RowPlace {
   readonly queuedMs: number | null;
   readonly cost: ReportCost;
   readonly lostCost: ReportCost;
-  /** Of the row file, by column, shortened; absent where that is no table, or is not at hand. */
-  readonly cells?: readonly ReportPair[];
+  /** Of the row file, by column, shortened; empty where that is no table, or is not at hand. */
+  readonly cells: readonly ReportPair[];
 }
 
 export interface ReportCommand {

@@ -5,28 +5,23 @@ import { boundedText } from '../../core/text';
 import type { ResultLine } from '../result-line';
 import type { ReportCost, ReportFile, ReportPair, ReportRow } from './report-data';
 
-export type ReportedResult = Omit<ResultLine, 'seconds' | 'costTimes'>;
-
 const maxCells = 50;
 const maxCellLength = 300;
 
-export function toReportCells(columns: readonly string[], cells: readonly string[]): readonly ReportPair[] {
-  return columns
-    .map((column, index): ReportPair => [
-      boundedText(column, maxCellLength),
-      boundedText(cells[index] ?? '', maxCellLength),
-    ])
+function toReportCells(cells: ResultLine['cells']): readonly ReportPair[] {
+  return cells
+    .map(([column, text]): ReportPair => [boundedText(column, maxCellLength), boundedText(text, maxCellLength)])
     .filter(([, text]) => text.trim() !== '')
     .slice(0, maxCells);
 }
 
 /** `href` leads from the page to a file of the archive; null where it cannot. */
-export function toReportRow(result: ReportedResult, href: (path: string, bytes: number) => string | null): ReportRow {
+export function toReportRow(result: ResultLine, href: (path: string, bytes: number) => string | null): ReportRow {
   const { key, status, workflowId, requestId, failure, manifest, queuedSeconds, cost } = result;
   const toCost = (money: Money | null): ReportCost => money && [money.currency, money.micros];
   const toMs = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
   const files = result.outputs.map(({ path, bytes }): ReportFile => {
-    return { name: posix.basename(path.replaceAll('\\', '/')), href: href(path, bytes), bytes };
+    return { name: posix.basename(path.replaceAll('\\', '/')), path, href: href(path, bytes), bytes };
   });
   return {
     key,
@@ -44,6 +39,7 @@ export function toReportRow(result: ReportedResult, href: (path: string, bytes: 
     failedOutputs: result.failedOutputCount,
     startedMs: toMs(result.startedAt),
     endedMs: toMs(result.endedAt),
+    cells: toReportCells(result.cells),
   };
 }
 

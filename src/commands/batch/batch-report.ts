@@ -168,9 +168,10 @@ function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, colu
 
 /** The commands for rows that did not succeed; the one to run first comes first. */
 function whatNext(result: BatchResult, source: string | null, columns: number): string[] {
-  const { batchId, canceled, notStarted, failures } = result;
+  const { batchId, success, canceled, notStarted, failures } = result;
   const commands = repairCommands(batchId, source);
   const rowsByRepair = new Map<Repair, number>([
+    [commands.fetch, success],
     [commands.ask, 0],
     [commands.start, canceled + notStarted],
   ]);

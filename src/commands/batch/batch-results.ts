@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
+import { InputInvalidError } from '../../client/errors';
 import { formatRowPlace } from '../../core/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, printableLine, showValue } from '../../core/text';
 import type { FetchCount, FetchedBatch } from '../../archive/fetch-batch';
@@ -11,6 +12,7 @@ import { batchIdArgument } from './batch-settings';
 
 interface ResultsOptions {
   readonly output: string;
+  readonly names: string;
   readonly partial?: true;
   readonly key?: readonly string[];
   readonly gone?: true;
@@ -18,13 +20,15 @@ interface ResultsOptions {
 }
 
 const help = `
-LONGHAUL_ARCHIVE names the archive of the workers; Temporal is not asked. Each
-row gets a folder named by its key. Files that are there already with the right
-SHA-256 are not fetched again, so the command can be repeated. Exit code 3 when
-rows could not be fetched, 2 when no row has a --key.
+LONGHAUL_ARCHIVE names the archive of the workers; Temporal is not asked. Files
+are named by the key of their row (P0001.png, P0001-2.png); their manifests are
+in the folder "manifests". Files that are there already with the right SHA-256
+are not fetched again, so the command can be repeated. Exit code 3 when rows
+could not be fetched, 2 when no row has a --key.
 
-Example:
+Examples:
   $ longhaul batch results photos -o results
+  $ longhaul batch results photos -o results --names "{color}/{filename}{ext}"
 `;
 
 export function addBatchResultsCommand(program: Command, context: CommandContext): void {
@@ -34,6 +38,11 @@ export function addBatchResultsCommand(program: Command, context: CommandContext
     .description('Fetches the archived outputs of the rows that succeeded, and their manifests.')
     .addArgument(batchIdArgument())
     .requiredOption('-o, --output <folder>', 'the folder to fetch them into; made when it is missing')
+    .option(
+      '--names <template>',
+      'names of the files: {key}, {filename} of the first input, {index} from 1, {ext}, and columns of the rows',
+      '{key}{ext}',
+    )
     .addOption(repeatable('--key <key>', 'only the row of this key; can be given several times'))
     .option('--gone', 'also rows on record that the last run did not have, as they are no longer in the row file')
     .option('--partial', 'also what is there of rows that failed or are incomplete')
@@ -43,11 +52,14 @@ export function addBatchResultsCommand(program: Command, context: CommandContext
 }
 
 async function fetchResults(context: CommandContext, id: string, options: ResultsOptions): Promise<void> {
-  const { output, partial = false, key: keys, gone = false, json = false } = options;
+  const { output, names: text, partial = false, key: keys, gone = false, json = false } = options;
   const { withArchive } = await import('../storage-access.js');
   const { openBatchResults } = await import('../../archive/batch-results.js');
   const { fetchBatch } = await import('../../archive/fetch-batch.js');
   const { Destination } = await import('../../archive/destination.js');
+  const { parseResultNameTemplate } = await import('../../archive/result-names.js');
+  const { template: names, problem } = parseResultNameTemplate(text);
+  if (problem !== undefined) throw new InputInvalidError([`${problem}.`], 'arguments');
   await withArchive(context, async (archive) => {
     const results = await openBatchResults(archive, id);
     if (results.file === null) {
@@ -58,9 +70,15 @@ async function fetchResults(context: CommandContext, id: string, options: Result
     const destination = new Destination(path.resolve(context.cwd, output));
     const progress = openRowProgress(context.display);
     const fetched = await untilInterrupted(context, (signal) =>
-      fetchBatch(archive, results, { destination, partial, gone, signal, onProgress: progress.show, keys }).finally(
-        progress.stop,
-      ),
+      fetchBatch(archive, results, {
+        destination,
+        names,
+        partial,
+        gone,
+        signal,
+        onProgress: progress.show,
+        keys,
+      }).finally(progress.stop),
     );
     if (fetched === undefined) return;
     const { path: place } = destination;

@@ -59,7 +59,7 @@ async function download(context: CommandContext, id: string, options: DownloadOp
     const destination = new Destination(path.resolve(context.cwd, output));
     const progress = openFileProgress(context.display);
     const files = await untilInterrupted(context, (signal) =>
-      fetchTask(archive, task, { destination, folder: '', atOnce: 4, signal, ...progress }).finally(progress.stop),
+      fetchTask(archive, task, { destination, atOnce: 4, signal, ...progress }).finally(progress.stop),
     );
     if (files === undefined) return;
     const { missing, failed } = countOutputs(task);

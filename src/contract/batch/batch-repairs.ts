@@ -13,7 +13,7 @@ export interface Repair {
   readonly command: string;
 }
 
-type RepairName = 'ask' | 'retry' | 'start' | 'correct' | 'retryUnpaid' | 'correctPaid' | 'changed';
+type RepairName = 'fetch' | 'ask' | 'retry' | 'start' | 'correct' | 'retryUnpaid' | 'correctPaid' | 'changed';
 
 /** What may be done about rows of a batch; `run` runs the file again. */
 export type Repairs = Readonly<Record<RepairName, Repair>> & { readonly run: string };
@@ -27,6 +27,10 @@ export function repairCommands(id: string, source: string | null): Repairs {
     'OPTIONS stands for the options of the first run, such as --app, -i and --template, but without --retry-failed, which pays failed rows anew';
   return {
     run,
+    fetch: {
+      does: 'Fetch the files, named by the keys of their rows',
+      command: `longhaul batch results ${shellWord(id)} -o ${shellWord(`${id}-results`)}`,
+    },
     ask: {
       does: 'Find out whether the service has the task: nothing follows it, and one that exists is paid',
       command: 'longhaul reconcile',

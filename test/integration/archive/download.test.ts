@@ -8,6 +8,7 @@ import { createRecordText } from '../../../src/archive/create-record';
 import { openBatchResults } from '../../../src/archive/batch-results';
 import { Destination } from '../../../src/archive/destination';
 import { fetchBatch, type FetchedBatch } from '../../../src/archive/fetch-batch';
+import { parseResultNameTemplate } from '../../../src/archive/result-names';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { S3Archive } from '../../../src/storage/archive/s3-archive';
 import { s3Settings } from '../../../src/storage/s3/s3-client';
@@ -141,9 +142,11 @@ describe(`the outputs of ${rowCount} rows in a bucket`, () => {
     const keys = Array.from({ length: rowCount }, (_, index) => `row-${index}`);
     await archiveBatch(archive, 'photos', keys);
     const target = join(folder.path, 'rows');
+    const { template: names = [] } = parseResultNameTemplate('{key}');
     const fetchAll = async (): Promise<FetchedBatch> =>
       await fetchBatch(archive, await openBatchResults(archive, 'photos'), {
         destination: new Destination(target),
+        names,
         partial: false,
         signal: new AbortController().signal,
         onProgress: () => undefined,

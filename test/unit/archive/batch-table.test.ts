@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
 const archive = new FolderArchive(join(folder.path, 'archive'));
-const table = '\uFEFFkey;line;status;request_id;failure_type\nA 1;2;Success;r-1;\n';
+const table = '\uFEFFkey;status;output;message;failure_type;result.key\nA 1;Success;1.png;;;A 1\n';
 beforeAll(async () => {
   await archive.replace('batches/orders/results.csv', table);
 });
@@ -25,13 +25,13 @@ describe('longhaul batch report --csv', () => {
   it('fetches the table of a batch as it stands in the archive, and again in the place of an earlier one', async () => {
     const file = join(folder.path, 'orders-results.csv');
     const first = await report('orders', '--csv', file);
-    expect([first.exitCode, first.stdout.text]).toEqual([0, `${file}  (62 B)\n`]);
+    expect([first.exitCode, first.stdout.text]).toEqual([0, `${file}  (77 B)\n`]);
     expect(readFileSync(file, 'utf8')).toBe(table);
 
-    await archive.replace('batches/orders/results.csv', `${table}A 2;3;Success;r-2;\n`);
+    await archive.replace('batches/orders/results.csv', `${table}A 2;Success;2.png;;;A 2\n`);
     const again = await report('batch:orders', '--csv', file, '--json');
-    expect(JSON.parse(again.stdout.text)).toEqual({ path: file, bytes: 81 });
-    expect(readFileSync(file, 'utf8')).toContain('A 2;3;');
+    expect(JSON.parse(again.stdout.text)).toEqual({ path: file, bytes: 101 });
+    expect(readFileSync(file, 'utf8')).toContain('A 2;Success;');
   });
 
   it('replaces no other file, such as the row file', async () => {

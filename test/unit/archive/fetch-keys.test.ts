@@ -20,7 +20,7 @@ async function fetch(...args: string[]): Promise<{ context: FakeContext; has: (.
   const into = join(folder.path, `fetched-${(fetches += 1)}`);
   const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
   await runCommandLine(['batch', 'results', 'photos', '-o', into, ...args], context);
-  return { context, has: (...keys) => keys.map((key) => existsSync(join(into, key))) };
+  return { context, has: (...keys) => keys.map((key) => existsSync(join(into, `${key}.png`))) };
 }
 
 beforeAll(async () => {
@@ -39,23 +39,23 @@ describe('longhaul batch results', () => {
   it('fetches the rows of the last run, and says how the others on record are fetched', async () => {
     const { context, has } = await fetch();
     expect(context.exitCode).toBe(0);
-    expect(has('a', 'b', 'c', 'A-20-0123')).toEqual([true, true, true, false]);
+    expect(has('a', 'b', 'c', 'A 20')).toEqual([true, true, true, false]);
     expect(context.stdout.text).toContain(
       '1 row on record is not among those of the last run: --gone fetches them, too',
     );
 
     const all = await fetch('--gone');
-    expect(all.has('a', 'b', 'c', 'A-20-0123')).toEqual([true, true, true, true]);
+    expect(all.has('a', 'b', 'c', 'A 20')).toEqual([true, true, true, true]);
     expect(all.context.stdout.text).not.toContain('--gone');
   });
 
   it('fetches the rows of some keys alone, by the key of the sheet and of the task, and also one that is gone', async () => {
     const { context, has } = await fetch('--key', 'b', '--key', 'A 20');
     expect(context.exitCode).toBe(0);
-    expect(has('a', 'b', 'c', 'A-20-0123')).toEqual([false, true, false, true]);
+    expect(has('a', 'b', 'c', 'A 20')).toEqual([false, true, false, true]);
     expect(context.stdout.text).toMatch(/^2 rows · 2 files fetched/);
 
-    expect((await fetch('--key', 'A-20-0123')).has('a', 'A-20-0123')).toEqual([false, true]);
+    expect((await fetch('--key', 'A-20-0123')).has('a', 'A 20')).toEqual([false, true]);
   });
 
   it('ends with 2 where no row has the key, and fetches the others', async () => {

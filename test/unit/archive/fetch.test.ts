@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommandLine } from '../../../src/commands/program';
+import type { ResultLine } from '../../../src/archive/result-line';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { archiveBatch, archiveTask, resultLineOf, writeResults } from '../../support/archived-batch';
 import { FakeContext } from '../../support/fake-context';
@@ -117,14 +118,64 @@ describe('longhaul batch results', () => {
   const keys = ['a', '..', 'c'];
   const fetched = (...more: string[]): Promise<FakeContext> => run(['batch', 'results', 'photos', ...more]);
 
-  it('fetches the outputs of every row into a folder of its own, without Temporal', async () => {
+  it('fetches the outputs of every row into one folder, named by their keys, without Temporal', async () => {
     await archiveBatch(archive, 'photos', keys);
     const { exitCode, stdout } = await fetched();
 
     expect(exitCode).toBe(0);
-    expect(listFiles(target)).toEqual(['%2E%2E', 'a', 'c'].flatMap((key) => [`${key}/0.png`, `${key}/manifest.json`]));
+    const names = ['_.', 'a', 'c'];
+    expect(listFiles(target).sort()).toEqual([
+      ...names.map((name) => `${name}.png`),
+      ...names.map((name) => `manifests/${name}.json`),
+    ]);
     expect(stdout.text).toMatch(/^3 rows · 3 files fetched, \d+ B: /);
     expect((await fetched()).stdout.text).toMatch(/^3 rows · 0 files fetched, 0 B · 3 files there before/);
+  });
+
+  it('numbers further outputs of a row, and a hash tells apart rows whose files would have one name', async () => {
+    const lines: ResultLine[] = [];
+    for (const [key, files] of Object.entries({ P1: ['0.png', '1.png'], 'P1-2': ['0.png'], 'Grün (1)': ['0.JPG'] })) {
+      const contents = Object.fromEntries(files.map((file) => [file, `${lines.length} ${file}`]));
+      const manifest = await archiveTask(archive, { requestId: `r-${lines.length}`, files: contents });
+      const more = { manifest, requestId: `r-${lines.length}`, outputCount: files.length };
+      lines.push(resultLineOf('photos', key, { ...more, workflowId: `batch:photos:k${lines.length}` }));
+    }
+    await writeResults(archive, 'photos', lines);
+    expect((await fetched()).exitCode).toBe(0);
+    const names = listFiles(target).filter((name) => !name.startsWith('manifests/'));
+    expect(names.map((name) => name.replace(/~[0-9a-f]{8}/, '~'))).toEqual(
+      ['Grün (1).jpg', 'P1-2~.png', 'P1~-2.png', 'P1~.png'].sort(),
+    );
+    expect(readFileSync(join(target, names.find((name) => /^P1~.*-2/.test(name)) ?? ''), 'utf8')).toBe('0 1.png');
+    expect((await fetched('--key', 'P1-2')).stdout.text).toMatch(/^1 row · 0 files fetched/);
+  });
+
+  it('names files by columns and by the file that the row handed in, and lists rows that have no such column', async () => {
+    const [line] = await archiveBatch(archive, 'photos', ['a']);
+    const cells = [['Farbe', 'Blau/Grün']] as const;
+    await writeResults(archive, 'photos', [{ ...line!, cells, file: 'Katze 1.jpeg' }]);
+    expect((await fetched('--names', '{Farbe}/{filename} {index}{ext}')).exitCode).toBe(0);
+    expect(listFiles(target)).toEqual(['Blau_Grün/Katze 1 1.png', 'manifests/Blau_Grün/Katze 1 1.json']);
+
+    const none = await fetched('--names', '{Frabe}');
+    expect([none.exitCode, none.stdout.text]).toEqual([3, expect.stringContaining('it has no column "Frabe"')]);
+    expect((await fetched('--names', '{key')).exitCode).toBe(2);
+  });
+
+  it('replaces what an earlier run of the row left, and no file of anything else', async () => {
+    const [line] = await archiveBatch(archive, 'photos', ['a']);
+    mkdirSync(target);
+    writeFileSync(join(target, 'a.png'), 'the only copy of a photo');
+    const refused = await fetched();
+    expect([refused.exitCode, refused.stdout.text]).toEqual([3, expect.stringContaining('is not replaced')]);
+    expect(readFileSync(join(target, 'a.png'), 'utf8')).toBe('the only copy of a photo');
+
+    rmSync(join(target, 'a.png'));
+    await fetched();
+    const manifest = await archiveTask(archive, { requestId: 'again', files: { '0.png': 'a better one' } });
+    await writeResults(archive, 'photos', [{ ...line!, requestId: 'again', manifest }]);
+    expect((await fetched()).exitCode).toBe(0);
+    expect(readFileSync(join(target, 'a.png'), 'utf8')).toBe('a better one');
   });
 
   it('goes on after a row that cannot be fetched, names it, and ends with code 3; repaired, the rest is fetched', async () => {
@@ -173,7 +224,7 @@ describe('longhaul batch results', () => {
     await archive.replace('batches/photos/results/abc/0.jsonl', page);
     const { exitCode, stderr } = await fetched();
 
-    expect([exitCode, listFiles(target)]).toEqual([0, ['a/0.png', 'a/manifest.json']]);
+    expect([exitCode, listFiles(target)]).toEqual([0, ['a.png', 'manifests/a.json']]);
     expect(stderr.text).toContain('No run of the batch "photos" has ended');
   });
 

@@ -89,10 +89,10 @@ describe('reportBatch', () => {
     ]);
     expect(await readFile(report.csv, 'utf8')).toBe(
       [
-        'key,line,status,request_id,failure_type,failure,outputs,manifest,started_at,ended_at,seconds,failed_outputs,cost,currency,queued_seconds,cost_times,sheet_row',
-        'a,1,Success,request-a,,,/archive/a/0.png|/archive/a/1.png,/archive/a/manifest.json,2026-01-02T03:04:05.000Z,2026-01-02T03:04:06.500Z,1.5,3,,,,,',
-        '"bé, ""1""",2,Failed,request-b-1,TaskFailed,"out of memory, ""really""",,,2026-01-02T03:04:05.000Z,2026-01-02T03:05:05.000Z,60,0,,,,,',
-        'c,3,NotStarted,,,,,,,,,0,,,,,',
+        'status,output,message,failure_type,key,sheet_row,line,started_at,ended_at,seconds,queued_seconds,cost,currency,failed_outputs,request_id,manifest',
+        'Success,/archive/a/0.png|/archive/a/1.png,,,a,,1,2026-01-02T03:04:05.000Z,2026-01-02T03:04:06.500Z,1.5,,,,3,request-a,/archive/a/manifest.json',
+        'Failed,,"out of memory, ""really""",TaskFailed,"bé, ""1""",,2,2026-01-02T03:04:05.000Z,2026-01-02T03:05:05.000Z,60,,,,0,request-b-1,',
+        'NotStarted,,,,c,,3,,,,,,,0,,',
         '',
       ].join('\n'),
     );
@@ -117,7 +117,7 @@ describe('reportBatch', () => {
     expect(await readFile(html, 'utf8')).not.toContain('--problems problems.csv');
   });
 
-  it('has the columns of the row file behind its own, named apart, with its delimiter and its byte order mark', async () => {
+  it('begins with the columns of the row file, with its delimiter and its byte order mark, and names its own apart', async () => {
     const [reference, rows] = await batch.prepare(
       'photos.csv',
       '\uFEFFkey;5:Swatch.name;notes;status\nß;red;"=1;""x""\r\ny";paid\nb;blue;;\n',
@@ -136,15 +136,14 @@ describe('reportBatch', () => {
     expect(page).toContain('"cells":[["key","b"],["5:Swatch.name","blue"]]');
     expect(csv.charAt(0)).toBe('\uFEFF');
     const cells = parse(csv, { delimiter: ';', bom: true });
-    expect(cells.map((line) => line.slice(0, 3))).toEqual([
-      ['key', 'line', 'status'],
-      ['ß', '2', 'Success'],
-      ['b', '4', 'NotStarted'],
+    expect(cells.map((line) => line.slice(0, 9))).toEqual([
+      ['key', '5:Swatch.name', 'notes', 'status', 'result.status', 'output', 'message', 'failure_type', 'result.key'],
+      ['ß', 'red', '\'=1;"x"\r\ny', 'paid', 'Success', `/archive/${rows[0]?.key ?? ''}/0.png`, '', '', 'ß'],
+      ['b', 'blue', '', '', 'NotStarted', '', '', '', 'b'],
     ]);
-    expect(cells.map((line) => line.slice(16))).toEqual([
-      ['sheet_row', 'row.key', '5:Swatch.name', 'notes', 'row.status'],
-      ['2', 'ß', 'red', '\'=1;"x"\r\ny', 'paid'],
-      ['3', 'b', 'blue', '', ''],
+    expect(await jsonLines(report.jsonl)).toMatchObject([
+      { cells: [['key', 'ß'], ['5:Swatch.name', 'red'], {}, {}] },
+      {},
     ]);
   });
 
@@ -184,7 +183,7 @@ describe('reportBatch', () => {
         const [reference] = await batch.prepare(file, `sep=${between}\n${content}`, { ignoreColumns: ['notes'] });
         await batch.open(reference);
         const csv = await readFile((await batch.report(reference)).csv, 'utf8');
-        const cells = parse(csv, { delimiter: between, record_delimiter: '\n' }).map((line) => line.at(-1) ?? '');
+        const cells = parse(csv, { delimiter: between, record_delimiter: '\n' }).map(([, note]) => note ?? '');
         const texts = cells
           .slice(1)
           .map((cell) => (cell.startsWith("'") && isFormula.test(cell) ? cell.slice(1) : cell));

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { printableText } from '../../../../src/core/text';
 import type { ReportFacts, ReportRow } from '../../../../src/archive/report/report-data';
+import type { ResultLine } from '../../../../src/archive/result-line';
 import { reportHtml } from '../../../../src/archive/report/report-html';
-import { relativeHref, type ReportedResult, toReportRow } from '../../../../src/archive/report/report-row';
+import { relativeHref, toReportRow } from '../../../../src/archive/report/report-row';
 import { useFuzzSeed } from '../../../support/fuzz-seed';
 
 useFuzzSeed();
@@ -13,7 +14,7 @@ const facts: ReportFacts = {
 };
 const assets = { script: 'void 0;', style: 'body{}' };
 
-const result: ReportedResult = {
+const result: ResultLine = {
   ...{ key: 'a', line: 2, status: 'Success' as const, workflowId: 'batch:photos/a', requestId: null, failure: null },
   ...{
     outputs: [],
@@ -25,6 +26,10 @@ const result: ReportedResult = {
     queuedSeconds: null,
     cost: null,
     costWithoutResult: null,
+    seconds: null,
+    costTimes: {},
+    file: null,
+    cells: [],
   },
 };
 

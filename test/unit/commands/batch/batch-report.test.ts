@@ -32,7 +32,9 @@ describe('the table at the end of a batch', () => {
         '  dog                            3  TaskFailed',
         '      the darkroom is out of order',
         '',
-        '  next     longhaul reconcile',
+        '  next     longhaul batch results photos -o photos-results',
+        '             2 rows: Fetch the files, named by the keys of their rows',
+        '           longhaul reconcile',
         '             1 row: Find out whether the service has the task: nothing follows',
         '             it, and one that exists is paid',
         '  results  /archive/batches/photos/results.csv',
@@ -89,7 +91,7 @@ describe('the table at the end of a batch', () => {
   it.each([40, 80])('keeps the end of a message, which says what to do, at %i columns', (columns) => {
     const message =
       'The task failed at the service: node 7 ran out of memory at 4096 x 4096; give a width of at most 2048.';
-    const text = reportOf({ failed: 1, unsuccessful: [{ ...failed, message }] }, columns);
+    const text = reportOf({ success: 0, failed: 1, unsuccessful: [{ ...failed, message }] }, columns);
     const lines = text.split('\n');
     expect(lines.filter((line) => line.length > columns && !line.includes('/archive/'))).toEqual([]);
     const from = lines.findIndex((line) => line.startsWith('  dog'));
@@ -107,9 +109,13 @@ describe('the table at the end of a batch', () => {
     [{ failures: { InputChanged: 2 } }, ['batch run photos.csv --id photos OPTIONS --allow-changed']],
     [{ failures: { ArchiveIncomplete: 1, StopUnconfirmed: 1 } }, ['reconcile', 'batch retry photos']],
     [{ ending: 'drained', notStarted: 2, canceled: 1 }, ['batch retry photos']],
+    [
+      { success: 1, failures: { AccountUnknown: 1 } },
+      ['batch results photos -o photos-results', 'batch retry photos --unpaid'],
+    ],
     [{}, []],
   ] as const)('says which commands apply to %j', (result, commands) => {
-    const told = reportOf({ ...result, failed: 2 }).match(/^(?: {2}next {5}| {11})longhaul .*$/gm) ?? [];
+    const told = reportOf({ success: 0, ...result, failed: 2 }).match(/^(?: {2}next {5}| {11})longhaul .*$/gm) ?? [];
     expect(told.map((line) => line.replace(/^ *(?:next +)?longhaul /, ''))).toEqual(commands);
   });
 
