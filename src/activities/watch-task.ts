@@ -251,7 +251,10 @@ function isReasonToReturn(
 }
 
 /** A state that the workflow does not know, for long enough: what passes in seconds is not worth its events. */
-function isWorthTelling({ known: first, tellFromMs, settleMs = 0 }: WatchTaskInput, known: WatchedTask, nowMs: number) {
+function isWorthTelling(input: WatchTaskInput, known: WatchedTask, nowMs: number): boolean {
+  const { known: first, tellFromMs, settleMs = 0, anewFromMs } = input;
+  // Since when queries fail is told by heartbeats of one activity alone.
+  if (anewFromMs !== undefined && nowMs >= anewFromMs && known.failedInARow === 0) return true;
   if (tellFromMs === undefined || nowMs < tellFromMs || known.serviceStatus === first.serviceStatus) return false;
   return known.serviceStatus !== null && nowMs - known.serviceStatusSinceMs >= settleMs;
 }

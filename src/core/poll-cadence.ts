@@ -60,3 +60,21 @@ function eagerness({ status, queuePosition, inStateMs }: PollSituation): number 
   if (status === undefined) return 0.5;
   return Math.min(1, inStateMs / youngMs) * (status === 'Preparing' ? 0.5 : 1);
 }
+
+/** The heartbeat timeout of a watch grows with the age of its task up to so many times the shortest. */
+const longestHeartbeatFactor = 10;
+/** It is scheduled anew when the age is so many times its timeout. */
+const anewFactor = 4;
+
+export interface WatchHeartbeats {
+  readonly timeoutMs: number;
+  /** Undefined: the timeout is the longest. */
+  readonly anewFromMs: number | undefined;
+}
+
+/** A watch whose worker died is missed after as long as its task is old, within bounds: heartbeats are charged. */
+export function watchHeartbeats(shortestMs: number, acceptedAtMs: number, nowMs: number): WatchHeartbeats {
+  const longestMs = longestHeartbeatFactor * shortestMs;
+  const timeoutMs = Math.max(shortestMs, Math.min(longestMs, nowMs - acceptedAtMs));
+  return { timeoutMs, anewFromMs: timeoutMs < longestMs ? acceptedAtMs + anewFactor * timeoutMs : undefined };
+}

@@ -51,13 +51,14 @@ export function archiveOptions(tuning: Tuning, withinMs: number, priorityKey: 1 
 }
 
 /** Watches last for hours; a dead or stopping worker is replaced until the task's time is over. */
-export function watchOptions({ watchHeartbeatMs, retryMaxMs }: Tuning, untilDeadlineMs: number): ActivityOptions {
+export function watchOptions(tuning: Tuning, heartbeatTimeout: number, untilDeadlineMs: number): ActivityOptions {
+  const { watchHeartbeatMs, retryMaxMs } = tuning;
   // For when no worker watches: the watch itself checks the deadlines.
   const withinMs = untilDeadlineMs + 2 * watchHeartbeatMs;
   return {
     summary: 'Watch the task; the heartbeat tells its state',
     taskQueue: watchTaskQueue(workflowInfo().taskQueue),
-    heartbeatTimeout: watchHeartbeatMs,
+    heartbeatTimeout,
     startToCloseTimeout: withinMs,
     scheduleToCloseTimeout: withinMs,
     // The worker learns of the cancellation from the answer to its next heartbeat.

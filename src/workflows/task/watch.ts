@@ -2,7 +2,7 @@ import { CancellationScope, isCancellation, metricMeter } from '@temporalio/work
 import type { PollResult, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
 import { metrics, record } from '../../contract/metrics';
 import { isOpenRequest } from '../../contract/task-advice';
-import { nextPollDelayMs, toPollSituation } from '../../core/poll-cadence';
+import { nextPollDelayMs, toPollSituation, watchHeartbeats } from '../../core/poll-cadence';
 import { getStopWait } from '../../core/stop-request';
 import { asksOutputs, getServiceStatus, isLost, isTerminal } from '../../core/task-state';
 import { markdownText } from '../../core/text';
@@ -129,8 +129,11 @@ async function watchByActivity(run: TaskRun): Promise<WatchTaskResult | undefine
   let watched: WatchTaskResult | undefined;
   try {
     watched = await scope.run(() => {
-      const options = watchOptions(plan.tuning, untilTotalDeadlineMs(run));
-      const watch = activities.watchTask.executeWithOptions(options, [watchInput(run, wait === 'change')]);
+      const { watchHeartbeatMs } = plan.tuning;
+      const { timeoutMs, anewFromMs } = watchHeartbeats(watchHeartbeatMs, acceptedMs(run), Date.now());
+      const options = watchOptions(plan.tuning, timeoutMs, untilTotalDeadlineMs(run));
+      const input = { ...watchInput(run, wait === 'change'), anewFromMs };
+      const watch = activities.watchTask.executeWithOptions(options, [input]);
       return Promise.race([watch, waitBounded(run, () => state.isWokenUp).then(() => undefined)]);
     });
   } catch (error) {
@@ -145,11 +148,15 @@ async function watchByActivity(run: TaskRun): Promise<WatchTaskResult | undefine
   return watched;
 }
 
+function acceptedMs({ state }: TaskRun): number {
+  return state.acceptedAtMs ?? state.startedAtMs;
+}
+
 function watchInput(run: TaskRun, returnOnChange: boolean): WatchTaskInput {
   const { account, webAppId, tuning, deadlinesMs } = run.plan;
-  const { createNumber, acceptedAtMs, startedAtMs, toldMs } = run.state;
+  const { createNumber, acceptedAtMs, toldMs } = run.state;
   const { watchTellMs } = tuning;
-  const firstTellMs = (acceptedAtMs ?? startedAtMs) + watchTellMs;
+  const firstTellMs = acceptedMs(run) + watchTellMs;
   return {
     account,
     webAppId,
