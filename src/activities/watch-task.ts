@@ -25,7 +25,7 @@ import {
 } from '../core/task-state';
 import { errorMessage } from '../core/text';
 import type { ServiceClient, TaskDetail } from '../service';
-import { PollHeldBackError, type PollLimiter } from '../service/account-gate';
+import type { PollLimiter } from '../service/account-gate';
 import { stateByOutputs } from '../service/task-wait';
 import type { AccountDependencies } from './accounts';
 import { temporalClock } from './clock';
@@ -42,7 +42,7 @@ const heartbeatDelayMs = 3_000;
 /** A worker with this account may still be on its way. */
 const unknownAccountRetryMs = 10_000;
 const timeoutMs = 3_500;
-/** How long a query may wait for its place, in the order of the queries; one whose place is further off is left out. */
+/** How long a query may wait for its place, in the order of the queries; for one further off the task comes again. */
 const patienceMs = 10_000;
 const recordMs = 5_000;
 /** An archive that takes longer gets a slot, retries and decisions of its own. */
@@ -86,12 +86,12 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       await new Promise((resolve) => {
         pause = setTimeout(resolve, Math.min(delayMs, longestTimerMs));
       });
-      const { pollResult, waitsForTurn } = await poll(signal, known);
+      const pollResult = await poll(signal, known);
       signal.throwIfAborted();
       const before = known;
       const nowMs = now();
       known = afterPoll(before, pollResult, nowMs);
-      failing = afterQuery(failing, { observation: pollResult, waitsForTurn }, nowMs);
+      failing = afterQuery(failing, pollResult, nowMs);
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
       if (isReasonToReturn(input, before, known, pollResult, nowMs)) {
         await recordEnd(dependencies, input, pollResult, recordMs);
@@ -190,17 +190,11 @@ async function archiveAtOnce(
   }
 }
 
-/** What a query brought, and whether it was not sent because others have their turn first. */
-interface Polled {
-  readonly pollResult: PollResult;
-  readonly waitsForTurn: boolean;
-}
-
 /** How the task is asked about, within the limits of its account. A query that failed is data: it never ends the watch. */
 function createPoll(
   dependencies: WatchDependencies,
   task: WatchTaskInput,
-): (signal: AbortSignal, known: WatchedTask) => Promise<Polled> {
+): (signal: AbortSignal, known: WatchedTask) => Promise<PollResult> {
   const { account, requestId } = task;
   const service = dependencies.services.get(account);
   const polls = dependencies.limits.get(account)?.polls;
@@ -216,16 +210,15 @@ function createPoll(
       const detail = await service.getTask(requestId, { timeoutMs });
       return asksOutputs(known) ? await stateByOutputs(service, requestId, detail, { timeoutMs }) : detail;
     };
-    let polled: Polled;
+    let pollResult: PollResult;
     try {
-      const detail = await polls.runInLine(query, patienceMs, signal);
-      polled = { pollResult: await toPricedResult(dependencies, detail, task, recordMs), waitsForTurn: false };
+      const detail = await polls.runInLine(query, patienceMs, { task: requestId, signal });
+      pollResult = await toPricedResult(dependencies, detail, task, recordMs);
     } catch (error) {
-      const waitsForTurn = error instanceof PollHeldBackError && !error.isUnanswered;
-      polled = { pollResult: toFailedPoll(dependencies, account, error), waitsForTurn };
+      pollResult = toFailedPoll(dependencies, account, error);
     }
-    countPoll(account, polled.pollResult);
-    return polled;
+    countPoll(account, pollResult);
+    return pollResult;
   };
 }
 

@@ -7,6 +7,8 @@ export interface PollSituation {
   readonly inStateMs: number;
   /** How many queries in a row brought no answer. @default 0 */
   readonly failedInARow?: number;
+  /** The last one was not sent, for others came first: its turn is then. */
+  readonly turnInMs?: number | undefined;
   /** A number in [0, 1): the caller's (deterministic) random number. */
   readonly random: number;
 }
@@ -17,6 +19,7 @@ export function toPollSituation(known: WatchedTask, nowMs: number, random: numbe
     queuePosition: known.queuePosition ?? undefined,
     inStateMs: nowMs - known.serviceStatusSinceMs,
     failedInARow: known.failedInARow,
+    turnInMs: known.turnInMs,
     random,
   };
 }
@@ -39,9 +42,13 @@ const jitterShare = 0.25;
 const toleratedFailures = 3;
 const longestPauseFactor = 10;
 
-/** The delay before the next poll, within the bounds; longer while queries bring no answer. Pure. */
+/** A deadline of the task is checked with each query, so also one that waits for its turn comes once a minute. */
+const longestTurnMs = 60_000;
+
+/** The delay before the next poll, within the bounds; longer while queries bring no answer or wait for a turn. Pure. */
 export function nextPollDelayMs(situation: PollSituation, bounds: PollBounds = recommendedPollBounds): number {
-  const { failedInARow = 0, random } = situation;
+  const { failedInARow = 0, random, turnInMs } = situation;
+  if (turnInMs !== undefined) return Math.ceil(Math.min(turnInMs, longestTurnMs) + random * bounds.minMs);
   if (failedInARow > toleratedFailures) {
     const factor = Math.min(longestPauseFactor, 2 ** (failedInARow - toleratedFailures));
     return Math.round(bounds.maxMs * factor * jitter(random));

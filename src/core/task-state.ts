@@ -70,7 +70,8 @@ export type Observation =
   | { readonly seen: 'task'; readonly status: string; readonly queuePosition?: number }
   | { readonly seen: 'notFound' }
   | { readonly seen: 'gone'; readonly problem: string }
-  | { readonly seen: 'nothing'; readonly problem: string };
+  /** `turnInMs`: the query was not sent, for others come first; in so many milliseconds it is its turn. */
+  | { readonly seen: 'nothing'; readonly problem: string; readonly turnInMs?: number };
 
 /** What is known of a task while it is watched. Plain JSON: it goes from run to run, and from worker to worker. */
 export interface WatchedTask {
@@ -87,6 +88,8 @@ export interface WatchedTask {
   readonly failedPolls: number;
   /** How many of the last ones brought no answer at all. */
   readonly failedInARow: number;
+  /** The last one was not sent: its turn is so many milliseconds later. */
+  readonly turnInMs?: number;
   /** How many of the last ones brought the same word, which is no known state. */
   readonly unknownInARow: number;
   /** What was wrong with the last poll; null when it brought a known state. */
@@ -109,11 +112,15 @@ export function unseenTask(nowMs: number): WatchedTask {
 }
 
 export function afterPoll(known: WatchedTask, observation: Observation, nowMs: number): WatchedTask {
+  if (observation.seen === 'nothing' && observation.turnInMs !== undefined) {
+    return { ...known, turnInMs: observation.turnInMs, problem: observation.problem };
+  }
   const polls = known.polls + 1;
   if (observation.seen !== 'task') {
     const isNotFound = observation.seen === 'notFound';
     return {
       ...known,
+      turnInMs: undefined,
       polls,
       failedPolls: known.failedPolls + 1,
       failedInARow: observation.seen === 'nothing' ? known.failedInARow + 1 : 0,
@@ -180,12 +187,11 @@ const manyQueries = 3;
 /** Undefined once a query was answered. One that waits for its turn tells nothing. */
 export function afterQuery(
   failing: FailingQueries | undefined,
-  query: { readonly observation: Observation; readonly waitsForTurn: boolean },
+  observation: Observation,
   nowMs: number,
 ): FailingQueries | undefined {
-  const { observation, waitsForTurn } = query;
   if (observation.seen !== 'nothing') return undefined;
-  if (waitsForTurn) return failing;
+  if (observation.turnInMs !== undefined) return failing;
   const { sinceMs = nowMs, queries = 0 } = failing ?? {};
   return { sinceMs, lastMs: nowMs, queries: queries + 1, problem: observation.problem };
 }

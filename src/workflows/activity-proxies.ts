@@ -163,7 +163,7 @@ const record = v.looseObject({});
 const records = v.array(record);
 const poll = v.variant('seen', [
   v.object({ seen: v.literal('notFound') }),
-  v.object({ seen: v.picklist(['gone', 'nothing']), problem: text }),
+  v.object({ seen: v.picklist(['gone', 'nothing']), problem: text, turnInMs: v.optional(count) }),
   v.object({
     seen: v.literal('task'),
     status: text,

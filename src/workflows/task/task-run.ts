@@ -210,6 +210,7 @@ export function watchedTask({ state }: TaskRun): WatchedTask {
     polls: state.polls,
     failedPolls: state.failedPolls,
     failedInARow: state.failedInARow,
+    turnInMs: state.turnInMs,
     unknownInARow: state.unknownInARow,
     problem: state.problem,
   };
@@ -218,7 +219,7 @@ export function watchedTask({ state }: TaskRun): WatchedTask {
 /** @param known - what is known with that poll, where an activity made it. @default it is worked out here */
 export function applyPoll(run: TaskRun, poll: PollResult, known = afterPoll(watchedTask(run), poll, Date.now())): void {
   const { state } = run;
-  Object.assign(state, known);
+  Object.assign(state, { turnInMs: undefined }, known);
   if (poll.seen !== 'task') return;
   state.stopRequests = state.stopRequests.map((request) => afterReading(request, getServiceStatus(state)));
 }

@@ -56,6 +56,12 @@ describe('nextPollDelayMs', () => {
     expect(delayOf({ random: 0 })).toBeLessThan(delayOf({ random: 0.9 }));
   });
 
+  it('asks again when it is the turn of a task for which others came first, and once a minute before that', () => {
+    const turn = (turnInMs: number): number => delayOf({ turnInMs, failedInARow: 9, random: 0 });
+    expect([turn(1), turn(45_000.5), turn(3_600_000)]).toEqual([1, 45_001, 60_000]);
+    expect(delayOf({ turnInMs: 5_000, random: 0.5 })).toBe(5_500);
+  });
+
   it('asks ever more seldom while queries bring no answer, up to ten times the longest delay', () => {
     const delays = [0, 3, 4, 5, 6, 7, 100].map((failedInARow) => delayOf({ failedInARow, inStateMs: 60_000 }));
     expect(delays).toEqual([3_000, 3_000, 6_000, 12_000, 24_000, 30_000, 30_000]);
