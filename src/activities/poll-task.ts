@@ -34,12 +34,29 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
   const leftMs = (): number => Math.max(0, endMs - (performance.now() - begunMs));
   try {
     const detail = await getDetail(dependencies, task);
-    const result = await toPricedResult(dependencies, detail, task, leftMs());
+    const seen = await toPricedResult(dependencies, detail, task, leftMs());
+    const { callbacks } = getLimits(dependencies, task.account);
+    if (isEnd(seen) && task.callback !== undefined) callbacks.ended(task.callback === 'came');
+    const result = withCallbacks(seen, task, callbacks);
     await recordEnd(dependencies, task, result, leftMs());
     return result;
   } catch (error) {
     return toFailedPoll(dependencies, task.account, error);
   }
+}
+
+export function isEnd(result: PollResult): boolean {
+  return result.seen === 'task' && isTerminal(parseServiceStatus(result.status));
+}
+
+/** Says of a task that goes on whether its end will be told by a callback. */
+export function withCallbacks(
+  result: PollResult,
+  { callback }: Pick<PolledTask, 'callback'>,
+  { come }: { readonly come: boolean },
+): PollResult {
+  const isRelied = result.seen === 'task' && callback === 'awaited' && come && !isEnd(result);
+  return isRelied ? { ...result, callbacksCome: true } : result;
 }
 
 export async function getDetail(

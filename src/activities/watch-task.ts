@@ -21,11 +21,12 @@ import {
   isTerminal,
   parseServiceStatus,
   passedDeadline,
+  untilDeadlineMs,
   type WatchedTask,
 } from '../core/task-state';
 import { errorMessage } from '../core/text';
 import type { ServiceClient, TaskDetail } from '../service';
-import type { PollLimiter } from '../service/account-gate';
+import type { CallbackNews, PollLimiter } from '../service/account-gate';
 import { stateByOutputs } from '../service/task-wait';
 import type { AccountDependencies } from './accounts';
 import { temporalClock } from './clock';
@@ -33,7 +34,7 @@ import type { ActivityTraces } from './dependencies';
 import type { ArchiveAttempt } from './archive-outputs';
 import { confirmHeartbeat, handOver, isWorkerStopping } from './heartbeat';
 import { countPoll } from './metrics';
-import { type EndRecords, recordEnd, toFailedPoll, toPricedResult } from './poll-task';
+import { type EndRecords, isEnd, recordEnd, toFailedPoll, toPricedResult, withCallbacks } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
@@ -51,7 +52,7 @@ const fenceMs = 1_000;
 
 export interface WatchDependencies extends EndRecords, Pick<AccountDependencies, 'keySettings'> {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask' | 'getOutputs'>>;
-  readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
+  readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter; readonly callbacks?: CallbackNews }>;
   /** Archives at once. Absent, or undefined: no slot is free for it. */
   readonly archiveAtOnce?: (
     input: ArchiveOutputsInput,
@@ -95,19 +96,22 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
       if (isReasonToReturn(input, before, known, pollResult, nowMs)) {
         await recordEnd(dependencies, input, pollResult, recordMs);
+        const isOurs = await isEndOurs(dependencies, input, pollResult, () =>
+          confirmHeartbeat(context, details(), fenceMs),
+        );
         // What a lost attempt may have begun may be what ends workers.
-        if (attempt > 1) return { known, pollResult };
-        const fence = (): Promise<void> => confirmHeartbeat(context, details(), fenceMs);
+        if (attempt > 1 || !isOurs) return { known, pollResult };
         const onStart = (ofFetch: () => object): void => {
           progress = ofFetch;
           heartbeats.sendSoon();
         };
-        const archived = await archiveAtOnce(dependencies, input, pollResult, { now, signal, onStart, fence });
+        const archived = await archiveAtOnce(dependencies, input, pollResult, { now, signal, onStart });
         return { known, pollResult, archived };
       }
       if (isWorthTelling(input, known, nowMs)) return { known, pollResult, isTold: true };
       if (known.serviceStatus !== before.serviceStatus) heartbeats.sendSoon();
-      delayMs = nextPollDelayMs(toPollSituation(known, nowMs, Math.random()), input.poll);
+      const untilMs = untilDeadlineMs({ ...input, runningSinceMs: known.runningSinceMs }, input.deadlinesMs, nowMs);
+      delayMs = Math.min(untilMs, nextPollDelayMs(toPollSituation(known, nowMs, Math.random()), input.poll));
     }
   };
   try {
@@ -121,6 +125,23 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
     heartbeats.stop();
     clearTimeout(pause);
   }
+}
+
+/** Where callbacks come, the workflow may know the end first; an end that none told says that they do not come. */
+async function isEndOurs(
+  { callback, limits }: WatchDependencies,
+  input: WatchTaskInput,
+  poll: PollResult,
+  fence: () => Promise<void>,
+): Promise<boolean> {
+  if (callback === undefined || !isEnd(poll)) return true;
+  try {
+    await fence();
+  } catch {
+    return false;
+  }
+  if (input.callback !== undefined) limits.get(input.account)?.callbacks?.ended(input.callback === 'came');
+  return true;
 }
 
 /** Of a watch: regularly, and soon after a change. */
@@ -168,7 +189,7 @@ async function archiveAtOnce(
   dependencies: WatchDependencies,
   { account, requestId, webAppId, archive, startedAtMs, deadlinesMs }: WatchTaskInput,
   poll: PollResult,
-  attempt: ArchiveAttempt & { readonly fence: () => Promise<void> },
+  attempt: ArchiveAttempt,
 ): Promise<ArchiveOutputsResult | undefined> {
   const { archiveAtOnce: archiveIn } = dependencies;
   if (archive === undefined || archiveIn === undefined || poll.seen !== 'task') return undefined;
@@ -179,7 +200,6 @@ async function archiveAtOnce(
   const end = { status: 'Success', timestamps, costTimes, cost, errorMessage: poll.errorMessage ?? null } as const;
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(atOnceMs)]);
   try {
-    if (dependencies.callback !== undefined) await attempt.fence();
     return await archiveIn(
       { ...archive, account, requestId, webAppId: webAppId ?? null, ...end },
       { ...attempt, signal },
@@ -197,7 +217,7 @@ function createPoll(
 ): (signal: AbortSignal, known: WatchedTask) => Promise<PollResult> {
   const { account, requestId } = task;
   const service = dependencies.services.get(account);
-  const polls = dependencies.limits.get(account)?.polls;
+  const { polls, callbacks } = dependencies.limits.get(account) ?? {};
   if (service === undefined || polls === undefined) {
     throw ApplicationFailure.create({
       type: failureTypes.AccountUnknown,
@@ -213,7 +233,8 @@ function createPoll(
     let pollResult: PollResult;
     try {
       const detail = await polls.runInLine(query, patienceMs, { task: requestId, signal });
-      pollResult = await toPricedResult(dependencies, detail, task, recordMs);
+      const seen = await toPricedResult(dependencies, detail, task, recordMs);
+      pollResult = callbacks === undefined ? seen : withCallbacks(seen, task, callbacks);
     } catch (error) {
       pollResult = toFailedPoll(dependencies, account, error);
     }

@@ -113,6 +113,8 @@ export interface PolledTask extends TaskReference {
   readonly createNumber?: number;
   /** By Temporal's clock: for the price, where the service does not say when it was created. */
   readonly acceptedAtMs?: number | null;
+  /** The one that tells its end. Absent: none was asked for, or a stop waits for another state, which none tells. */
+  readonly callback?: 'awaited' | 'came' | undefined;
   /** Its state has long been an unknown word: see whether the outputs say that it is over. */
   readonly asksOutputs?: boolean;
 }

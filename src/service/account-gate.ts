@@ -11,7 +11,30 @@ export interface AccountRates {
   readonly uploadsAtOnce?: number;
 }
 
+/** So long after the last end that a callback told first, none are expected. */
+const heardMs = 600_000;
+
+/** Whether the service's callbacks come, by the ends of an account's tasks that this worker saw. */
+export class CallbackNews {
+  readonly #now: () => number;
+  #heardAtMs = -Infinity;
+
+  constructor(now = steadyNow) {
+    this.#now = now;
+  }
+
+  /** An end that a callback told first, or none did: then all tasks are polled as usual at once. */
+  ended(isTold: boolean): void {
+    this.#heardAtMs = isTold ? this.#now() : -Infinity;
+  }
+
+  get come(): boolean {
+    return this.#now() - this.#heardAtMs < heardMs;
+  }
+}
+
 export class AccountGate {
+  readonly callbacks = new CallbackNews();
   readonly creates: CreateLimiter;
   readonly polls: PollLimiter;
   readonly uploads: UploadSlots;

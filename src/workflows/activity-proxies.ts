@@ -167,6 +167,7 @@ const poll = v.variant('seen', [
   v.object({
     seen: v.literal('task'),
     status: text,
+    callbacksCome: v.optional(v.boolean()),
     timestamps: v.optional(record),
     costTimes: v.optional(record),
   }),
@@ -190,7 +191,11 @@ const results: Readonly<Record<string, v.GenericSchema>> = {
     resource: v.object({ objectKey: text, name: text, resourceId: v.nonOptional(v.unknown()) }),
   }),
   createTask: v.variant('outcome', [
-    v.object({ outcome: v.literal('accepted'), requestId: v.custom(isRequestId) }),
+    v.object({
+      outcome: v.literal('accepted'),
+      requestId: v.custom(isRequestId),
+      callbackAsked: v.optional(v.boolean()),
+    }),
     v.object({ outcome: v.picklist(['notSent', 'uncertain']), reason: text }),
     v.object({ outcome: v.literal('rejected'), message: text, retryable: v.boolean(), httpStatus: v.number() }),
   ]),

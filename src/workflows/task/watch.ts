@@ -4,7 +4,7 @@ import { metrics, record } from '../../contract/metrics';
 import { isOpenRequest } from '../../contract/task-advice';
 import { nextPollDelayMs, toPollSituation, watchHeartbeats } from '../../core/poll-cadence';
 import { getStopWait } from '../../core/stop-request';
-import { asksOutputs, getServiceStatus, isLost, isTerminal } from '../../core/task-state';
+import { asksOutputs, getServiceStatus, isLost, isTerminal, untilDeadlineMs } from '../../core/task-state';
 import { markdownText } from '../../core/text';
 import { activities, pollTask, watchOptions } from '../activity-proxies';
 import { failureMessage, taskFailure } from '../failures';
@@ -91,7 +91,9 @@ async function pollAfterPause(run: TaskRun, isFirst: boolean): Promise<PollResul
     const seen = state.serviceStatus;
     const last = seen === null ? 'not seen yet' : `last seen as ${markdownText(seen, maxSummaryStatusLength)}`;
     const isStopSent = state.stopRequests.some(({ outcome }) => outcome === 'sent');
-    const ms = isStopSent ? poll.minMs : nextPollDelayMs(toPollSituation(state, Date.now(), Math.random()), poll);
+    const usualMs = nextPollDelayMs(toPollSituation(state, Date.now(), Math.random()), poll);
+    const starts = { ...state, startedAtMs: countedFromMs(run) };
+    const ms = isStopSent ? poll.minMs : Math.min(usualMs, untilDeadlineMs(starts, plan.deadlinesMs, Date.now()));
     await waitBounded(run, () => state.isWokenUp, { ms, summary: `before the next poll; ${last}` });
   } else if (state.polls === 0 && plan.adoptRequestId === null) {
     // A local activity holds back what the workflow shows until it has ended, and a person who terminates the workflow
@@ -107,6 +109,7 @@ async function pollAfterPause(run: TaskRun, isFirst: boolean): Promise<PollResul
     webAppId: plan.webAppId,
     createNumber: state.createNumber,
     acceptedAtMs: state.acceptedAtMs,
+    callback: callbackOf(run),
     asksOutputs: asksOutputs(state) || undefined,
   }).catch((error: unknown): PollResult => {
     return { seen: 'nothing', problem: `The query for the task’s state failed: ${failureMessage(error)}` };
@@ -148,6 +151,11 @@ async function watchByActivity(run: TaskRun): Promise<WatchTaskResult | undefine
   return watched;
 }
 
+/** A callback tells ends alone, so a request that waits for another state has the task polled as usual. */
+function callbackOf({ state }: TaskRun): TaskRun['state']['callback'] {
+  return state.stopRequests.some(isOpenRequest) ? undefined : state.callback;
+}
+
 function acceptedMs({ state }: TaskRun): number {
   return state.acceptedAtMs ?? state.startedAtMs;
 }
@@ -162,6 +170,7 @@ function watchInput(run: TaskRun, returnOnChange: boolean): WatchTaskInput {
     webAppId,
     createNumber,
     requestId: createdId(run),
+    callback: callbackOf(run),
     known: watchedTask(run),
     poll: tuning.poll,
     notVisibleGraceMs: tuning.notVisibleGraceMs,

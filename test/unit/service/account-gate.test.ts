@@ -1,5 +1,11 @@
 import { RateLimitedError, ServiceTimeoutError, ServiceUnavailableError } from '../../../src/service';
-import { PollHeldBackError, PollLimiter, UploadHeldBackError, UploadSlots } from '../../../src/service/account-gate';
+import {
+  CallbackNews,
+  PollHeldBackError,
+  PollLimiter,
+  UploadHeldBackError,
+  UploadSlots,
+} from '../../../src/service/account-gate';
 
 let nowMs: number;
 beforeEach(() => {
@@ -195,6 +201,19 @@ describe('the limiter of an account’s queries', () => {
     for (let query = 0; query < 2; query += 1) await fate(limiter.run(() => Promise.reject(timeout), 10_000));
     expect(limiter.view().stalledSince).not.toBeNull();
   });
+});
+
+it('callbacks come from an end that one told first until an end that none did, or for ten minutes', () => {
+  const news = new CallbackNews(() => nowMs);
+  expect(news.come).toBe(false);
+  news.ended(true);
+  nowMs += 599_999;
+  expect(news.come).toBe(true);
+  news.ended(false);
+  expect(news.come).toBe(false);
+  news.ended(true);
+  nowMs += 600_000;
+  expect(news.come).toBe(false);
 });
 
 /** An upload that runs until it is let go. */
