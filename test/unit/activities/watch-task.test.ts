@@ -1,10 +1,9 @@
-import type { Client } from '@temporalio/client';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { type WatchDependencies, watchTask } from '../../../src/activities/watch-task';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../../../src/contract/activities';
 import { unseenTask } from '../../../src/core/task-state';
-import { ServiceTimeoutError, type TaskDetail } from '../../../src/service';
-import { CallbackNews, PollHeldBackError } from '../../../src/service/account-gate';
+import { ServiceTimeoutError } from '../../../src/service';
+import { PollHeldBackError } from '../../../src/service/account-gate';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { watchParts } from '../../support/watch-parts';
@@ -317,50 +316,5 @@ describe('tasks that are watched together', () => {
     isStalled = false;
     const ends = await Promise.all(watches.map(({ result }) => result));
     expect(ends.filter(({ known }) => known.failedPolls > 0).length).toBeGreaterThan(90);
-  });
-});
-
-describe('a watch whose task has asked for a callback', () => {
-  /** How long it waited after its second query, with what earlier ends said of callbacks; and what they say afterwards. */
-  async function watchOnce(
-    callback: WatchTaskInput['callback'],
-    wasTold: boolean,
-    isCancelled = false,
-  ): Promise<{ pausedMs: number; come: boolean }> {
-    const callbacks = new CallbackNews();
-    callbacks.ended(wasTold);
-    const { services, limits } = parts;
-    const [polls] = [...limits.values()].map((limit) => limit.polls);
-    if (polls === undefined) throw new Error('no limit');
-    parts = { services, limits: new Map([['default', { polls, callbacks }]]), callback: {} };
-    const sentMs: number[] = [];
-    const getTask = (): Promise<TaskDetail> => {
-      sentMs.push(performance.now());
-      return Promise.resolve({ status: sentMs.length > 2 ? 'Failed' : 'Running', costTimes: {} });
-    };
-    const getOutputs = (): Promise<never> => Promise.reject(new Error('no outputs'));
-    parts = { ...parts, services: new Map([['default', { getTask, getOutputs }]]) };
-    const heartbeat = (): Promise<void> => (isCancelled ? Promise.reject(new Error('cancelled')) : Promise.resolve());
-    const within = (_: unknown, call: () => Promise<void>): Promise<void> => call();
-    const client = { activity: { heartbeat }, withDeadline: within, withAbortSignal: within };
-    const environment = new ActivityEnvironment({}, { client: client as unknown as Client });
-    const known = { ...input.known, serviceStatus: 'Running', serviceStatusSinceMs: Date.now() - 10_000 };
-    const poll = { minMs: 1, maxMs: 50 };
-    await environment.run(() => watchTask(parts, { ...input, known, poll, callback }));
-    return { pausedMs: (sentMs[2] ?? 0) - (sentMs[1] ?? 0), come: callbacks.come };
-  }
-
-  it('polls seldom while those of other tasks come, and as usual where none was asked for', async () => {
-    expect((await watchOnce('awaited', true)).pausedMs).toBeGreaterThan(500);
-    expect((await watchOnce('awaited', false)).pausedMs).toBeLessThan(500);
-    expect((await watchOnce(undefined, true)).pausedMs).toBeLessThan(500);
-    expect((await watchOnce('came', true)).pausedMs).toBeLessThan(500);
-  });
-
-  it('finds that callbacks do not come when it sees an end that none told, unless the workflow knows it', async () => {
-    expect((await watchOnce('awaited', true)).come).toBe(false);
-    expect((await watchOnce('awaited', true, true)).come).toBe(true);
-    expect((await watchOnce('came', false)).come).toBe(true);
-    expect((await watchOnce(undefined, true)).come).toBe(true);
   });
 });
