@@ -54,7 +54,7 @@ export async function* replayExecutions(options: ReplayExecutionsOptions): Async
   const complaints: ConfigError[] = [];
   const codecs = (converter.payloadCodecs ?? []).map((codec) => complaining(codec, (error) => complaints.push(error)));
   const dataConverter = { ...converter, payloadCodecs: codecs };
-  const sinks = { longhaulReplays: { slow: { fn: () => undefined } } };
+  const sinks = { longhaulReplays: { ended: { fn: () => undefined } } };
   const worker = { workflowBundle, replayName: 'replay', dataConverter, sinks };
   for await (const { error } of Worker.runReplayHistories(worker, histories())) {
     if (current === undefined) continue;

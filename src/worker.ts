@@ -15,7 +15,7 @@ import { type AllActivities, allActivities, closeDependencies, openDependencies 
 import { shareLimits, workerIdentity } from './worker/limits';
 import { ArchiveIdentity } from './storage/archive/archive-identity';
 import { identifyArchive, logStart } from './worker/start-log';
-import { slowReplaySinks, startGauges, watchReadiness } from './worker/telemetry';
+import { replaySinks, startGauges, watchReadiness } from './worker/telemetry';
 import type { OpenTraces } from './client/traces/open-traces';
 import type { WorkerTraces } from './worker/worker-traces';
 import { encodeFailures, openWorkflowBundle, sampleTraces, type WorkflowBundle } from './workflow-sources';
@@ -187,7 +187,7 @@ async function createWorkers(
     identity,
     ...deploymentOptions(config),
     ...traces?.workerOptions,
-    sinks: { ...slowReplaySinks(logger, meter), ...traces?.workerOptions.sinks },
+    sinks: { ...replaySinks(logger, meter, slots.cachedWorkflows), ...traces?.workerOptions.sinks },
     shutdownForceTime: forceTime,
   };
   // The SDK refuses more requests for work than slots.

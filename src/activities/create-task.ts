@@ -245,13 +245,13 @@ class CreateAttempt {
   async #conclude(limiter: CreateLimiter, archiveId: string, outcome: CreateOutcome): Promise<CreateTaskResult> {
     const { webAppId } = this.#input;
     const sent = this.#refused + 1;
+    const callbackAsked = this.#options.callback !== undefined;
     limiter.report(webAppId, outcome);
     if (outcome.outcome === 'accepted') {
       await this.#keepRequestId(archiveId, outcome.requestId);
-      return { ...outcome, sent };
+      return { ...outcome, callbackAsked: callbackAsked || undefined, sent };
     }
     if (outcome.outcome === 'uncertain') {
-      const callbackAsked = this.#options.callback !== undefined;
       return { ...outcome, callbackAsked, sentAtMs: this.#record.sentAtMs, sent };
     }
     await keep('release', () => this.#record.release());

@@ -108,8 +108,9 @@ export function countArchived(
   if (marginMs !== undefined) record(metricMeter, metrics.expiryMargin, { account }, marginMs / 1_000);
 }
 
-/** Counts a query of an account that the worker has, when it is answered: a watch may last for hours. */
+/** Counts a query of an account that the worker has, when it was sent: a watch may last for hours. */
 export function countPoll(account: string, poll: PollResult): void {
+  if (poll.seen === 'nothing' && poll.turnInMs !== undefined) return;
   const isUnknown = poll.seen === 'task' && parseServiceStatus(poll.status) === undefined;
   const answered = isUnknown ? 'unknown_state' : 'answered';
   count(metricMeter, metrics.polls, { account, outcome: poll.seen === 'nothing' ? 'failed' : answered });

@@ -6,6 +6,7 @@ import { isTerminal, parseServiceStatus } from '../core/task-state';
 import { withoutUrls } from '../core/uri';
 import { type Money, type Prices, taskCost } from '../money/money';
 import type { TaskDetail } from '../service';
+import { PollHeldBackError } from '../service/account-gate';
 import { stateByOutputs, toFailedObservation } from '../service/task-wait';
 import type { Archive } from '../storage/archive/archive';
 import { type AccountDependencies, accountKey, getLimits, getService } from './accounts';
@@ -16,7 +17,7 @@ import { requestProblem } from './to-application-failure';
 
 /** Below the local activity's timeout of 4 s, so that a slow service and a slow worker give different errors. */
 const timeoutMs = 3_500;
-/** How long a query may wait for its turn; otherwise it is skipped this time. */
+/** How long a query may wait for its turn; otherwise its task comes again then. */
 const patienceMs = 1_000;
 /** After this time the end is reported, recorded or not. */
 const endMs = 3_900;
@@ -33,12 +34,29 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
   const leftMs = (): number => Math.max(0, endMs - (performance.now() - begunMs));
   try {
     const detail = await getDetail(dependencies, task);
-    const result = await toPricedResult(dependencies, detail, task, leftMs());
+    const seen = await toPricedResult(dependencies, detail, task, leftMs());
+    const { callbacks } = getLimits(dependencies, task.account);
+    if (isEnd(seen) && task.callback !== undefined) callbacks.ended(task.callback === 'came');
+    const result = withCallbacks(seen, task, callbacks);
     await recordEnd(dependencies, task, result, leftMs());
     return result;
   } catch (error) {
     return toFailedPoll(dependencies, task.account, error);
   }
+}
+
+export function isEnd(result: PollResult): boolean {
+  return result.seen === 'task' && isTerminal(parseServiceStatus(result.status));
+}
+
+/** Says of a task that goes on whether its end will be told by a callback. */
+export function withCallbacks(
+  result: PollResult,
+  { callback }: Pick<PolledTask, 'callback'>,
+  { come }: { readonly come: boolean },
+): PollResult {
+  const isRelied = result.seen === 'task' && callback === 'awaited' && come && !isEnd(result);
+  return isRelied ? { ...result, callbacksCome: true } : result;
 }
 
 export async function getDetail(
@@ -53,7 +71,7 @@ export async function getDetail(
     const leftMs = Math.max(1, timeoutMs - (performance.now() - begunMs));
     return await stateByOutputs(service, requestId, detail, { timeoutMs: leftMs });
   };
-  return await getLimits(dependencies, account).polls.run(query, patienceMs);
+  return await getLimits(dependencies, account).polls.run(query, patienceMs, { task: requestId });
 }
 
 export function toFailedPoll(
@@ -63,6 +81,9 @@ export function toFailedPoll(
 ): PollResult {
   const seen = toFailedObservation(error);
   if (seen.seen === 'notFound') return seen;
+  if (error instanceof PollHeldBackError && !error.isUnanswered) {
+    return { seen: 'nothing', problem: error.message, turnInMs: error.retryInMs };
+  }
   return { ...seen, problem: requestProblem(error, accountKey(dependencies, account), seen.problem) };
 }
 

@@ -21,11 +21,12 @@ import {
   isTerminal,
   parseServiceStatus,
   passedDeadline,
+  untilDeadlineMs,
   type WatchedTask,
 } from '../core/task-state';
 import { errorMessage } from '../core/text';
 import type { ServiceClient, TaskDetail } from '../service';
-import { PollHeldBackError, type PollLimiter } from '../service/account-gate';
+import type { CallbackNews, PollLimiter } from '../service/account-gate';
 import { stateByOutputs } from '../service/task-wait';
 import type { AccountDependencies } from './accounts';
 import { temporalClock } from './clock';
@@ -33,7 +34,7 @@ import type { ActivityTraces } from './dependencies';
 import type { ArchiveAttempt } from './archive-outputs';
 import { confirmHeartbeat, handOver, isWorkerStopping } from './heartbeat';
 import { countPoll } from './metrics';
-import { type EndRecords, recordEnd, toFailedPoll, toPricedResult } from './poll-task';
+import { type EndRecords, isEnd, recordEnd, toFailedPoll, toPricedResult, withCallbacks } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
@@ -42,7 +43,7 @@ const heartbeatDelayMs = 3_000;
 /** A worker with this account may still be on its way. */
 const unknownAccountRetryMs = 10_000;
 const timeoutMs = 3_500;
-/** How long a query may wait for its place, in the order of the queries; one whose place is further off is left out. */
+/** How long a query may wait for its place, in the order of the queries; for one further off the task comes again. */
 const patienceMs = 10_000;
 const recordMs = 5_000;
 /** An archive that takes longer gets a slot, retries and decisions of its own. */
@@ -51,7 +52,7 @@ const fenceMs = 1_000;
 
 export interface WatchDependencies extends EndRecords, Pick<AccountDependencies, 'keySettings'> {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask' | 'getOutputs'>>;
-  readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
+  readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter; readonly callbacks?: CallbackNews }>;
   /** Archives at once. Absent, or undefined: no slot is free for it. */
   readonly archiveAtOnce?: (
     input: ArchiveOutputsInput,
@@ -86,28 +87,31 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       await new Promise((resolve) => {
         pause = setTimeout(resolve, Math.min(delayMs, longestTimerMs));
       });
-      const { pollResult, waitsForTurn } = await poll(signal, known);
+      const pollResult = await poll(signal, known);
       signal.throwIfAborted();
       const before = known;
       const nowMs = now();
       known = afterPoll(before, pollResult, nowMs);
-      failing = afterQuery(failing, { observation: pollResult, waitsForTurn }, nowMs);
+      failing = afterQuery(failing, pollResult, nowMs);
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
       if (isReasonToReturn(input, before, known, pollResult, nowMs)) {
         await recordEnd(dependencies, input, pollResult, recordMs);
+        const isOurs = await isEndOurs(dependencies, input, pollResult, () =>
+          confirmHeartbeat(context, details(), fenceMs),
+        );
         // What a lost attempt may have begun may be what ends workers.
-        if (attempt > 1) return { known, pollResult };
-        const fence = (): Promise<void> => confirmHeartbeat(context, details(), fenceMs);
+        if (attempt > 1 || !isOurs) return { known, pollResult };
         const onStart = (ofFetch: () => object): void => {
           progress = ofFetch;
           heartbeats.sendSoon();
         };
-        const archived = await archiveAtOnce(dependencies, input, pollResult, { now, signal, onStart, fence });
+        const archived = await archiveAtOnce(dependencies, input, pollResult, { now, signal, onStart });
         return { known, pollResult, archived };
       }
       if (isWorthTelling(input, known, nowMs)) return { known, pollResult, isTold: true };
       if (known.serviceStatus !== before.serviceStatus) heartbeats.sendSoon();
-      delayMs = nextPollDelayMs(toPollSituation(known, nowMs, Math.random()), input.poll);
+      const untilMs = untilDeadlineMs({ ...input, runningSinceMs: known.runningSinceMs }, input.deadlinesMs, nowMs);
+      delayMs = Math.min(untilMs, nextPollDelayMs(toPollSituation(known, nowMs, Math.random()), input.poll));
     }
   };
   try {
@@ -121,6 +125,23 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
     heartbeats.stop();
     clearTimeout(pause);
   }
+}
+
+/** Where callbacks come, the workflow may know the end first; an end that none told says that they do not come. */
+async function isEndOurs(
+  { callback, limits }: WatchDependencies,
+  input: WatchTaskInput,
+  poll: PollResult,
+  fence: () => Promise<void>,
+): Promise<boolean> {
+  if (callback === undefined || !isEnd(poll)) return true;
+  try {
+    await fence();
+  } catch {
+    return false;
+  }
+  if (input.callback !== undefined) limits.get(input.account)?.callbacks?.ended(input.callback === 'came');
+  return true;
 }
 
 /** Of a watch: regularly, and soon after a change. */
@@ -168,7 +189,7 @@ async function archiveAtOnce(
   dependencies: WatchDependencies,
   { account, requestId, webAppId, archive, startedAtMs, deadlinesMs }: WatchTaskInput,
   poll: PollResult,
-  attempt: ArchiveAttempt & { readonly fence: () => Promise<void> },
+  attempt: ArchiveAttempt,
 ): Promise<ArchiveOutputsResult | undefined> {
   const { archiveAtOnce: archiveIn } = dependencies;
   if (archive === undefined || archiveIn === undefined || poll.seen !== 'task') return undefined;
@@ -179,7 +200,6 @@ async function archiveAtOnce(
   const end = { status: 'Success', timestamps, costTimes, cost, errorMessage: poll.errorMessage ?? null } as const;
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(atOnceMs)]);
   try {
-    if (dependencies.callback !== undefined) await attempt.fence();
     return await archiveIn(
       { ...archive, account, requestId, webAppId: webAppId ?? null, ...end },
       { ...attempt, signal },
@@ -190,20 +210,14 @@ async function archiveAtOnce(
   }
 }
 
-/** What a query brought, and whether it was not sent because others have their turn first. */
-interface Polled {
-  readonly pollResult: PollResult;
-  readonly waitsForTurn: boolean;
-}
-
 /** How the task is asked about, within the limits of its account. A query that failed is data: it never ends the watch. */
 function createPoll(
   dependencies: WatchDependencies,
   task: WatchTaskInput,
-): (signal: AbortSignal, known: WatchedTask) => Promise<Polled> {
+): (signal: AbortSignal, known: WatchedTask) => Promise<PollResult> {
   const { account, requestId } = task;
   const service = dependencies.services.get(account);
-  const polls = dependencies.limits.get(account)?.polls;
+  const { polls, callbacks } = dependencies.limits.get(account) ?? {};
   if (service === undefined || polls === undefined) {
     throw ApplicationFailure.create({
       type: failureTypes.AccountUnknown,
@@ -216,16 +230,16 @@ function createPoll(
       const detail = await service.getTask(requestId, { timeoutMs });
       return asksOutputs(known) ? await stateByOutputs(service, requestId, detail, { timeoutMs }) : detail;
     };
-    let polled: Polled;
+    let pollResult: PollResult;
     try {
-      const detail = await polls.runInLine(query, patienceMs, signal);
-      polled = { pollResult: await toPricedResult(dependencies, detail, task, recordMs), waitsForTurn: false };
+      const detail = await polls.runInLine(query, patienceMs, { task: requestId, signal });
+      const seen = await toPricedResult(dependencies, detail, task, recordMs);
+      pollResult = callbacks === undefined ? seen : withCallbacks(seen, task, callbacks);
     } catch (error) {
-      const waitsForTurn = error instanceof PollHeldBackError && !error.isUnanswered;
-      polled = { pollResult: toFailedPoll(dependencies, account, error), waitsForTurn };
+      pollResult = toFailedPoll(dependencies, account, error);
     }
-    countPoll(account, polled.pollResult);
-    return polled;
+    countPoll(account, pollResult);
+    return pollResult;
   };
 }
 
@@ -251,7 +265,10 @@ function isReasonToReturn(
 }
 
 /** A state that the workflow does not know, for long enough: what passes in seconds is not worth its events. */
-function isWorthTelling({ known: first, tellFromMs, settleMs = 0 }: WatchTaskInput, known: WatchedTask, nowMs: number) {
+function isWorthTelling(input: WatchTaskInput, known: WatchedTask, nowMs: number): boolean {
+  const { known: first, tellFromMs, settleMs = 0, anewFromMs } = input;
+  // Since when queries fail is told by heartbeats of one activity alone.
+  if (anewFromMs !== undefined && nowMs >= anewFromMs && known.failedInARow === 0) return true;
   if (tellFromMs === undefined || nowMs < tellFromMs || known.serviceStatus === first.serviceStatus) return false;
   return known.serviceStatus !== null && nowMs - known.serviceStatusSinceMs >= settleMs;
 }

@@ -113,6 +113,8 @@ export interface PolledTask extends TaskReference {
   readonly createNumber?: number;
   /** By Temporal's clock: for the price, where the service does not say when it was created. */
   readonly acceptedAtMs?: number | null;
+  /** The one that tells its end. Absent: none was asked for, or a stop waits for another state, which none tells. */
+  readonly callback?: 'awaited' | 'came' | undefined;
   /** Its state has long been an unknown word: see whether the outputs say that it is over. */
   readonly asksOutputs?: boolean;
 }
@@ -162,6 +164,8 @@ export interface WatchTaskInput extends PolledTask {
   readonly tellFromMs?: number;
   /** How long another state may be kept back while it settles. */
   readonly settleMs?: number;
+  /** From then on, come back with an answered query, to be scheduled with a longer heartbeat timeout. Absent: never. */
+  readonly anewFromMs?: number;
   /** What the archive needs beside the end: a task that succeeds is archived by the same attempt where a slot is free. */
   readonly archive?: Pick<ArchiveOutputsInput, 'folder' | 'naming' | 'createNumber' | 'inputs' | 'values'>;
 }
@@ -170,7 +174,7 @@ export interface WatchTaskResult {
   readonly known: WatchedTask;
   /** The last poll, by which the workflow finds why the watch returned. */
   readonly pollResult: PollResult;
-  /** It came back only to tell the state. */
+  /** It came back only to tell the state, or to be scheduled anew. */
   readonly isTold?: true;
   /** Absent: the outputs are still to be archived, or there are none. */
   readonly archived?: ArchiveOutputsResult;

@@ -103,10 +103,10 @@ export const metrics = {
     '1 while a part that the process needs can be used (`temporal`; of a worker also `archive`), else 0.',
     ['part'],
   ),
-  slowReplays: counter(
-    'longhaul_slow_replays',
-    'Replays of a workflow that took longer than a second: the worker has more to replay than it can.',
-    [],
+  replays: counter(
+    'longhaul_replays',
+    'Replays of workflows that the worker did not have in its cache; `slow`: `yes` for one that took longer than a second.',
+    ['slow'],
   ),
   rowEnds: counter('longhaul_row_ends', 'Rows of batches that ended.', ['status']),
   batchesAtBudget: gauge(
@@ -157,7 +157,4 @@ export function setGauge<M extends Metric<'gauge'>>(
   meter.createGauge(metric.name, 'int', metric.unit, metric.help).set(value, labels);
 }
 
-/** A replay that takes longer than this delays every other workflow of its worker. */
-export const slowReplayMs = 1_000;
-
-export type ReplaySinks = Readonly<Record<'longhaulReplays', { readonly slow: (tookMs: number) => void }>>;
+export type ReplaySinks = Readonly<Record<'longhaulReplays', { readonly ended: (tookMs: number) => void }>>;

@@ -70,7 +70,7 @@ export const tuningSchema = v.object({
   createTimeoutMs: v.exactOptional(setting, 45_000),
   /** How long "no such task" counts as "not visible yet" after the create. */
   notVisibleGraceMs: v.exactOptional(setting, 60_000),
-  /** How long after the death of a worker that watched the task another one takes over. */
+  /** How long after the death of a worker that watched a new task another one takes over; ten times that at most. */
   watchHeartbeatMs: v.exactOptional(setting, 30_000),
   /** How long a stop may stay unconfirmed. */
   stopGraceMs: v.exactOptional(setting, 600_000),

@@ -16,6 +16,8 @@ export type CreateOutcome = CreateAccepted | CreateNotSent | CreateRejected | Cr
 export interface CreateAccepted {
   readonly outcome: 'accepted';
   readonly requestId: string;
+  /** It asked for a callback, which tells the task's end. Absent: it did not, or that is not known any more. */
+  readonly callbackAsked?: boolean;
 }
 
 /** Provably no byte of the request left this process, so no task exists and sending it again is safe. */

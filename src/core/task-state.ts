@@ -67,10 +67,16 @@ export function isTerminal(status: string | undefined): status is TerminalStatus
 }
 
 export type Observation =
-  | { readonly seen: 'task'; readonly status: string; readonly queuePosition?: number }
+  | {
+      readonly seen: 'task';
+      readonly status: string;
+      readonly queuePosition?: number;
+      readonly callbacksCome?: boolean;
+    }
   | { readonly seen: 'notFound' }
   | { readonly seen: 'gone'; readonly problem: string }
-  | { readonly seen: 'nothing'; readonly problem: string };
+  /** `turnInMs`: the query was not sent, for others come first; in so many milliseconds it is its turn. */
+  | { readonly seen: 'nothing'; readonly problem: string; readonly turnInMs?: number };
 
 /** What is known of a task while it is watched. Plain JSON: it goes from run to run, and from worker to worker. */
 export interface WatchedTask {
@@ -87,6 +93,10 @@ export interface WatchedTask {
   readonly failedPolls: number;
   /** How many of the last ones brought no answer at all. */
   readonly failedInARow: number;
+  /** A callback is to tell its end, and those of other tasks come. */
+  readonly callbacksCome?: boolean;
+  /** The last one was not sent: its turn is so many milliseconds later. */
+  readonly turnInMs?: number;
   /** How many of the last ones brought the same word, which is no known state. */
   readonly unknownInARow: number;
   /** What was wrong with the last poll; null when it brought a known state. */
@@ -109,11 +119,16 @@ export function unseenTask(nowMs: number): WatchedTask {
 }
 
 export function afterPoll(known: WatchedTask, observation: Observation, nowMs: number): WatchedTask {
+  if (observation.seen === 'nothing' && observation.turnInMs !== undefined) {
+    return { ...known, turnInMs: observation.turnInMs, problem: observation.problem };
+  }
   const polls = known.polls + 1;
   if (observation.seen !== 'task') {
     const isNotFound = observation.seen === 'notFound';
     return {
       ...known,
+      turnInMs: undefined,
+      callbacksCome: undefined,
       polls,
       failedPolls: known.failedPolls + 1,
       failedInARow: observation.seen === 'nothing' ? known.failedInARow + 1 : 0,
@@ -129,6 +144,7 @@ export function afterPoll(known: WatchedTask, observation: Observation, nowMs: n
     serviceStatusSinceMs: isSame ? known.serviceStatusSinceMs : nowMs,
     serviceStatusAtMs: nowMs,
     queuePosition: observation.queuePosition ?? null,
+    callbacksCome: observation.callbacksCome,
     runningSinceMs: known.runningSinceMs ?? (status === 'Running' ? nowMs : null),
     notFoundSinceMs: null,
     polls,
@@ -180,12 +196,11 @@ const manyQueries = 3;
 /** Undefined once a query was answered. One that waits for its turn tells nothing. */
 export function afterQuery(
   failing: FailingQueries | undefined,
-  query: { readonly observation: Observation; readonly waitsForTurn: boolean },
+  observation: Observation,
   nowMs: number,
 ): FailingQueries | undefined {
-  const { observation, waitsForTurn } = query;
   if (observation.seen !== 'nothing') return undefined;
-  if (waitsForTurn) return failing;
+  if (observation.turnInMs !== undefined) return failing;
   const { sinceMs = nowMs, queries = 0 } = failing ?? {};
   return { sinceMs, lastMs: nowMs, queries: queries + 1, problem: observation.problem };
 }
@@ -211,4 +226,13 @@ export function passedDeadline(starts: DeadlineStarts, limits: DeadlinesMs, nowM
   if (nowMs - startedAtMs > limits.total) return 'total';
   if (runningSinceMs !== null) return nowMs - runningSinceMs > limits.run ? 'run' : undefined;
   return acceptedAtMs !== null && nowMs - acceptedAtMs > limits.queue ? 'queue' : undefined;
+}
+
+/** After this time another poll finds that the next deadline has passed; Infinity when it has passed already. */
+export function untilDeadlineMs(starts: DeadlineStarts, limits: DeadlinesMs, nowMs: number): number {
+  const { startedAtMs, acceptedAtMs, runningSinceMs } = starts;
+  const queuedMs = acceptedAtMs === null ? Infinity : acceptedAtMs + limits.queue;
+  const nextMs = runningSinceMs === null ? queuedMs : runningSinceMs + limits.run;
+  const leftMs = Math.min(startedAtMs + limits.total, nextMs) - nowMs + 1;
+  return leftMs > 0 ? leftMs : Infinity;
 }

@@ -11,7 +11,30 @@ export interface AccountRates {
   readonly uploadsAtOnce?: number;
 }
 
+/** So long after the last end that a callback told first, none are expected. */
+const heardMs = 600_000;
+
+/** Whether the service's callbacks come, by the ends of an account's tasks that this worker saw. */
+export class CallbackNews {
+  readonly #now: () => number;
+  #heardAtMs = -Infinity;
+
+  constructor(now = steadyNow) {
+    this.#now = now;
+  }
+
+  /** An end that a callback told first, or none did: then all tasks are polled as usual at once. */
+  ended(isTold: boolean): void {
+    this.#heardAtMs = isTold ? this.#now() : -Infinity;
+  }
+
+  get come(): boolean {
+    return this.#now() - this.#heardAtMs < heardMs;
+  }
+}
+
 export class AccountGate {
+  readonly callbacks = new CallbackNews();
   readonly creates: CreateLimiter;
   readonly polls: PollLimiter;
   readonly uploads: UploadSlots;
@@ -44,7 +67,7 @@ abstract class HeldBackError extends Error {
   }
 }
 
-/** A query was not sent; `isUnanswered`: the service answers none, otherwise others come first. */
+/** A query was not sent; `isUnanswered`: the service answers none in time, otherwise others come first. */
 export class PollHeldBackError extends HeldBackError {
   readonly isUnanswered: boolean;
 
@@ -73,6 +96,15 @@ const firstProbePauseMs = 500;
 const longestProbePauseMs = 10_000;
 /** Fewer than the client's connections, so that stops and archives always find a free one. */
 const maxUnanswered = 48;
+/** A task whose query has not come for so long after its place was due has ended, or another worker watches it. */
+const bookedMs = 60_000;
+
+interface QueryTurn {
+  /** Its query keeps the place that is beyond the patience for when it comes again. Absent: no place is kept. */
+  readonly task?: string;
+  /** Ends the wait only. */
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Limits the queries of one account in one worker by rate, concurrency and the service's `Retry-After`. While queries
@@ -84,6 +116,8 @@ export class PollLimiter {
   readonly #now: () => number;
   #inTurn = 0;
   readonly #line: (() => void)[] = [];
+  /** When the places of tasks are due that came before them, in the order of the places. */
+  readonly #booked = new Map<string, number>();
   #restUntilMs = 0;
   #unanswered = 0;
   #timeouts = 0;
@@ -99,19 +133,24 @@ export class PollLimiter {
     this.#rate.setRate(perSecond);
   }
 
-  /** Sends a query in its turn; throws PollHeldBackError if it is beyond `patienceMs`. `signal` ends the wait only. */
-  async run<T>(query: (waitedMs: number) => Promise<T>, patienceMs: number, signal?: AbortSignal): Promise<T> {
+  /** Sends a query in its turn; throws PollHeldBackError if it is beyond the patience. */
+  async run<T>(
+    query: (waitedMs: number) => Promise<T>,
+    patienceMs: number,
+    { task, signal }: QueryTurn = {},
+  ): Promise<T> {
     this.#requireAnswers();
-    const restMs = Math.max(0, this.#restUntilMs - this.#now());
-    const waitMs = Math.max(restMs, this.#rate.untilMs());
-    if (waitMs > patienceMs) {
-      const why =
-        restMs > 0
-          ? `the service asked for none until ${new Date(this.#restUntilMs).toISOString()}`
-          : `queries are limited to ${formatRate(this.#rate.perSecond)} in this worker`;
-      throw new PollHeldBackError(why, waitMs);
+    const restMs = this.#restUntilMs - this.#now();
+    if (restMs > patienceMs) {
+      const until = new Date(this.#restUntilMs).toISOString();
+      throw new PollHeldBackError(`the service asked for none until ${until}`, restMs);
     }
-    this.#rate.take();
+    const placeMs = this.#placeMs(task, patienceMs);
+    if (placeMs > patienceMs) {
+      const words = `queries are limited to ${formatRate(this.#rate.perSecond)} in this worker`;
+      throw new PollHeldBackError(words, placeMs);
+    }
+    const waitMs = Math.max(0, restMs, placeMs);
     if (waitMs > 0) await sleep(waitMs, undefined, { signal });
     this.#unanswered += 1;
     try {
@@ -133,12 +172,12 @@ export class PollLimiter {
   }
 
   /** As `run`, but waits for its turn: first come, first served. */
-  async runInLine<T>(query: () => Promise<T>, patienceMs: number, signal: AbortSignal): Promise<T> {
+  async runInLine<T>(query: () => Promise<T>, patienceMs: number, turn: QueryTurn): Promise<T> {
     if (this.#inTurn < maxUnanswered) this.#inTurn += 1;
     else await new Promise<void>((resolve) => this.#line.push(resolve));
     try {
-      signal.throwIfAborted();
-      return await this.run(query, patienceMs, signal);
+      turn.signal?.throwIfAborted();
+      return await this.run(query, patienceMs, turn);
     } finally {
       const next = this.#line.shift();
       if (next === undefined) this.#inTurn -= 1;
@@ -155,11 +194,29 @@ export class PollLimiter {
     };
   }
 
+  /** Takes a place and says how far off it is; one beyond the patience is booked for the task, or left to others. */
+  #placeMs(task: string | undefined, patienceMs: number): number {
+    const nowMs = this.#now();
+    for (const [other, dueMs] of this.#booked) {
+      if (nowMs - dueMs < bookedMs) break;
+      this.#booked.delete(other);
+    }
+    const bookedAtMs = task === undefined ? undefined : this.#booked.get(task);
+    const placeMs = bookedAtMs === undefined ? this.#rate.untilMs() : Math.max(0, bookedAtMs - nowMs);
+    if (placeMs <= patienceMs) {
+      if (task === undefined || !this.#booked.delete(task)) this.#rate.take();
+    } else if (task !== undefined && bookedAtMs === undefined) {
+      this.#booked.set(task, nowMs + placeMs);
+      this.#rate.take();
+    }
+    return placeMs;
+  }
+
   #requireAnswers(): void {
     const nowMs = this.#now();
     if (this.#stalledSinceMs === undefined) {
       if (this.#unanswered < maxUnanswered) return;
-      throw new PollHeldBackError(`${this.#unanswered} others wait for the service’s answer`, firstProbePauseMs);
+      throw new PollHeldBackError(`${this.#unanswered} others wait for the service’s answer`, firstProbePauseMs, true);
     }
     if (nowMs >= this.#nextProbeMs && this.#unanswered === 0) {
       this.#nextProbeMs = nowMs + firstProbePauseMs;

@@ -91,7 +91,8 @@ function sweeper(
   };
   return async (plan, options) => {
     const inTurn = <T>(account: string, query: () => Promise<T>): Promise<T> => {
-      return limits.get(account)?.polls.runInLine(query, sweepPatienceMs, options.signal) ?? query();
+      const { signal } = options;
+      return limits.get(account)?.polls.runInLine(query, sweepPatienceMs, { signal }) ?? query();
     };
     const parts = { longhaul, services, archive, archiveIdentity, taskQueue, inTurn };
     const isNow = isSweepNow(activityInfo().workflowExecution?.workflowId ?? '', taskQueue);

@@ -146,20 +146,33 @@ export function keyGauge(meter: MetricMeter, account: string): RequestObserver {
 
 /** One line for all replays of this time: a restart may cause hundreds. */
 const collectMs = 5_000;
+/** A replay that takes longer delays every other workflow of its worker. */
+const slowReplayMs = 1_000;
+/** After a restart each workflow is replayed once; within this time a cache that is large enough sees none twice. */
+const replayWindowMs = 60_000;
 
-/** Counts and logs replays that take longer than a second. */
-export function slowReplaySinks(logger: Logger, meter: MetricMeter): InjectedSinks<ReplaySinks> {
-  let tookMs: number[] = [];
-  const log = (): void => {
-    const longestMs = Math.max(...tookMs);
+/** Counts replays; logs slow ones, and once a minute that there were more than the worker's cache holds. */
+export function replaySinks(logger: Logger, meter: MetricMeter, cachedWorkflows: number): InjectedSinks<ReplaySinks> {
+  let slowMs: number[] = [];
+  let window = { sinceMs: -Infinity, replays: 0 };
+  const logSlow = (): void => {
+    const longestMs = Math.max(...slowMs);
     const words =
       'workflow tasks run longer than a second, because many histories are replayed: stops and ends are noticed later until that is over; if it stays so, start more workers';
-    logger.warn({ replays: tookMs.length, longestMs }, words);
-    tookMs = [];
+    logger.warn({ replays: slowMs.length, longestMs }, words);
+    slowMs = [];
   };
-  const slow = (_: unknown, oneMs: number): void => {
-    count(meter, metrics.slowReplays, {});
-    if (tookMs.push(oneMs) === 1) setTimeout(log, collectMs).unref();
+  const ended = (_: unknown, tookMs: number): void => {
+    const isSlow = tookMs > slowReplayMs;
+    count(meter, metrics.replays, { slow: isSlow ? 'yes' : 'no' });
+    if (isSlow && slowMs.push(tookMs) === 1) setTimeout(logSlow, collectMs).unref();
+    const nowMs = performance.now();
+    if (nowMs - window.sinceMs > replayWindowMs) window = { sinceMs: nowMs, replays: 0 };
+    window.replays += 1;
+    if (window.replays !== cachedWorkflows + 1) return;
+    const words =
+      'more workflows run than the cache of this worker holds, so that steps replay whole histories: polls, stops and ends are late; raise cachedWorkflows in LONGHAUL_SLOTS, start more workers, or use watch: activity';
+    logger.warn({ cachedWorkflows }, words);
   };
-  return { longhaulReplays: { slow: { fn: slow } } };
+  return { longhaulReplays: { ended: { fn: ended } } };
 }

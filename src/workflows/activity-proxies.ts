@@ -51,13 +51,14 @@ export function archiveOptions(tuning: Tuning, withinMs: number, priorityKey: 1 
 }
 
 /** Watches last for hours; a dead or stopping worker is replaced until the task's time is over. */
-export function watchOptions({ watchHeartbeatMs, retryMaxMs }: Tuning, untilDeadlineMs: number): ActivityOptions {
+export function watchOptions(tuning: Tuning, heartbeatTimeout: number, untilDeadlineMs: number): ActivityOptions {
+  const { watchHeartbeatMs, retryMaxMs } = tuning;
   // For when no worker watches: the watch itself checks the deadlines.
   const withinMs = untilDeadlineMs + 2 * watchHeartbeatMs;
   return {
     summary: 'Watch the task; the heartbeat tells its state',
     taskQueue: watchTaskQueue(workflowInfo().taskQueue),
-    heartbeatTimeout: watchHeartbeatMs,
+    heartbeatTimeout,
     startToCloseTimeout: withinMs,
     scheduleToCloseTimeout: withinMs,
     // The worker learns of the cancellation from the answer to its next heartbeat.
@@ -162,10 +163,11 @@ const record = v.looseObject({});
 const records = v.array(record);
 const poll = v.variant('seen', [
   v.object({ seen: v.literal('notFound') }),
-  v.object({ seen: v.picklist(['gone', 'nothing']), problem: text }),
+  v.object({ seen: v.picklist(['gone', 'nothing']), problem: text, turnInMs: v.optional(count) }),
   v.object({
     seen: v.literal('task'),
     status: text,
+    callbacksCome: v.optional(v.boolean()),
     timestamps: v.optional(record),
     costTimes: v.optional(record),
   }),
@@ -189,7 +191,11 @@ const results: Readonly<Record<string, v.GenericSchema>> = {
     resource: v.object({ objectKey: text, name: text, resourceId: v.nonOptional(v.unknown()) }),
   }),
   createTask: v.variant('outcome', [
-    v.object({ outcome: v.literal('accepted'), requestId: v.custom(isRequestId) }),
+    v.object({
+      outcome: v.literal('accepted'),
+      requestId: v.custom(isRequestId),
+      callbackAsked: v.optional(v.boolean()),
+    }),
     v.object({ outcome: v.picklist(['notSent', 'uncertain']), reason: text }),
     v.object({ outcome: v.literal('rejected'), message: text, retryable: v.boolean(), httpStatus: v.number() }),
   ]),

@@ -1,5 +1,5 @@
 import { type ActivateInput, proxySinks, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
-import { type ReplaySinks, slowReplayMs } from '../contract/metrics';
+import type { ReplaySinks } from '../contract/metrics';
 import { countEvents, refreshDetails } from './run-info';
 
 // The SDK takes the stack of every promise: with ten frames, a fifth of the workflow thread's time.
@@ -33,7 +33,7 @@ export function interceptors(): WorkflowInterceptors {
             const { begunMs, lastMs } = replay;
             if (workflowInfo().unsafe.isReplaying) replay.lastMs = now();
             else replay = undefined;
-            if (replay === undefined && lastMs - begunMs > slowReplayMs) sinks.longhaulReplays.slow(lastMs - begunMs);
+            if (replay === undefined) sinks.longhaulReplays.ended(lastMs - begunMs);
           }
           countJobs(jobs);
           next(input);

@@ -1,6 +1,7 @@
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { type InjectedSinks, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { workerDataConverter } from '../../src/client/codec/data-converter';
 import type { CodecKeys } from '../../src/config/codec-keys';
+import type { ReplaySinks } from '../../src/contract/metrics';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queues';
 import { workflowThread } from '../../src/worker';
 import { encodeFailures } from '../../src/workflow-sources';
@@ -10,6 +11,8 @@ import { temporalAddress } from './temporal-connection';
 /** What differs from a worker's defaults. */
 export interface WorkerChoices {
   readonly maxCachedWorkflows?: number;
+  /** @default replays are told to nothing */
+  readonly sinks?: InjectedSinks<ReplaySinks>;
   readonly stickyQueueScheduleToStartTimeout?: '200 ms';
   /** How many workers take workflow tasks. @default 1 */
   readonly workflowWorkers?: number;
@@ -44,7 +47,7 @@ export class TaskWorkers {
     const bundle = codecKeys === null ? await workflowBundle() : await encodeFailures(await workflowBundle());
     const dataConverter = workerDataConverter(codecKeys);
     const common = { connection, activities, dataConverter };
-    const sinks = { longhaulReplays: { slow: { fn: () => undefined } } };
+    const sinks = { longhaulReplays: { ended: { fn: () => undefined } } };
     const workflows = { ...common, workflowBundle: bundle, taskQueue, sinks, ...workflowThread, ...choices };
     const transfers = { ...common, maxConcurrentActivityTaskExecutions: transferSlots };
     const options: WorkerOptions[] = [

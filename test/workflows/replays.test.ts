@@ -1,4 +1,8 @@
-import { activitiesOf, FakeService } from '../support/fake-activities';
+import { noopMetricMeter } from '@temporalio/common';
+import { createLogger } from '../../src/worker/logger';
+import { replaySinks } from '../../src/worker/telemetry';
+import { eventually } from '../support/eventually';
+import { activitiesOf, FakeService, seen } from '../support/fake-activities';
 import { executionOf, TaskEnvironment, testWorkflowId } from '../support/task-environment';
 import type { TaskStory } from '../support/task-story';
 import { allTaskStories } from '../support/waiting-stories';
@@ -33,4 +37,22 @@ describe('tasks side by side, on a worker that remembers one of them', () => {
     const expected = stories.map(({ name, execution, creates, verbs }) => ({ name, execution, creates, verbs }));
     expect(await liveAll(stories)).toEqual(expected);
   });
+});
+
+it('a worker whose cache holds fewer tasks than it watches says so once', async () => {
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'warn', destination: { write: (line: string) => void lines.push(line) } });
+  const service = new FakeService({ script: [seen('Running')] });
+  const polls = (): number => service.calls.polls;
+  await environment.withWorkers(
+    service.activities,
+    async (start) => {
+      const tasks = await Promise.all([1, 2, 3].map(() => start({ inputs: {} })));
+      await eventually(() => polls() > 20);
+      service.script = [seen('Success')];
+      await Promise.all(tasks.map((task) => task.result()));
+    },
+    { maxCachedWorkflows: 1, sinks: replaySinks(logger, noopMetricMeter, 1) },
+  );
+  expect(lines.filter((line) => line.includes('more workflows run than the cache'))).toHaveLength(1);
 });

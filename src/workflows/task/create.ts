@@ -44,7 +44,7 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
     state.createRequests += outcome.sent ?? (outcome.outcome === 'notSent' ? 0 : 1);
     switch (outcome.outcome) {
       case 'accepted':
-        acceptTask(run, outcome.requestId);
+        acceptTask(run, outcome.requestId, outcome.callbackAsked);
         break;
       case 'notSent':
         state.problem = outcome.reason;

@@ -3,6 +3,7 @@ import type {
   ArchiveOutputsResult,
   CreateTaskInput,
   ManifestInput,
+  PolledTask,
   PollResult,
   WatchTaskInput,
 } from '../../contract/activities';
@@ -88,6 +89,8 @@ export interface TaskState extends Mutable<WatchedTask> {
   isCancellationRequested: boolean;
   /** A message came in: the watch polls before its timer ends. */
   isWokenUp: boolean;
+  /** The one that tells the task's end. Absent: none was asked for. */
+  callback?: PolledTask['callback'];
   toldMs?: number;
   /** Set while the archive waits for a decision; `pauseMs` before the next attempt. */
   incomplete?: { readonly end: TaskEnd; readonly pauseMs: number };
@@ -189,8 +192,11 @@ export function createdId({ state }: TaskRun): string {
   return state.requestId;
 }
 
-export function acceptTask({ state }: TaskRun, requestId: string): void {
-  state.isWokenUp ||= state.candidates.some((candidate) => candidate.requestId === requestId);
+/** @param callbackAsked - whether a callback is known to be on its way at the end of the task. */
+export function acceptTask({ state }: TaskRun, requestId: string, callbackAsked?: boolean): void {
+  const hasCalledBack = state.candidates.some((candidate) => candidate.requestId === requestId);
+  state.isWokenUp ||= hasCalledBack;
+  state.callback = hasCalledBack ? 'came' : callbackAsked === true ? 'awaited' : undefined;
   state.requestId = requestId;
   state.acceptedAtMs = Date.now();
   state.problem = null;
@@ -210,6 +216,8 @@ export function watchedTask({ state }: TaskRun): WatchedTask {
     polls: state.polls,
     failedPolls: state.failedPolls,
     failedInARow: state.failedInARow,
+    turnInMs: state.turnInMs,
+    callbacksCome: state.callbacksCome,
     unknownInARow: state.unknownInARow,
     problem: state.problem,
   };
@@ -218,7 +226,7 @@ export function watchedTask({ state }: TaskRun): WatchedTask {
 /** @param known - what is known with that poll, where an activity made it. @default it is worked out here */
 export function applyPoll(run: TaskRun, poll: PollResult, known = afterPoll(watchedTask(run), poll, Date.now())): void {
   const { state } = run;
-  Object.assign(state, known);
+  Object.assign(state, { turnInMs: undefined, callbacksCome: undefined }, known);
   if (poll.seen !== 'task') return;
   state.stopRequests = state.stopRequests.map((request) => afterReading(request, getServiceStatus(state)));
 }
@@ -229,8 +237,10 @@ const maxCandidates = 50;
 /** This task's request id wakes the watch; before the task has one, an answer to the current create is a candidate. */
 export function receiveCallback(run: TaskRun, requestId: string, createNumber: unknown): void {
   const { state } = run;
-  if (requestId === state.requestId) state.isWokenUp = true;
-  else if (state.requestId === null && createNumber === state.createNumber) {
+  if (requestId === state.requestId) {
+    state.isWokenUp = true;
+    state.callback = 'came';
+  } else if (state.requestId === null && createNumber === state.createNumber) {
     if (state.candidates.some((candidate) => candidate.requestId === requestId)) return;
     state.candidates = [...state.candidates, { requestId, sinceMs: Date.now() }].slice(-maxCandidates);
     run.candidatesArrived += 1;

@@ -2,9 +2,9 @@ import { CancellationScope, isCancellation, metricMeter } from '@temporalio/work
 import type { PollResult, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
 import { metrics, record } from '../../contract/metrics';
 import { isOpenRequest } from '../../contract/task-advice';
-import { nextPollDelayMs, toPollSituation } from '../../core/poll-cadence';
+import { nextPollDelayMs, toPollSituation, watchHeartbeats } from '../../core/poll-cadence';
 import { getStopWait } from '../../core/stop-request';
-import { asksOutputs, getServiceStatus, isLost, isTerminal } from '../../core/task-state';
+import { asksOutputs, getServiceStatus, isLost, isTerminal, untilDeadlineMs } from '../../core/task-state';
 import { markdownText } from '../../core/text';
 import { activities, pollTask, watchOptions } from '../activity-proxies';
 import { failureMessage, taskFailure } from '../failures';
@@ -91,7 +91,9 @@ async function pollAfterPause(run: TaskRun, isFirst: boolean): Promise<PollResul
     const seen = state.serviceStatus;
     const last = seen === null ? 'not seen yet' : `last seen as ${markdownText(seen, maxSummaryStatusLength)}`;
     const isStopSent = state.stopRequests.some(({ outcome }) => outcome === 'sent');
-    const ms = isStopSent ? poll.minMs : nextPollDelayMs(toPollSituation(state, Date.now(), Math.random()), poll);
+    const usualMs = nextPollDelayMs(toPollSituation(state, Date.now(), Math.random()), poll);
+    const starts = { ...state, startedAtMs: countedFromMs(run) };
+    const ms = isStopSent ? poll.minMs : Math.min(usualMs, untilDeadlineMs(starts, plan.deadlinesMs, Date.now()));
     await waitBounded(run, () => state.isWokenUp, { ms, summary: `before the next poll; ${last}` });
   } else if (state.polls === 0 && plan.adoptRequestId === null) {
     // A local activity holds back what the workflow shows until it has ended, and a person who terminates the workflow
@@ -107,6 +109,7 @@ async function pollAfterPause(run: TaskRun, isFirst: boolean): Promise<PollResul
     webAppId: plan.webAppId,
     createNumber: state.createNumber,
     acceptedAtMs: state.acceptedAtMs,
+    callback: callbackOf(run),
     asksOutputs: asksOutputs(state) || undefined,
   }).catch((error: unknown): PollResult => {
     return { seen: 'nothing', problem: `The query for the task’s state failed: ${failureMessage(error)}` };
@@ -129,8 +132,11 @@ async function watchByActivity(run: TaskRun): Promise<WatchTaskResult | undefine
   let watched: WatchTaskResult | undefined;
   try {
     watched = await scope.run(() => {
-      const options = watchOptions(plan.tuning, untilTotalDeadlineMs(run));
-      const watch = activities.watchTask.executeWithOptions(options, [watchInput(run, wait === 'change')]);
+      const { watchHeartbeatMs } = plan.tuning;
+      const { timeoutMs, anewFromMs } = watchHeartbeats(watchHeartbeatMs, acceptedMs(run), Date.now());
+      const options = watchOptions(plan.tuning, timeoutMs, untilTotalDeadlineMs(run));
+      const input = { ...watchInput(run, wait === 'change'), anewFromMs };
+      const watch = activities.watchTask.executeWithOptions(options, [input]);
       return Promise.race([watch, waitBounded(run, () => state.isWokenUp).then(() => undefined)]);
     });
   } catch (error) {
@@ -145,16 +151,26 @@ async function watchByActivity(run: TaskRun): Promise<WatchTaskResult | undefine
   return watched;
 }
 
+/** A callback tells ends alone, so a request that waits for another state has the task polled as usual. */
+function callbackOf({ state }: TaskRun): TaskRun['state']['callback'] {
+  return state.stopRequests.some(isOpenRequest) ? undefined : state.callback;
+}
+
+function acceptedMs({ state }: TaskRun): number {
+  return state.acceptedAtMs ?? state.startedAtMs;
+}
+
 function watchInput(run: TaskRun, returnOnChange: boolean): WatchTaskInput {
   const { account, webAppId, tuning, deadlinesMs } = run.plan;
-  const { createNumber, acceptedAtMs, startedAtMs, toldMs } = run.state;
+  const { createNumber, acceptedAtMs, toldMs } = run.state;
   const { watchTellMs } = tuning;
-  const firstTellMs = (acceptedAtMs ?? startedAtMs) + watchTellMs;
+  const firstTellMs = acceptedMs(run) + watchTellMs;
   return {
     account,
     webAppId,
     createNumber,
     requestId: createdId(run),
+    callback: callbackOf(run),
     known: watchedTask(run),
     poll: tuning.poll,
     notVisibleGraceMs: tuning.notVisibleGraceMs,

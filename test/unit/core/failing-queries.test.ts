@@ -1,9 +1,9 @@
 import { afterQuery, areFailingLong, type FailingQueries } from '../../../src/core/task-state';
 
-const failed = { observation: { seen: 'nothing', problem: 'HTTP 502' }, waitsForTurn: false } as const;
-const inTurn = { observation: { seen: 'nothing', problem: 'the query was not sent' }, waitsForTurn: true } as const;
-const answered = { observation: { seen: 'task', status: 'Running' }, waitsForTurn: false } as const;
-const notFound = { observation: { seen: 'notFound' }, waitsForTurn: false } as const;
+const failed = { seen: 'nothing', problem: 'HTTP 502' } as const;
+const inTurn = { seen: 'nothing', problem: 'the query was not sent', turnInMs: 1_000 } as const;
+const answered = { seen: 'task', status: 'Running' } as const;
+const notFound = { seen: 'notFound' } as const;
 
 /** What is known after these queries, one a second from second 1 on. */
 function after(...queries: Parameters<typeof afterQuery>[1][]): FailingQueries | undefined {

@@ -56,6 +56,20 @@ describe('nextPollDelayMs', () => {
     expect(delayOf({ random: 0 })).toBeLessThan(delayOf({ random: 0.9 }));
   });
 
+  it('asks again when it is the turn of a task for which others came first, and once a minute before that', () => {
+    const turn = (turnInMs: number): number => delayOf({ turnInMs, failedInARow: 9, random: 0 });
+    expect([turn(1), turn(45_000.5), turn(3_600_000)]).toEqual([1, 45_001, 60_000]);
+    expect(delayOf({ turnInMs: 5_000, random: 0.5 })).toBe(5_500);
+  });
+
+  it('asks once a tenth of the time in a state where a callback will tell the end, and a minute later at most', () => {
+    const seconds = [0, 20, 60, 300, 600, 86_400];
+    const delays = seconds.map((s) => delayOf({ callbacksCome: true, inStateMs: s * 1_000 }));
+    expect(delays).toEqual([1_000, 3_000, 6_000, 30_000, 60_000, 60_000]);
+    const usual = seconds.map((s) => delayOf({ inStateMs: s * 1_000 }));
+    expect(Math.max(...usual)).toBe(3_000);
+  });
+
   it('asks ever more seldom while queries bring no answer, up to ten times the longest delay', () => {
     const delays = [0, 3, 4, 5, 6, 7, 100].map((failedInARow) => delayOf({ failedInARow, inStateMs: 60_000 }));
     expect(delays).toEqual([3_000, 3_000, 6_000, 12_000, 24_000, 30_000, 30_000]);

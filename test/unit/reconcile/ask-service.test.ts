@@ -14,7 +14,7 @@ describe('a service whose account rests longer than a question waits', () => {
     const polls = new PollLimiter({ perSecond: 1 / 3_600 });
     await polls.run(() => Promise.resolve(), 0);
     const signal = new AbortController().signal;
-    const inTurn = <T>(_account: string, query: () => Promise<T>): Promise<T> => polls.runInLine(query, 10, signal);
+    const inTurn = <T>(_account: string, query: () => Promise<T>): Promise<T> => polls.runInLine(query, 10, { signal });
 
     const asked = await askService({ services: new Map([['default', client]]), inTurn }, known, null, () => undefined);
 

@@ -1,5 +1,11 @@
 import { RateLimitedError, ServiceTimeoutError, ServiceUnavailableError } from '../../../src/service';
-import { PollHeldBackError, PollLimiter, UploadHeldBackError, UploadSlots } from '../../../src/service/account-gate';
+import {
+  CallbackNews,
+  PollHeldBackError,
+  PollLimiter,
+  UploadHeldBackError,
+  UploadSlots,
+} from '../../../src/service/account-gate';
 
 let nowMs: number;
 beforeEach(() => {
@@ -45,6 +51,34 @@ describe('the limiter of an account’s queries', () => {
     expect(await fate(limiter.run(answered, 1_000))).toEqual([words, 2_000]);
     nowMs += 2_000;
     expect(await fate(limiter.run(answered, 1_000))).toBe('detail');
+  });
+
+  it('keeps the place of a task whose turn is further off, so that all are asked in turn, however often they come', async () => {
+    const limiter = limiterOf(2);
+    const tasks = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const dueMs = new Map(tasks.map((task) => [task, nowMs]));
+    const asked: string[] = [];
+    for (const endMs = nowMs + 20_000; nowMs < endMs; nowMs += 100) {
+      // The last ones come first, and the impatient one comes at any time.
+      for (const task of [...tasks].reverse()) {
+        if (task !== 'h' && (dueMs.get(task) ?? 0) > nowMs) continue;
+        const held = await fate(limiter.run(() => Promise.resolve(asked.push(task)), 0, { task }));
+        const turnMs = Array.isArray(held) ? (held[1] as number) : 1_000;
+        dueMs.set(task, nowMs + turnMs);
+      }
+    }
+    expect(asked.length).toBeGreaterThanOrEqual(40);
+    const counts = tasks.map((task) => asked.filter((one) => one === task).length);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+  });
+
+  it('forgets the place of a task that does not come again', async () => {
+    const limiter = limiterOf(1);
+    await limiter.run(answered, 0);
+    expect(await fate(limiter.run(answered, 0, { task: 'gone' }))).toContain(1_000);
+    nowMs += 1_000 + 60_000;
+    await limiter.run(answered, 0, { task: 'other' });
+    expect(await fate(limiter.run(answered, 0, { task: 'gone' }))).toContain(1_000);
   });
 
   it.each<[string, Error, number]>([
@@ -125,7 +159,7 @@ describe('the limiter of an account’s queries', () => {
           return new Promise<void>((resolve) => answers.push(resolve));
         },
         0,
-        signal,
+        { signal },
       ),
     );
     expect(sent).toEqual(Array.from({ length: 48 }, (_, index) => index));
@@ -143,10 +177,10 @@ describe('the limiter of an account’s queries', () => {
     const stays = new AbortController();
     let answer: (detail: string) => void = () => undefined;
     const slow = new Promise<string>((resolve) => (answer = resolve));
-    const before = Array.from({ length: 48 }, () => limiter.runInLine(() => slow, 0, stays.signal));
+    const before = Array.from({ length: 48 }, () => limiter.runInLine(() => slow, 0, stays));
     const sent: string[] = [];
     const inLine = (name: string, { signal }: AbortController): Promise<unknown> =>
-      fate(limiter.runInLine(() => Promise.resolve(sent.push(name)), 0, signal));
+      fate(limiter.runInLine(() => Promise.resolve(sent.push(name)), 0, { signal }));
     const others = [inLine('gone', gone), inLine('next', stays)];
     gone.abort(new Error('cancelled'));
     answer('detail');
@@ -158,15 +192,28 @@ describe('the limiter of an account’s queries', () => {
   it('ends the wait for a place with the signal, and takes that for no answer of the service', async () => {
     const limiter = limiterOf(1);
     const timeout = new ServiceTimeoutError('no reply within 3500 ms', { timeoutMs: 3_500 });
-    await fate(limiter.runInLine(() => Promise.reject(timeout), 0, new AbortController().signal));
+    await fate(limiter.runInLine(() => Promise.reject(timeout), 0, new AbortController()));
     const caller = new AbortController();
-    const waits = limiter.runInLine(answered, 10_000, caller.signal);
+    const waits = limiter.runInLine(answered, 10_000, caller);
     caller.abort();
     await expect(waits).rejects.toThrow('aborted');
     nowMs += 10_000;
     for (let query = 0; query < 2; query += 1) await fate(limiter.run(() => Promise.reject(timeout), 10_000));
     expect(limiter.view().stalledSince).not.toBeNull();
   });
+});
+
+it('callbacks come from an end that one told first until an end that none did, or for ten minutes', () => {
+  const news = new CallbackNews(() => nowMs);
+  expect(news.come).toBe(false);
+  news.ended(true);
+  nowMs += 599_999;
+  expect(news.come).toBe(true);
+  news.ended(false);
+  expect(news.come).toBe(false);
+  news.ended(true);
+  nowMs += 600_000;
+  expect(news.come).toBe(false);
 });
 
 /** An upload that runs until it is let go. */
