@@ -16,6 +16,7 @@ const maxPartBytes = 64 * 1024 * 1024;
 /** Between two tags. */
 const maxTextBytes = 4 * 1024 * 1024;
 const maxParts = 10_000;
+const maxDepth = 100;
 
 interface Relationship {
   readonly id: string;
@@ -136,17 +137,21 @@ class WorkbookFile {
 
 function parserFor(name: string, { open, close, text }: XmlHandlers) {
   const parser = new SaxesParser({ position: false });
-  let silent = 0;
+  let [silent, depth] = [0, 0];
   const local = (full: string): string => full.slice(full.indexOf(':') + 1);
   parser.on('doctype', () => {
     throw new RowFileError(`${name} has a document type, as no workbook has; save the workbook again.`);
   });
   parser.on('opentag', (tag) => {
     silent = 0;
+    depth += 1;
+    if (depth > maxDepth)
+      throw new RowFileError(`${name} has elements in more than ${maxDepth} others; save the workbook again.`);
     open(local(tag.name), tag.attributes as Record<string, SaxesAttributePlain['value']>);
   });
   parser.on('closetag', (tag) => {
     silent = 0;
+    depth -= 1;
     close?.(local(tag.name));
   });
   if (text !== undefined) {

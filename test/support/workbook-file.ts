@@ -77,7 +77,7 @@ export function workbook({ rows, formats = [], is1904 = false, parts = {} }: Wor
   });
 }
 
-export function sheetXml(rows: readonly (readonly string[])[]): string {
+function sheetXml(rows: readonly (readonly string[])[]): string {
   const lines = rows.map((cells, index) => `<row r="${index + 1}">${cells.join('')}</row>`);
   return `<worksheet><sheetData>${lines.join('')}</sheetData></worksheet>`;
 }
