@@ -58,23 +58,24 @@ function stagedText(location: string, { sent, sentBytes, found }: StagedCount, m
 }
 
 /** Why {@link prepareForWorkers} could not write the rows, as far as that shows without writing; undefined: it can. */
-export async function findPlaceProblem({ env }: CommandContext, rowFile: string): Promise<string | undefined> {
-  return loadClientConfig(env).config.staging === null ? await findFolderProblem(folderBeside(rowFile)) : undefined;
+export async function findPlaceProblem({ env }: CommandContext, rowFolder: string): Promise<string | undefined> {
+  return loadClientConfig(env).config.staging === null
+    ? await findFolderProblem(path.join(rowFolder, preparedFolder))
+    : undefined;
 }
 
-function folderBeside(rowFile: string): string {
-  return path.join(path.dirname(rowFile), '.longhaul');
-}
+/** In the folder of the row file, or of the pictures. */
+const preparedFolder = '.longhaul';
 
 /** Writes rows and files to `LONGHAUL_STAGING`, else rows beside their file. Nothing is staged for refused rows. */
 export async function prepareForWorkers(
   { env, stderr }: CommandContext,
-  rowFile: string,
+  rowFolder: string,
   outcomes: AsyncIterable<RowOutcome>,
   options: Omit<PrepareRowsOptions, 'folder' | 'staging'>,
 ): Promise<PreparedRowFile> {
   const place = loadClientConfig(env).config.staging;
-  if (place === null) return await prepareRows(outcomes, { ...options, folder: folderBeside(rowFile) });
+  if (place === null) return await prepareRows(outcomes, { ...options, folder: path.join(rowFolder, preparedFolder) });
   const folder = await mkdtemp(path.join(tmpdir(), 'longhaul-rows-'));
   try {
     const prepared = await prepareRows(outcomes, { ...options, folder });

@@ -59,9 +59,9 @@ export interface NumberNotation {
   readonly isUnsure: boolean;
 }
 
-/** By default a point; not sure between semicolons, which come with decimal commas. */
+/** By default a point; not sure between semicolons and tabs, which come with decimal commas, too. */
 export function numberNotation(decimal: DecimalSign | undefined, delimiter?: Delimiter): NumberNotation {
-  return { sign: decimal ?? 'point', isUnsure: decimal === undefined && delimiter === ';' };
+  return { sign: decimal ?? 'point', isUnsure: decimal === undefined && (delimiter === ';' || delimiter === '\t') };
 }
 
 const pointedThousands = /^-?[1-9]\d{0,2}(?:\.\d{3})+$/;

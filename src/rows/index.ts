@@ -15,11 +15,19 @@ export {
 } from './prepared-rows';
 export { type DecimalSign, type Delimiter, numberRemedy } from './cells';
 export { readRows, type RowOutcome } from './read-rows';
-export { type RowFile, rowFileAt, type RowFormat, rowsFrom, type TableForm, TableFormReader } from './row-file';
+export {
+  type RowFile,
+  rowFileAt,
+  type RowFileForm,
+  type RowFormat,
+  rowsFrom,
+  type TableForm,
+  TableFormReader,
+} from './row-file';
 export type { EmptyCells, FixedField, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemAdvice, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
-export { looksLikeMediaFile } from './prepare-row';
+export { looksLikeMediaFile } from './media-files';
 export {
   findFolderProblem,
   type PreparedRowFile,

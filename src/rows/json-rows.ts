@@ -1,64 +1,124 @@
+import { pickPlace } from '../core/batch/row-place';
 import { parseInputKey } from '../core/input-values';
 import { isFields } from '../core/json';
 import { errorMessage, showValue } from '../core/text';
-import { numberNotation } from './cells';
+import { numberNotation, trimUnseen } from './cells';
+import { collectBytes } from './collect-bytes';
 import type { SaidRow, SourceRow } from './prepare-row';
 import { repeatedField } from './row-fields';
 import { keyRemedy } from './row-key';
 import { getKeyColumn, type RowOptions } from './row-options';
-import { RowFileError, RowProblems } from './row-problem';
+import { optionNames, RowFileError, RowProblems } from './row-problem';
+import type { ObjectRecord } from './row-record';
 import { plainText } from './row-template';
-import { addFaults, type RawRecord } from './split-records';
+import { faultProblem, type RawRecord } from './split-records';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** @throws RowFileError when there are no rows. */
-export async function* readJsonLines(
-  records: AsyncIterable<RawRecord>,
+/** Rows of named values. @throws RowFileError when there are none. */
+export async function* readObjects(
+  records: AsyncIterable<ObjectRecord>,
   options: RowOptions,
-  originals?: Map<number, unknown>,
 ): AsyncGenerator<SourceRow, void, undefined> {
   const keyField = getKeyColumn(options);
   let isEmpty = true;
   for await (const record of records) {
-    const { line, text, fault } = record;
-    if (text?.trim() === '') continue;
     isEmpty = false;
-    const problems = new RowProblems({ line });
-    if (fault !== undefined) {
-      addFaults(record, problems);
-      yield { line, problems };
-      continue;
-    }
-    const row =
-      originals?.has(line) === true
-        ? toRow(originals.get(line), keyField, problems)
-        : parseRow(text, keyField, problems);
-    originals?.delete(line);
-    yield { line, problems, said: row && sayObject(row, options, problems) };
+    const problems = new RowProblems(record);
+    const { problem, value } = record;
+    if (problem !== undefined) problems.add(problem.code, problem.message, problem.at);
+    const row = problem === undefined ? toRow(value, keyField, problems) : undefined;
+    yield { ...pickPlace(record), problems, said: row && sayObject(row, options, problems) };
   }
-  if (!isEmpty) return;
-  throw new RowFileError(
-    originals === undefined
-      ? 'The row file is empty; give it rows, one JSON object a line.'
-      : 'There are no rows; give rowsFrom at least one, or start no batch.',
-  );
+  if (isEmpty) throw new RowFileError('There are no rows; give at least one, or start no batch.');
 }
 
-function parseRow(text: string, keyField: string, problems: RowProblems): Row | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    problems.add('MALFORMED', `The row is not JSON (${showValue(errorMessage(error))}); give one object on one line.`);
-    return undefined;
+/** One object a line. */
+export async function* readJsonLines(records: AsyncIterable<RawRecord>): AsyncGenerator<ObjectRecord, void, undefined> {
+  for await (const record of records) {
+    const { line, text, fault } = record;
+    if (fault !== undefined) yield { line, problem: faultProblem(record) };
+    else if (text.trim() !== '') yield { line, ...parseLine(text) };
   }
-  const row = toRow(value, keyField, problems);
-  const repeated = row && repeatedField(text);
-  if (row === undefined || repeated === undefined) return row;
-  const message = `The field ${showValue(repeated)} is there twice in one object; give it once.`;
-  problems.add('MALFORMED', message, { field: repeated, value: row[repeated] });
-  return undefined;
+}
+
+/** One text a line. */
+export async function* readTextLines(
+  records: AsyncIterable<RawRecord>,
+  input: string,
+): AsyncGenerator<ObjectRecord, void, undefined> {
+  for await (const record of records) {
+    const { line, text, fault } = record;
+    if (fault !== undefined) yield { line, problem: faultProblem(record) };
+    else if (trimUnseen(text) !== '') yield { line, value: { [input]: trimUnseen(text) } };
+  }
+}
+
+function parseLine(text: string): Pick<ObjectRecord, 'value' | 'problem'> {
+  try {
+    const value: unknown = JSON.parse(text);
+    const repeated = isFields(value) ? repeatedField(text) : undefined;
+    if (repeated === undefined || !isFields(value)) return { value };
+    const message = `The field ${showValue(repeated)} is there twice in one object; give it once.`;
+    return { problem: { code: 'MALFORMED', message, at: { field: repeated, value: value[repeated] } } };
+  } catch (error) {
+    const message = `The row is not JSON (${showValue(errorMessage(error))}); give one object on one line.`;
+    return { problem: { code: 'MALFORMED', message } };
+  }
+}
+
+/** It is held as a whole. */
+const maxDocumentBytes = 64 * 1024 * 1024;
+
+/**
+ * The objects of an array, which is the document, or its field of this name.
+ * @throws RowFileError when that is no array, or the document no JSON.
+ */
+export async function* readJsonDocument(
+  chunks: AsyncIterable<Uint8Array>,
+  name?: string,
+): AsyncGenerator<ObjectRecord, void, undefined> {
+  const smaller = 'write one object a line, such as with jq -c';
+  const bytes = await collectBytes(chunks, maxDocumentBytes, smaller);
+  let document: unknown;
+  let repeated: string | undefined;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    document = JSON.parse(text);
+    repeated = repeatedField(text);
+  } catch (error) {
+    throw new RowFileError(`The row file is not JSON (${showValue(errorMessage(error))}); give an array of objects.`);
+  }
+  if (repeated !== undefined) {
+    throw new RowFileError(`The field ${showValue(repeated)} is there twice in one object; give it once.`);
+  }
+  const rows = name === undefined ? document : isFields(document) ? valueAt(document, name) : undefined;
+  if (!Array.isArray(rows)) throw noArray(document, name);
+  for (const [index, value] of rows.entries()) yield { line: index + 1, sheetRow: index + 1, value };
+}
+
+function noArray(document: unknown, name: string | undefined): RowFileError {
+  const arrays = isFields(document) ? Object.keys(document).filter((one) => Array.isArray(document[one])) : [];
+  const remedy =
+    arrays.length === 0
+      ? 'give an array of objects'
+      : `its arrays are ${arrays
+          .slice(0, 10)
+          .map((one) => showValue(one))
+          .join(', ')}: say which has the rows by ${optionNames.rows}`;
+  const what = name === undefined ? 'The row file is one JSON value' : `The row file has no array ${showValue(name)}`;
+  return new RowFileError(`${what}; ${remedy}.`);
+}
+
+/** The field of this name, or else where a path such as `image.src` leads to in objects. */
+function valueAt(row: Row, name: string): unknown {
+  if (Object.hasOwn(row, name)) return row[name];
+  let value: unknown = row;
+  for (const part of name.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Row)[part];
+  }
+  return value;
 }
 
 function toRow(value: unknown, keyField: string, problems: RowProblems): Row | undefined {
@@ -86,12 +146,12 @@ function sayObject(row: Row, options: RowOptions, problems: RowProblems): SaidRo
     const fields = withInputsInPlace(entries, problems);
     return { fields, key: row[keyField], keyField, content: { ...fields, ...columns }, columns };
   }
-  for (const name of template.columns.filter((column) => row[column] == null)) {
-    problems.addField('VALUE', name, row[name], 'the template asks for it: give it in every row');
+  for (const name of template.columns.filter((column) => valueAt(row, column) == null)) {
+    problems.addField('VALUE', name, valueAt(row, name), 'the template asks for it: give it in every row');
   }
   const notation = numberNotation(options.decimal);
-  const { key, ...fields } = template.fill((name) => row[name] ?? undefined, problems, notation);
-  const content = Object.fromEntries(template.columns.map((name) => [name, row[name]]));
+  const { key, ...fields } = template.fill((name) => valueAt(row, name) ?? undefined, problems, notation);
+  const content = Object.fromEntries(template.columns.map((name) => [name, valueAt(row, name)]));
   const own = key === undefined ? { key: row[keyField], keyField } : { key, keyField: template.keyColumn ?? 'key' };
   return { fields, ...own, content: { ...content, ...columns }, columns };
 }
@@ -112,10 +172,11 @@ function withInputsInPlace(entries: readonly (readonly [string, unknown])[], pro
 }
 
 function columnText(row: Row, name: string, problems: RowProblems): string {
-  const text = plainText(row[name]);
+  const value = valueAt(row, name);
+  const text = plainText(value);
   if (text === undefined) {
     const remedy = 'the names of archived files ask for it: give text, a number or a boolean';
-    problems.addField('VALUE', name, row[name], remedy);
+    problems.addField('VALUE', name, value, remedy);
   }
   return text ?? '';
 }

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { lookup } from 'mime-types';
 import { longFolderProblem, reservedFolderProblem } from '../contract/archive-folder';
 import { parseTaskInput } from '../contract/parse-task-input';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
@@ -9,6 +8,7 @@ import { isFields, isRecord } from '../core/json';
 import { showValue } from '../core/text';
 import { isUri } from '../core/uri';
 import { trimUnseen } from './cells';
+import { looksLikeMediaFile } from './media-files';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
 import { appColumn, checkRowFields } from './row-fields';
 import { deriveKey, givenKey, keyRemedy, maxOriginalKeyLength, type RowKey } from './row-key';
@@ -159,9 +159,4 @@ function ownInput(key: string, value: unknown, folder: string, options: RowOptio
   // Absent without a form: inputs are compared by their digest.
   const form = forms[key] === undefined ? {} : { as: forms[key] };
   return { ...form, ...value, file: file.trim() === '' || isUri(file) ? file : path.resolve(folder, file) };
-}
-
-/** Whether its extension is that of a picture, a video or a sound. */
-export function looksLikeMediaFile(text: string): boolean {
-  return /^(?:image|video|audio)\//.test(lookup(path.extname(text)) || '');
 }

@@ -1,15 +1,19 @@
 import { showValue } from '../core/text';
 import { declaredDelimiter, delimiterByFormat } from './cells';
-import { readJsonLines } from './json-rows';
+import { readJsonDocument, readJsonLines, readObjects, readTextLines } from './json-rows';
+import { readMedia, requireInputs } from './media-files';
 import { prepareRow, type RefusedRow, type SourceRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
 import { maxOriginalKeyLength } from './row-key';
-import { type RowFile, readHead, requireRowFile, withHead } from './row-file';
+import { isJsonDocument, type RowFile, type RowFormat, readHead, requireRowFile, withHead } from './row-file';
 import { checkRowOptions, type RowOptions } from './row-options';
 import type { RowTemplate } from './row-template';
 import { optionNames, RowFileError, type RowProblem } from './row-problem';
+import type { ObjectRecord } from './row-record';
 import { splitRecords } from './split-records';
 import { readTable } from './table-rows';
+import { readTableText } from './table-text';
+import { readWorkbook } from './workbook';
 
 interface ReadRow {
   /** The column or field of the key. @default key */
@@ -70,29 +74,65 @@ function withKey({ said, own: { cells = [] } = {}, problems }: SourceRow): reado
   return problems.found.map((problem) => ({ ...problem, rowBegins }));
 }
 
-function sourceRows(
-  { format, chunks, originals }: RowFile,
-  options: RowOptions,
-): AsyncGenerator<SourceRow, void, undefined> {
-  const { maxRowBytes: maxBytes = defaultMaxRowBytes } = options;
+function sourceRows(file: RowFile, options: RowOptions): AsyncGenerator<SourceRow, void, undefined> {
+  const { format, chunks, objects, media } = file;
+  const { maxRowBytes: maxBytes = defaultMaxRowBytes, each } = options;
+  checkOptionsOf(format, options);
+  if (objects !== undefined) return readObjects(numbered(objects), options);
+  if (media !== undefined) return readObjects(readMedia(media, options), options);
+  if (chunks === undefined) throw new RowFileError('The row file has no content.');
+  if (format === 'xlsx') {
+    const form = { delimiter: delimiterByFormat.csv, hasBom: true };
+    return readTable(readWorkbook(chunks, options.sheet, maxBytes), form, options);
+  }
   return withHead(chunks, (head, rest) => {
-    const text = readHead(head, format);
+    const text = readHead(head);
+    const all = joined(text, rest);
+    if (format === 'txt' && each !== undefined) {
+      return readObjects(readTextLines(splitRecords(all, { maxBytes }), each), options);
+    }
     if (format === 'jsonl') {
-      if (options.delimiter !== undefined) {
-        throw new RowFileError(`JSONL has no delimiter; leave out ${optionNames.delimiter}.`);
-      }
-      if (options.decimal !== undefined && options.template === undefined) {
-        throw new RowFileError(`JSONL without a template has its numbers as JSON; leave out ${optionNames.decimal}.`);
-      }
-      return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options, originals);
+      const isDocument = options.rows !== undefined || isJsonDocument(text);
+      const records = isDocument ? readJsonDocument(all, options.rows) : readJsonLines(splitRecords(all, { maxBytes }));
+      return readObjects(records, options);
     }
     const declared = declaredDelimiter(text);
-    const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterByFormat[format];
+    const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterByFormat[format === 'csv' ? 'csv' : 'tsv'];
     const rules = { maxBytes, delimiter, firstLine: declared === undefined ? 1 : 2 };
     const table = joined(text.subarray(declared?.bytes ?? 0), rest);
     const form = { delimiter, hasBom: text.length < head.length };
-    return readTable(splitRecords(table, rules), form, options);
+    const remedy = format === 'txt' ? ` For a list of one text a line, say the input by ${optionNames.each}.` : '';
+    return readTable(readTableText(splitRecords(table, rules), delimiter, remedy), form, options);
   });
+}
+
+/** Throws RowFileError for options that would be without effect. */
+function checkOptionsOf(format: RowFormat, options: RowOptions): void {
+  requireInputs(options);
+  const { each, template } = options;
+  const isList = format === 'media' || (format === 'txt' && each !== undefined);
+  const isText = format === 'csv' || format === 'tsv' || format === 'txt';
+  const isTable = isText && !isList;
+  const uses = {
+    each: [format === 'media' || format === 'txt', 'a folder, pictures, videos, sounds and a list of texts (.txt)'],
+    captions: [format === 'media', 'a folder, pictures, videos and sounds'],
+    sheet: [format === 'xlsx', 'workbooks'],
+    rows: [format === 'jsonl', 'JSON'],
+    delimiter: [isTable, 'CSV and other tables of text'],
+    decimal: [isTable || template !== undefined, 'tables of text and templates'],
+    template: [!isList, 'rows with columns or fields'],
+    keyColumn: [!isList, 'rows with columns or fields'],
+  } as const;
+  for (const [name, [isUsed, where]] of Object.entries(uses) as [keyof typeof uses, readonly [boolean, string]][]) {
+    if (!isUsed && options[name] !== undefined) {
+      throw new RowFileError(`${optionNames[name]} is for ${where}; leave it out.`);
+    }
+  }
+}
+
+async function* numbered(objects: AsyncIterable<unknown>): AsyncGenerator<ObjectRecord, void, undefined> {
+  let line = 0;
+  for await (const value of objects) yield { line: (line += 1), value };
 }
 
 async function* joined(head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {

@@ -3,11 +3,14 @@ import path from 'node:path';
 import { parseInputKey } from '../core/input-values';
 import { isFields, isRecord } from '../core/json';
 import { errorCode, errorMessage, showValue } from '../core/text';
-import { declaredDelimiter, type Delimiter, delimiterByFormat } from './cells';
-import { RowFileError } from './row-problem';
-import { otherDelimiter } from './table-rows';
+import { declaredDelimiter, type Delimiter } from './cells';
+import { decodeText, requireEncoding } from './decode-text';
+import { findMedia, type MediaPlaces } from './media-files';
+import { optionNames, RowFileError } from './row-problem';
+import { otherDelimiter } from './table-text';
 
-export type RowFormat = 'jsonl' | 'csv' | 'tsv';
+/** `jsonl` may be a JSON document, too; `txt` is a list of texts, or a table as Excel writes it. */
+export type RowFormat = 'jsonl' | 'csv' | 'tsv' | 'txt' | 'xlsx' | 'media';
 
 /** Can be read once. */
 export interface RowFile {
@@ -16,33 +19,67 @@ export interface RowFile {
   readonly folder: string;
   /** In messages. @default the folder of the row file */
   readonly folderName?: string;
-  /** As they stand in the file; its first bytes are checked when its rows are read. */
-  readonly chunks: AsyncIterable<Uint8Array>;
-  /** Of `rowsFrom`: the rows, by the line that stands for each, until they are read. */
-  readonly originals?: Map<number, unknown>;
+  /** As they stand in the file, text in UTF-8; its first bytes are checked when its rows are read. */
+  readonly chunks?: AsyncIterable<Uint8Array>;
+  /** Of `rowsFrom`. */
+  readonly objects?: AsyncIterable<unknown>;
+  /** Pictures, videos and sounds. */
+  readonly media?: MediaPlaces;
 }
 
-const formats: Readonly<Record<string, RowFormat>> = {
+export interface RowFileForm {
+  /** By default what the ending says. */
+  readonly format?: Exclude<RowFormat, 'media'> | undefined;
+  /** Of text, as the Encoding Standard names it; by default it is recognised. */
+  readonly encoding?: string | undefined;
+  /** Of a folder: with the folders in it. */
+  readonly recursive?: boolean | undefined;
+  /** What the keys of several paths start from. @default the working directory */
+  readonly folder?: string | undefined;
+  /** Is told which encoding was recognised. */
+  readonly onNotice?: ((message: string) => void) | undefined;
+}
+
+const formats: Readonly<Record<string, Exclude<RowFormat, 'media'>>> = {
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',
   '.json': 'jsonl',
   '.csv': 'csv',
   '.tsv': 'tsv',
   '.tab': 'tsv',
+  '.txt': 'txt',
+  '.xlsx': 'xlsx',
 };
 
 /**
- * Opens the file when the first chunk is asked for. By default its extension says the format.
- * @throws RowFileError when that says nothing, and, while it is read, when it cannot be.
+ * A row file, or pictures, videos and sounds: a folder, a file, a pattern such as `photos/*.jpg`, or several of these,
+ * whose paths then start from the working directory. Opened when the first row is asked for.
+ * @throws RowFileError when no format is known, and, while it is read, when it cannot be.
  */
-export function rowFileAt(file: string, format?: RowFormat): RowFile {
+export function rowFileAt(paths: string | readonly string[], form: RowFileForm = {}): RowFile {
+  const { format, encoding, recursive = false } = form;
+  if (encoding !== undefined) requireEncoding(encoding);
+  const [file, ...others] = typeof paths === 'string' ? [paths] : paths;
+  if (file === undefined) throw new RowFileError('There is no row file; give its path.');
+  const media = format === undefined ? findMedia([file, ...others], form.folder) : undefined;
+  if (media !== undefined) {
+    return { format: 'media', folder: media.folder, media: { ...media, isRecursive: recursive, encoding } };
+  }
+  if (others.length > 0) {
+    throw new RowFileError('There are several row files; give one, or pictures, videos, sounds and folders of them.');
+  }
+  if (recursive) throw new RowFileError(`${JSON.stringify(file)} is no folder; leave out recursive (--recursive).`);
   const known = format ?? formats[path.extname(file).toLowerCase()];
   if (known === undefined) {
+    const list = Object.keys(formats).join(', ');
     throw new RowFileError(
-      `The row file ${JSON.stringify(file)} has none of the extensions ${Object.keys(formats).join(', ')}; rename it, or say its format: jsonl, csv or tsv.`,
+      `The row file ${JSON.stringify(file)} has none of the extensions ${list}; rename it, or say its format (--format). Save other workbooks as .xlsx or CSV.`,
     );
   }
-  return { format: known, folder: path.dirname(path.resolve(file)), chunks: readChunks(file) };
+  const chunks = readChunks(file);
+  const folder = path.dirname(path.resolve(file));
+  if (known === 'xlsx') return { format: known, folder, chunks };
+  return { format: known, folder, chunks: decodeText(chunks, { name: path.basename(file), ...form }) };
 }
 
 function isIterable(value: unknown): boolean {
@@ -51,9 +88,9 @@ function isIterable(value: unknown): boolean {
 
 /** Throws RowFileError for what is no row file, as programs may give it. */
 export function requireRowFile(file: unknown): void {
-  const { format, folder, chunks } = isRecord(file) ? file : {};
-  const isFormat = Object.values(formats).some((known) => known === format);
-  if (typeof folder === 'string' && isFormat && isIterable(chunks)) return;
+  const { format, folder, chunks, objects, media } = isRecord(file) ? file : {};
+  const isFormat = format === 'media' || Object.values(formats).some((known) => known === format);
+  if (typeof folder === 'string' && isFormat && (isIterable(chunks ?? objects) || isRecord(media))) return;
   const remedy = 'give rowFileAt(path), or rowsFrom(rows) for rows that are in memory';
   throw new RowFileError(`What is to be read is no row file (${showValue(file)}); ${remedy}.`);
 }
@@ -104,21 +141,23 @@ export async function* withHead<Row>(
   }
 }
 
-/** Without the UTF-8 mark. @throws RowFileError for no UTF-8, and JSON over several lines. */
-export function readHead(head: Buffer, format: RowFormat): Buffer {
+/** Without the UTF-8 mark. @throws RowFileError for no UTF-8. */
+export function readHead(head: Buffer): Buffer {
   const marks = head.subarray(0, 2).toString('hex');
   const hasControls = head.subarray(0, controlsWithin).some((byte) => byte < 9 || (byte > 13 && byte < 32));
   if (hasControls || marks === 'fffe' || marks === 'feff') {
     throw new RowFileError(
-      'The row file is not text in UTF-8; save it as UTF-8 (a workbook as "CSV UTF-8"), and unpack a packed file.',
+      `The row file is not text in UTF-8; say its ${optionNames.encoding}, give a workbook the ending .xlsx, and unpack a packed file.`,
     );
   }
+  return head.indexOf(utf8Mark) === 0 ? head.subarray(utf8Mark.length) : head;
+}
+
+/** Whether JSON is an array, or an object over several lines. */
+export function isJsonDocument(head: Buffer): boolean {
   // Not all of `head`: the result must not depend on how the bytes come.
   const text = head.toString('utf8', 0, headLength).trimStart();
-  if (format === 'jsonl' && (text.startsWith('[') || /^\{\s*\r?\n/.test(text))) {
-    throw new RowFileError('The row file is JSON over several lines; write one object a line, such as with jq -c.');
-  }
-  return head.indexOf(utf8Mark) === 0 ? head.subarray(utf8Mark.length) : head;
+  return text.startsWith('[') || /^\{\s*\r?\n/.test(text);
 }
 
 /** For a table that a person opens beside the row file. */
@@ -137,14 +176,16 @@ export class TableFormReader {
   #head: Buffer = Buffer.alloc(0);
 
   constructor(file: RowFile, said?: Delimiter) {
-    this.file = { ...file, chunks: this.#noted(file.chunks) };
+    this.file = { ...file, chunks: file.chunks && this.#noted(file.chunks) };
     this.#said = said;
   }
 
   get form(): TableForm {
     const { format } = this.file;
-    const byFormat = delimiterByFormat[format === 'jsonl' ? 'csv' : format];
-    if (format === 'jsonl') return { delimiter: byFormat, isDeclared: false, lineEnd: '\n' };
+    const byFormat = format === 'tsv' || format === 'txt' ? '\t' : ',';
+    if (format === 'jsonl' || format === 'xlsx' || format === 'media') {
+      return { delimiter: byFormat, isDeclared: false, lineEnd: '\n' };
+    }
     const table = this.#head.subarray(this.#head.indexOf(utf8Mark) === 0 ? utf8Mark.length : 0);
     const declared = declaredDelimiter(table);
     const [line = ''] = table.toString('utf8').split('\n', 1);
@@ -166,7 +207,7 @@ export class TableFormReader {
 }
 
 /**
- * Rows of a program, each as a line of JSONL, read as they are asked for; a problem's line is that of the row, from 1.
+ * Rows of a program, read as they are asked for; a problem's line is that of the row, from 1.
  * A row with what JSON does not hold, such as a Map, is a bad one, unless that is in a field that is ignored. Relative
  * paths start from `folder`, by default the working directory.
  * @throws RowFileError for what has no rows; `readRows` does when there is not one.
@@ -176,21 +217,11 @@ export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder 
     throw new RowFileError(`The rows are ${showValue(rows)}; give objects in an array, or another iterable of them.`);
   }
   const folderName = `${JSON.stringify(path.resolve(folder))}, the second argument of rowsFrom (by default the working directory)`;
-  const originals = new Map<number, unknown>();
-  return { format: 'jsonl', folder: path.resolve(folder), folderName, chunks: writeLines(rows, originals), originals };
+  return { format: 'jsonl', folder: path.resolve(folder), folderName, objects: copyRows(rows) };
 }
 
-/** Each line is as long as the beginning by which a file is read. */
-async function* writeLines(
-  rows: Iterable<object> | AsyncIterable<object>,
-  originals: Map<number, unknown>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let line = 0;
-  for await (const row of rows) {
-    line += 1;
-    originals.set(line, copyRow(row));
-    yield Buffer.from(`${'null'.padEnd(headLength)}\n`);
-  }
+async function* copyRows(rows: Iterable<object> | AsyncIterable<object>): AsyncGenerator<unknown, void, undefined> {
+  for await (const row of rows) yield copyRow(row);
 }
 
 /** A program may fill the same object for its next row. A class may say what its row is. */

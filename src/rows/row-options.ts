@@ -45,6 +45,14 @@ export interface RowOptions {
   readonly ignoreColumns?: readonly string[];
   /** By default `refuse`. */
   readonly emptyCells?: EmptyCells;
+  /** Of pictures, videos and sounds, and of a list of texts: the input that each is. */
+  readonly each?: string;
+  /** Of pictures, videos and sounds: the input that the text file of the same name is. */
+  readonly captions?: string;
+  /** Of a workbook: the sheet with the rows. By default the first. */
+  readonly sheet?: string;
+  /** Of a JSON document: the field, or a path such as `data.products`, with the array of rows. By default all of it. */
+  readonly rows?: string;
   /** By default 1 MiB. */
   readonly maxRowBytes?: number;
 }
@@ -52,7 +60,7 @@ export interface RowOptions {
 // prettier-ignore
 const rowOptions: readonly (keyof RowOptions)[] = [
   'fixed', 'common', 'batchId', 'constants', 'forms', 'delimiter', 'decimal', 'textColumns', 'template', 'keyColumn',
-  'keepColumns', 'ignoreColumns', 'emptyCells', 'maxRowBytes',
+  'keepColumns', 'ignoreColumns', 'emptyCells', 'each', 'captions', 'sheet', 'rows', 'maxRowBytes',
 ];
 
 /** Throws RowFileError for an option that is not known, or that would be without effect. */

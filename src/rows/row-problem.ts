@@ -91,5 +91,10 @@ export const optionNames = {
   decimal: 'decimal (--decimal)',
   delimiter: 'delimiter (--delimiter)',
   template: 'template (--template)',
+  each: 'each (--each)',
+  captions: 'captions (--captions)',
+  sheet: 'sheet (--sheet)',
+  rows: 'rows (--rows)',
+  encoding: 'encoding (--encoding)',
   webAppId: 'common.webAppId (--app)',
 } as const;

@@ -1,6 +1,7 @@
 import type { Delimiter } from './cells';
 import { formatRowPlace } from '../core/batch/row-place';
-import { RowFileError, type RowProblems } from './row-problem';
+import { RowFileError } from './row-problem';
+import type { RecordProblem } from './row-record';
 
 /** The text of one row, however many lines it has, without its line end. */
 export type RawRecord =
@@ -142,11 +143,10 @@ export async function* splitRecords(
 }
 
 /** @throws RowFileError for a quote that is never closed: no row is known behind it. */
-export function addFaults(
+export function faultProblem(
   { fault, line, number, faultLine, lastLine, bytes }: Extract<RawRecord, { fault: string }>,
-  problems: RowProblems,
   quoteRemedy = '',
-): void {
+): RecordProblem {
   const lines = lastLine > line ? ` (to line ${lastLine})` : '';
   const message = {
     TOO_LARGE: `The row has ${bytes} bytes${lines}, more than a row may have; give long values as files.`,
@@ -154,5 +154,5 @@ export function addFaults(
     QUOTE_NOT_CLOSED: `A quote that opens in ${formatRowPlace({ line: faultLine, sheetRow: number })} is never closed, so that the rest of the file (to line ${lastLine}) cannot be read. ${quoteRemedy}`,
   }[fault];
   if (fault === 'QUOTE_NOT_CLOSED') throw new RowFileError(message);
-  problems.add(fault, message);
+  return { code: fault, message };
 }

@@ -1,25 +1,23 @@
 import { firstProblems } from '../contract/input-bounds';
 import { type InputFromText, exactNumber, parseInputKey } from '../core/input-values';
+import { pickPlace } from '../core/batch/row-place';
 import { formatCountOf, showValue } from '../core/text';
 import {
   cellDamage,
   columnName,
-  type Delimiter,
-  delimiters,
   expectedNumber,
   type NumberNotation,
   numberNotation,
-  parseCells,
-  quoteRemedy,
   readCellNumber,
+  trimUnseen,
   unintendedText,
 } from './cells';
 import type { SaidRow, SourceRow } from './prepare-row';
 import type { RowTable } from './prepared-rows';
 import { appColumn } from './row-fields';
 import { getKeyColumn, type RowOptions } from './row-options';
-import { optionNames, RowFileError, type RowProblem, RowProblems } from './row-problem';
-import { addFaults, type RawRecord } from './split-records';
+import { optionNames, RowFileError, RowProblems } from './row-problem';
+import type { TableRecord } from './row-record';
 
 /** In a table with a template it is a column like any other. */
 const accountColumn = 'account';
@@ -31,93 +29,51 @@ interface TableColumns {
   readonly used: readonly string[];
 }
 
-type CellOptions = RowOptions & { readonly notation: NumberNotation };
+type CellOptions = RowOptions & Pick<TableRecord, 'cellProblems'> & { readonly notation: NumberNotation };
 
 /**
- * The first line that is not empty is the header; one of nothing but delimiters is empty.
- * @throws RowFileError when the header cannot be used, no row follows it, or the end of a row cannot be found.
+ * The first row is the header.
+ * @throws RowFileError when the header cannot be used, or no row follows it.
  */
 export async function* readTable(
-  records: AsyncIterable<RawRecord>,
+  records: AsyncIterable<TableRecord>,
   { delimiter, hasBom }: Pick<RowTable, 'delimiter' | 'hasBom'>,
   options: RowOptions,
 ): AsyncGenerator<SourceRow, void, undefined> {
   const notation = numberNotation(options.decimal, delimiter);
+  let header: readonly string[] | undefined;
   let columns: TableColumns | undefined;
   let table: RowTable | undefined;
-  let isEmpty = true;
   for await (const record of records) {
-    const place = { line: record.line, sheetRow: record.number };
-    const problems = new RowProblems(place);
-    const cells = readCells(record, delimiter, problems);
-    if (cells?.every((cell) => cell === '') === true) continue;
-    if (columns === undefined) {
-      columns = readTableColumns(readHeader(record, cells, problems.found, delimiter, options), options);
-      table = {
-        columns: columns.names,
-        delimiter,
-        hasBom,
-        // Where a point is not sure, a spreadsheet would take 12.345 for twelve thousand.
-        decimal: notation.sign === 'comma' || notation.isUnsure ? 'comma' : undefined,
-        inputColumns: options.template && Object.fromEntries(options.template.inputColumns),
-      };
+    const { cells = [], cellProblems } = record;
+    if (header === undefined) {
+      const unreadable = record.problem?.message ?? [...(cellProblems?.values() ?? [])][0];
+      if (unreadable !== undefined) throw new RowFileError(`The header cannot be read. ${unreadable}`);
+      header = cells;
       continue;
     }
-    isEmpty = false;
-    const said = cells && sayCells(cells, columns, { ...options, notation }, problems);
-    yield { ...place, problems, own: { table, cells: (cells ?? []).slice(0, columns.names.length) }, said };
+    columns ??= readTableColumns(header, cells, options);
+    table ??= {
+      columns: columns.names,
+      delimiter,
+      hasBom,
+      // Where a point is not sure, a spreadsheet would take 12.345 for twelve thousand.
+      decimal: notation.sign === 'comma' || (notation.isUnsure && delimiter === ';') ? 'comma' : undefined,
+      inputColumns: options.template && Object.fromEntries(options.template.inputColumns),
+    };
+    const problems = new RowProblems(record);
+    if (record.problem !== undefined) problems.add(record.problem.code, record.problem.message);
+    const said = record.cells && sayCells(cells, columns, { ...options, notation, cellProblems }, problems);
+    yield { ...pickPlace(record), problems, own: { table, cells: cells.slice(0, columns.names.length) }, said };
   }
-  if (columns === undefined) throw new RowFileError('The row file is empty; give it a header and rows.');
-  if (isEmpty) throw new RowFileError('There are no rows under the header.');
+  if (header === undefined) throw new RowFileError('The row file is empty; give it a header and rows.');
+  if (columns !== undefined) return;
+  readTableColumns(header, [], options);
+  throw new RowFileError('There are no rows under the header.');
 }
 
-function readCells(record: RawRecord, delimiter: Delimiter, problems: RowProblems): readonly string[] | undefined {
-  if (record.fault !== undefined) {
-    addFaults(record, problems, quoteRemedy(delimiter));
-    return undefined;
-  }
-  const { cells, problem } = parseCells(record.text, delimiter);
-  const lines = record.text.split('\n').length;
-  if (problem !== undefined && lines > 1) {
-    const where = `row ${record.number}, lines ${record.line} to ${record.line + lines - 1} of the file,`;
-    throw new RowFileError(`The quotes in ${where} do not match, so the end of the row cannot be found. ${problem}`);
-  }
-  // Spreadsheets begin a row at a bare return: what follows would be taken for cells of this one.
-  const hasBareReturn = record.text.includes('\r') && record.text.replace(/"(?:[^"]|"")*"/g, '').includes('\r');
-  const malformed = hasBareReturn ? 'The row has \\r outside quotes; end lines with \\n or \\r\\n.' : problem;
-  if (malformed === undefined) return cells;
-  problems.add('MALFORMED', malformed);
-  return undefined;
-}
-
-/**
- * Without unnamed columns at the end, as spreadsheets leave them behind.
- * @throws RowFileError for what seems another delimiter: the one column `key;1:A.b` is an input key, and would be paid.
- */
-function readHeader(
-  { fault, text, bytes }: RawRecord,
-  cells: readonly string[] | undefined,
-  problems: readonly RowProblem[],
-  delimiter: Delimiter,
-  options: RowOptions,
-): readonly string[] {
-  if (fault === 'TOO_LARGE') {
-    throw new RowFileError(
-      `The header has ${bytes} bytes, more than a row may have; end lines with \\n or \\r\\n, and close all quotes.`,
-    );
-  }
-  if (text !== undefined && /\r(?!\n)/.test(text)) {
-    throw new RowFileError('The lines end with \\r, as on an old Mac; end them with \\n or \\r\\n.');
-  }
-  const other = text === undefined ? undefined : otherDelimiter(text, delimiter);
-  if (other !== undefined) {
-    throw new RowFileError(
-      `The header is one column, ${showValue(text)}, and its cells seem to have another delimiter, ${showValue(other)}; say so by ${optionNames.delimiter}.`,
-    );
-  }
-  if (cells === undefined) {
-    throw new RowFileError(problems.map(({ message }) => `The header cannot be read. ${message}`));
-  }
+/** As the options name them, without unnamed columns at the end, as spreadsheets leave them behind. */
+function columnNames(cells: readonly string[], options: RowOptions): readonly string[] {
   const { template, keyColumn = '', keepColumns = [], textColumns = [], ignoreColumns = [] } = options;
   const asked = [...(template?.columns ?? []), keyColumn, ...keepColumns, ...textColumns, ...ignoreColumns];
   const askedNames = new Map(asked.map((name) => [columnName(name), name]));
@@ -125,18 +81,9 @@ function readHeader(
   return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }
 
-/** Of a header that is one column with the given delimiter; `undefined` when it seems to have no other. */
-export function otherDelimiter(header: string, delimiter: Delimiter): Delimiter | undefined {
-  const countCells = (one: Delimiter): number => parseCells(header, one).cells?.length ?? 0;
-  if (countCells(delimiter) > 1) return undefined;
-  const [other] = delimiters
-    .filter((one) => one !== delimiter && countCells(one) > 1)
-    .sort((one, two) => countCells(two) - countCells(one));
-  return other;
-}
-
 /** @throws RowFileError with every problem: an unknown column would be paid for and not sent. */
-function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
+function readTableColumns(header: readonly string[], next: readonly string[], options: RowOptions): TableColumns {
+  const names = columnNames(header, options);
   const { template, keepColumns = [], ignoreColumns = [] } = options;
   const own = [getKeyColumn(options), appColumn, ...(isAccountColumn(options) ? [accountColumn] : [])];
   const others = new Set([...own, ...keepColumns]);
@@ -145,8 +92,14 @@ function readTableColumns(names: readonly string[], options: RowOptions): TableC
   const problems = [...nameProblems(names), ...missingColumns(names, options)];
   const isHeader = names.some((name) => isSent(name) || others.has(name) || parseInputKey(name) !== undefined);
   if (!isHeader && template?.columns.length !== 0) {
-    problems.push(
-      `The first line does not name the columns that are expected; remove a title above the header, or say what columns of your own are for by ${optionNames.template}.`,
+    const [title, ...others] = header.filter((cell) => cell.trim() !== '');
+    const isNextWider = next.filter((cell) => cell.trim() !== '').length > 1;
+    if (title !== undefined && others.length === 0 && (isNextWider || columnNames(next, options).some(isSent))) {
+      throw new RowFileError(`The first row is a title, ${showValue(title)}, and no header; remove it.`);
+    }
+    const list = `For a list of one text a line, say the input by ${optionNames.each}.`;
+    problems.unshift(
+      `The first row does not name the columns that are expected; remove what stands above the header, or say what columns of your own are for by ${optionNames.template}.${names.length === 1 ? ` ${list}` : ''}`,
     );
   }
   for (const name of names) {
@@ -204,6 +157,10 @@ function missingColumns(names: readonly string[], options: RowOptions): string[]
     });
 }
 
+/** In the languages of most spreadsheets, at the beginning of the last row. */
+const totalLabel =
+  /^(?:(?:grand |sub)?totals?|sum|(?:gesamt|zwischen)?summe|gesamt|somme|suma|totale|totaal|toplam|итого|всего|合计|总计|合計|総計|합계)\s*:?$/iu;
+
 /** `undefined` for cells that are no row, which is added to the problems. */
 function sayCells(
   cells: readonly string[],
@@ -211,11 +168,17 @@ function sayCells(
   options: CellOptions,
   problems: RowProblems,
 ): SaidRow | undefined {
-  const { emptyCells = 'refuse', template, keepColumns = [], notation } = options;
+  const { emptyCells = 'refuse', template, keepColumns = [], notation, cellProblems } = options;
   if (!areRow(cells, names, problems)) return undefined;
   const byName = Object.fromEntries(names.map((name, index) => [name, cells[index] ?? '']));
+  const [label = ''] = cells.filter((cell) => cell.trim() !== '');
+  if (totalLabel.test(trimUnseen(label)) && [...sent].some((name) => byName[name]?.trim() === '')) {
+    problems.add('MALFORMED', `The row is a total (${showValue(label)}), and no row to run; remove it.`);
+    return undefined;
+  }
   for (const name of used) {
-    const problem = cellProblem(name, byName[name] ?? '', sent.has(name), options);
+    const problem =
+      cellProblems?.get(names.indexOf(name)) ?? cellProblem(name, byName[name] ?? '', sent.has(name), options);
     if (problem !== undefined) problems.addField('VALUE', name, byName[name], problem);
   }
   const getCell = (column: string): string | undefined =>

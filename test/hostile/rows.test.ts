@@ -14,6 +14,7 @@ import { endedRow } from '../support/record-under-test';
 import { fastTuning } from '../support/task-environment';
 import { TaskStack } from '../support/task-stack';
 import { temporaryFolder } from '../support/temporary-folder';
+import { workbook } from '../support/workbook-file';
 
 const folder = temporaryFolder();
 afterAll(() => {
@@ -83,6 +84,9 @@ const rowFile = fc.oneof(
   fc.tuple(fc.constantFrom('csv', 'tsv', 'jsonl'), fc.uint8Array({ maxLength: 300 })),
 );
 
+const sheet = (rows: string): Buffer =>
+  workbook({ rows: { One: [] }, parts: { 'xl/worksheets/sheet0.xml': `<worksheet><sheetData>${rows}` } });
+
 async function write(format: string, content: string | Uint8Array): Promise<string> {
   const path = join(folder.path, `${randomUUID()}.${format}`);
   await writeFile(path, content);
@@ -120,13 +124,25 @@ describe('a row file that means harm', () => {
     );
   });
 
-  it.each<[string, string, () => string]>([
+  it.each<[string, string, () => string | Uint8Array]>([
     ['a million columns', 'csv', () => `${Array.from({ length: 1_000_000 }, (_, n) => `c${n}`).join(',')}\n1\n`],
     ['one cell of 40 MB', 'csv', () => `key,${input}\na,${'x'.repeat(40_000_000)}\nb,fine\n`],
     ['a quote that never ends', 'csv', () => `key,${input}\na,"${'x,\n'.repeat(8_000_000)}`],
     ['one line of 40 MB', 'jsonl', () => `{"key":"a","inputs":{"${input}":"${'x'.repeat(40_000_000)}"}}\n`],
     ['a million fields', 'jsonl', () => `{${Array.from({ length: 1_000_000 }, (_, n) => `"f${n}":1`).join(',')}}\n`],
     ['a hundred thousand empty rows', 'csv', () => `key,${input}\n${',\n'.repeat(100_000)}`],
+    ['a million JSON rows', 'json', () => `[${'{"inputs":{}},'.repeat(1_000_000)}{}]`],
+    [
+      'a cell of 100 MB in a workbook',
+      'xlsx',
+      () => sheet(`<row><c t="inlineStr"><is><t>${'x'.repeat(1e8)}</t></is></c></row>`),
+    ],
+    [
+      'a million cells in a row of a workbook',
+      'xlsx',
+      () => sheet(`<row>${'<c><v>1</v></c>'.repeat(1_000_000)}</row>`),
+    ],
+    ['a million elements in a workbook', 'xlsx', () => sheet('<row>'.repeat(1_000_000))],
   ])('with %s is read in seconds and without its size in memory', async (_what, format, content) => {
     const path = await write(format, content());
     const { size } = await stat(path);

@@ -52,7 +52,8 @@ interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettin
 const help = `
 Every row becomes a task, and every row is checked before anything is paid.
 Columns are input keys (1:LoadImage.image), or what a --template asks for; in
-cells @FILE is a file, relative to the row file. Files are opened by the
+cells @FILE is a file, relative to the row file. Of a folder, a pattern or a
+.txt, --each says which input each picture or each line is. Files are opened by the
 worker: they and the row file must lie under its LONGHAUL_INPUT_ROOTS, unless
 LONGHAUL_STAGING says where they are uploaded for it.
 
@@ -66,15 +67,16 @@ goes on.
 
 Example:
   $ longhaul batch run photos.csv --app 1 -i 2:ImageScale.width=512 --dry-run
+  $ longhaul batch run photos/ --app 1 --each 1:LoadImage.image
 `;
 
 export function addBatchRunCommand(batch: Command, context: CommandContext): void {
   const command = batch
     .command('run')
     .summary('run every row of a file as a task')
-    .description('Runs every row of a JSONL, CSV or TSV file as a task, and prints a table at the end.')
-    .argument('<file>', 'the row file')
-    .option('--id <id>', 'the batch’s id (default: the name of the row file without its ending)');
+    .description('Runs every row of a file, or every picture of a folder, as a task, and prints a table at the end.')
+    .argument('<file...>', 'the row file (CSV, .xlsx, JSON, .txt …), or a folder, files or a pattern of pictures')
+    .option('--id <id>', 'the batch’s id (default: the name of the row file without its ending, or of the folder)');
   addRowFileOptions(command)
     .option('--archive <folder>', 'a folder inside the archive (default: "batches/ID/outputs")')
     .option('--concurrency <rows>', `rows at the same time, 1 to ${maxConcurrency} (default: 100)`)
@@ -101,16 +103,21 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .option('--json', 'print one JSON object a line: what happens, and the result')
     .addOption(taskQueueOption())
     .addHelpText('after', help)
-    .action((file: string, options: BatchRunOptions) => runBatch(context, file, options));
+    .action((files: string[], options: BatchRunOptions) => runBatch(context, files, options));
 }
 
-async function runBatch(context: CommandContext, file: string, options: BatchRunOptions): Promise<void> {
+async function runBatch(context: CommandContext, files: readonly string[], options: BatchRunOptions): Promise<void> {
   const { dryRun = false, skipBad = false, json: isJson = false } = options;
-  const settings = readBatchSettings(file, options);
+  const settings = readBatchSettings(files, options, context.cwd);
   const first = options.first === undefined ? undefined : readCount('--first', options.first);
   const { id, concurrency = defaultConcurrency } = settings.input;
-  const { toRead, problems } = await openRows(context, file, options, id);
   const emit = createEventEmitter(context.stdout, isJson);
+  const onNotice = (message: string): void => {
+    emit('warning', { message });
+    context.stderr.write(`${message}\n`);
+  };
+  const { toRead, problems } = await openRows(context, files, options, id, onNotice);
+  const { folder } = toRead.file;
   // A run finds out by itself what is on record.
   const lookup = dryRun ? await RecordLookup.open(context, settings.input) : null;
   const check = new RowsCheck(settings, first, emit, { prices: loadPrices(context.env), lookup });
@@ -128,15 +135,15 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     const { isRefused } = await reportChecked(report, context.stdout);
     if ((report.badRows > 0 && !skipBad) || report.goodRows === 0 || isRefused) context.exitWith(exitCodes.badInput);
     // The file may be checked on a machine that does not run it.
-    const message = await findPlaceProblem(context, path.resolve(context.cwd, file));
+    const message = await findPlaceProblem(context, folder);
     if (message === undefined) return;
     emit('warning', { message });
     context.stderr.write(`warning: a run would refuse this: ${message}\n`);
     return;
   }
-  context.stderr.write(`Checking ${file} …\n`);
+  context.stderr.write(`Checking ${settings.input.source ?? ''} …\n`);
   const { report, rows } = await withProblemsFile(problems, check.sinks, (sinks) =>
-    prepareForWorkers(context, path.resolve(context.cwd, file), readBatchRows(toRead), { ...sinks, name: id, skipBad }),
+    prepareForWorkers(context, folder, readBatchRows(toRead), { ...sinks, name: id, skipBad }),
   );
   await reportChecked(report, context.stderr);
   if (rows === null) {
@@ -157,13 +164,13 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     return;
   }
   const ran = first === undefined ? null : check.keys;
-  await startAndFollow(context, file, options, { input, emit, ran });
+  await startAndFollow(context, files, options, { input, emit, ran });
 }
 
 /** `ran`: the keys of the rows that run, where `--first` leaves a rest of the file. */
 async function startAndFollow(
   context: CommandContext,
-  file: string,
+  files: readonly string[],
   options: BatchRunOptions,
   run: { readonly input: BatchInput; readonly emit: EmitEvent; readonly ran: ReadonlySet<string> | null },
 ): Promise<void> {
@@ -171,7 +178,7 @@ async function startAndFollow(
   const isJson = options.json ?? false;
   const onResult = async (result: BatchResult): Promise<void> => {
     if (ran === null) return;
-    const read = (): Promise<RowFileToRead> => readRowFileOptions(file, options, context.cwd, input.id);
+    const read = (): Promise<RowFileToRead> => readRowFileOptions(files, options, context.cwd, input.id);
     const lookup = await RecordLookup.open(context, input);
     const concurrency = input.concurrency ?? defaultConcurrency;
     const estimate = await estimateRest(read, result, { concurrency, lookup, ran });
@@ -213,14 +220,17 @@ const noRest = { unknown: 'no row is left to run' };
 
 async function openRows(
   { cwd }: CommandContext,
-  rowFile: string,
+  rowFiles: readonly string[],
   options: BatchRunOptions,
   batchId: string,
+  onNotice: (message: string) => void,
 ): Promise<{ readonly toRead: RowFileToRead; readonly problems: ProblemsPlace | null }> {
-  const inputs = [rowFile, options.template ?? rowFile].map((one) => path.resolve(cwd, one));
+  const inputs = [...rowFiles, ...(options.template === undefined ? [] : [options.template])].map((one) =>
+    path.resolve(cwd, one),
+  );
   const problems = options.problems === undefined ? null : path.resolve(cwd, options.problems);
   if (problems !== null) await clearProblemsFile(problems, inputs);
-  const { file, options: rowOptions } = await readRowFileOptions(rowFile, options, cwd, batchId);
+  const { file, options: rowOptions } = await readRowFileOptions(rowFiles, options, cwd, batchId, onNotice);
   const reader = new TableFormReader(file, rowOptions.delimiter);
   const toRead = { file: reader.file, options: rowOptions };
   await checkRowOptions(toRead, options);

@@ -34,13 +34,13 @@ export interface BatchSettings {
 const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
 
 /** Checks as the workflow does, before the row file is opened. Throws {@link InputInvalidError} with every problem. */
-export function readBatchSettings(file: string, options: BatchSettingOptions): BatchSettings {
+export function readBatchSettings(files: readonly string[], options: BatchSettingOptions, cwd: string): BatchSettings {
   const countOf = (option: string, text: string | undefined, most: number): number | undefined =>
     text === undefined ? undefined : readCount(option, text, most);
   const { archive, names, watch, budget, webhook, retryFailed, allowChanged, allowNew } = options;
   const input = {
-    id: options.id === undefined ? idOfFile(file) : checkedBatchId(options.id),
-    source: file,
+    id: options.id === undefined ? idOfFiles(files, cwd) : checkedBatchId(options.id),
+    source: files.length > 1 ? `${files[0] ?? ''} and ${files.length - 1} more` : files[0],
     concurrency: countOf('--concurrency', options.concurrency, maxConcurrency),
     archive,
     names,
@@ -64,12 +64,15 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
 const resultsFile = /^(?:.+-)?results\.(?:csv|jsonl)$/i;
 
 /**
- * The row file's name, as a key. Throws {@link InputInvalidError}; also for results of a batch, whose rows would be
+ * The name of the row file or folder, as a key. Throws {@link InputInvalidError}; also for results of a batch, whose rows would be
  * paid a second time.
  * @internal exported for tests
  */
-export function idOfFile(rowFile: string): string {
-  const { base, name } = path.parse(rowFile);
+export function idOfFiles(rowFiles: readonly string[], cwd: string): string {
+  if (rowFiles.length > 1) throw new InputInvalidError(['There are several files; give the batch its --id.'], 'batch');
+  // Of a pattern such as `photos/*.jpg`: the folder.
+  const named = (rowFiles[0] ?? '').replace(/[*{?].*$/, '*').replace(/\/[^/]*\*$/, '');
+  const { base, name } = path.parse(path.resolve(cwd, named));
   if (!resultsFile.test(base)) return givenKey(name).key;
   const problem = `${showValue(base)} is named as the results of a batch; as a batch of its own, its rows would be paid beside those of that batch. Correct the rows in the row file, or give the --id of the batch to go on with it.`;
   throw new InputInvalidError([problem], 'batch');

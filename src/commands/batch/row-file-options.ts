@@ -16,7 +16,7 @@ import {
   readRows,
   type RowFile,
   rowFileAt,
-  type RowFormat,
+  type RowFileForm,
   type RowOptions,
   type RowOutcome,
   type RowTemplate,
@@ -36,7 +36,13 @@ export interface RowFileOptions extends InputOptions {
   readonly textColumn?: readonly string[];
   readonly ignoreColumn?: readonly string[];
   readonly empty?: EmptyCells;
-  readonly format?: RowFormat;
+  readonly format?: RowFileForm['format'];
+  readonly each?: string;
+  readonly captions?: string;
+  readonly recursive?: true;
+  readonly sheet?: string;
+  readonly rows?: string;
+  readonly encoding?: string;
   readonly delimiter?: ',' | ';' | '|' | 'tab';
   readonly decimal?: DecimalSign;
   readonly names?: string;
@@ -47,6 +53,12 @@ export function addRowFileOptions(command: Command): Command {
     new Option(flags, description).choices(choices);
   return command
     .option('--app <app>', 'the app’s web_app_id, for rows that name none')
+    .option('--each <KEY>', 'the input that each picture, video or sound is, or each line of a .txt')
+    .option('--captions <KEY>', 'the input that the text file of the same name is')
+    .option('--recursive', 'with the folders in a folder')
+    .option('--sheet <name>', 'of a workbook (default: the first)')
+    .option('--rows <field>', 'where a JSON object has its rows, such as products')
+    .option('--encoding <name>', 'of text, such as windows-1252 (default: what is recognised)')
     .option('--template <file>', 'a task’s input as JSON with {column} in it')
     .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input of every row that does not have it itself'))
     .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it looks like'))
@@ -61,7 +73,15 @@ export function addRowFileOptions(command: Command): Command {
         'text',
       ]),
     )
-    .addOption(oneOf('--format <format>', 'of the row file (default: what its ending says)', ['jsonl', 'csv', 'tsv']))
+    .addOption(
+      oneOf('--format <format>', 'of the row file (default: what its ending says)', [
+        'jsonl',
+        'csv',
+        'tsv',
+        'txt',
+        'xlsx',
+      ]),
+    )
     .addOption(
       oneOf('--delimiter <delimiter>', 'between the cells of a table (default: what its format says)', [
         ',',
@@ -92,11 +112,14 @@ export interface RowFileToRead {
 
 /** Does not open the row file. Throws `InputInvalidError` and `RowFileError`. */
 export async function readRowFileOptions(
-  rowFile: string,
+  rowFiles: readonly string[],
   options: RowFileOptions,
   cwd: string,
   batchId: string,
+  onNotice?: (message: string) => void,
 ): Promise<RowFileToRead> {
+  const { format, encoding, recursive } = options;
+  const paths = rowFiles.map((rowFile) => path.resolve(cwd, rowFile));
   const { app, account, onUncertain, delimiter, names } = options;
   const forms = readForms(options.as ?? []);
   const constants = readInputs({ input: options.input ?? [], string: options.string ?? [] }, cwd);
@@ -111,7 +134,7 @@ export async function readRowFileOptions(
   const nameTemplate = names === undefined ? undefined : parseOutputNameTemplate(names);
   if (nameTemplate?.problems !== undefined) throw refused(...nameTemplate.problems);
   return {
-    file: rowFileAt(path.resolve(cwd, rowFile), options.format),
+    file: rowFileAt(paths, { format, encoding, recursive, folder: cwd, onNotice }),
     options: {
       batchId,
       // Without undefined fields: it is merged with what a row says.
@@ -130,6 +153,10 @@ export async function readRowFileOptions(
       delimiter: delimiter === 'tab' ? '\t' : delimiter,
       decimal: options.decimal,
       keepColumns: nameTemplate?.template.columns,
+      each: options.each,
+      captions: options.captions,
+      sheet: options.sheet,
+      rows: options.rows,
     },
   };
 }
@@ -148,8 +175,8 @@ export async function checkRowOptions({ file, options: read }: RowFileToRead, gi
   const { empty, input = [] } = given;
   const { common, constants = {} } = read;
   const problems: string[] = [];
-  if (file.format === 'jsonl' && empty !== undefined) {
-    problems.push(`--empty is ${showValue(empty)}; JSONL has no cells that could be empty: leave it out.`);
+  if ((file.format === 'jsonl' || file.format === 'media') && empty !== undefined) {
+    problems.push(`--empty is ${showValue(empty)}; these rows have no cells that could be empty: leave it out.`);
   }
   for (const text of input) {
     // Such a number would be sent as text in every row.

@@ -1,5 +1,5 @@
 import { parseRowTemplate } from '../../../src/rows';
-import { problemsOf, rowsOf } from './rows-under-test';
+import { fileProblemsOf, problemsOf, rowsOf } from './rows-under-test';
 
 const common = { webAppId: 7 };
 const image = '1:LoadImage.image';
@@ -109,5 +109,77 @@ describe('a row of JSONL', () => {
     const problems = await problemsOf(`\n${line}\n`, 'jsonl', { common });
     expect(problems[0]).toMatchObject({ line: 2, code, field });
     expect(JSON.stringify(problems)).not.toContain('5ecret');
+  });
+});
+
+describe('a JSON document', () => {
+  const row = { sku: '007', image: { src: 'a.jpg' }, tags: ['x'] };
+  const template = parseRowTemplate(
+    '{"webAppId":1,"key":"{sku}","inputs":{"1:L.image":{"file":"{image.src}"},"2:T.text":"{tags.0}"}}',
+  );
+
+  it.each<[string, unknown, string | undefined]>([
+    ['an array', [row], undefined],
+    ['an array in an object', { page: 1, products: [row] }, 'products'],
+    ['an array further inside', { data: { products: [row] } }, 'data.products'],
+  ])('is read where its rows are %s, into whose objects a template reaches', async (_what, document, rows) => {
+    for (const space of [0, 2]) {
+      const [read] = await rowsOf(JSON.stringify(document, null, space), 'jsonl', { template, rows });
+      expect(read).toMatchObject({
+        key: '007',
+        input: { inputs: { '1:L.image': { file: '/home/ada/rows/a.jpg' }, '2:T.text': 'x' } },
+      });
+    }
+  });
+
+  it('has the field of a name with a point before what lies inside', async () => {
+    const [read] = await rowsOf(JSON.stringify([{ ...row, 'image.src': 'b.jpg' }]), 'jsonl', { template });
+    expect(read?.input.inputs['1:L.image']).toMatchObject({ file: '/home/ada/rows/b.jpg' });
+  });
+
+  it('has nothing that an object has by itself', async () => {
+    const reaching = parseRowTemplate('{"webAppId":1,"inputs":{"2:T.text":"{sku.length}{image.constructor.name}"}}');
+    const problems = await problemsOf(JSON.stringify([row]), 'jsonl', { template: reaching });
+    expect(problems.map(({ field }) => field)).toContain('image.constructor.name');
+  });
+
+  it('whose rows are elsewhere is refused with the names of its arrays', async () => {
+    const document = JSON.stringify({ page: 1, products: [row], others: [] }, null, 2);
+    expect(await fileProblemsOf(document, 'jsonl', { template })).toEqual([
+      expect.stringMatching(/"products", "others".*--rows/),
+    ]);
+    expect(await fileProblemsOf(document, 'jsonl', { template, rows: 'product' })).toEqual([
+      expect.stringMatching(/no array "product"; .*"products"/),
+    ]);
+  });
+
+  it.each(['[{"a":1,"a":2}]', '[1', '[[1]'])('that is damaged is refused: %s', async (document) => {
+    expect(await fileProblemsOf(document, 'jsonl', { template })).toHaveLength(1);
+  });
+});
+
+describe('a list of texts', () => {
+  const each = '6:CLIPTextEncode.text';
+
+  it('has a row for each line that is not blank, its text as it stands', async () => {
+    const rows = await rowsOf('\uFEFF a cat, "sitting"\r\n\r\n  \n007\n', 'txt', { common, each });
+    expect(rows.map(({ line, input }) => [line, input.inputs[each]])).toEqual([
+      [1, 'a cat, "sitting"'],
+      [4, '007'],
+    ]);
+  });
+
+  it('that is the same text twice is the same row twice', async () => {
+    const rows = await rowsOf('a\na\n', 'txt', { common, each });
+    expect(new Set(rows.map(({ key }) => key)).size).toBe(1);
+  });
+
+  it('is a table of tabs where no input is said, whose refusal names the option', async () => {
+    expect(await rowsOf(`key\t${each}\na\tcat\n`, 'txt', { common })).toHaveLength(1);
+    expect((await fileProblemsOf('a cat, sitting\na dog\n', 'txt', { common })).join()).toContain('--each');
+  });
+
+  it.each(['6', '', 'text'])('is refused with what is no input: %j', async (name) => {
+    expect(await fileProblemsOf('a', 'txt', { common, each: name })).toEqual([expect.stringContaining('--each')]);
   });
 });

@@ -225,9 +225,9 @@ describe('a row file that cannot be used', () => {
   it('is one whose columns are called otherwise than they are asked for, also a key that a template leaves alone', async () => {
     const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
     expect(await fileProblemsOf('Order,Animal\na,1', 'csv', { template, keyColumn: 'order' })).toEqual([
+      expect.stringMatching(/^The first row does not name/),
       expect.stringMatching(/no column "animal".* columns are "Order", "Animal"\.$/),
       expect.stringContaining('no column "order"'),
-      expect.stringMatching(/^The first line/),
       expect.stringContaining('The column "Order" is not known'),
     ]);
     expect(await fileProblemsOf('Key,animal\na,1', 'csv', { template })).toHaveLength(1);
@@ -247,12 +247,12 @@ describe('a row file that cannot be used', () => {
   it('is one with a title above its header, as some programs write it', async () => {
     const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
     const problems = await fileProblemsOf('Sheet 1\nanimal\na', 'csv', { template });
-    expect(problems.at(-1)).toMatch(/^The first line does not name the columns/);
+    expect(problems).toEqual(['The first row is a title, "Sheet 1", and no header; remove it.']);
   });
 
   it('is one that begins with a row instead of a header, however many columns it has', async () => {
     const [first, ...others] = await fileProblemsOf('a,@photo.jpg,5\nb,@photo.jpg,6', 'csv', { common });
-    expect(first).toMatch(/^The first line does not name the columns/);
+    expect(first).toMatch(/^The first row does not name the columns/);
     expect(others).toHaveLength(3);
     const wide = Array.from({ length: 5_000 }, (_, index) => `column ${index}`).join(',');
     const problems = await fileProblemsOf(`${wide}\n${wide}`, 'csv', { common, keyColumn: 'sku' });
