@@ -94,7 +94,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       failing = afterQuery(failing, { observation: pollResult, waitsForTurn }, nowMs);
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
       if (isReasonToReturn(input, before, known, pollResult, nowMs)) {
-        await recordEnd(dependencies, input, pollResult, recordMs);
+        const isRecorded = await recordEnd(dependencies, input, pollResult, recordMs);
         // What a lost attempt may have begun may be what ends workers.
         if (attempt > 1) return { known, pollResult };
         const fence = (): Promise<void> => confirmHeartbeat(context, details(), fenceMs);
@@ -102,7 +102,13 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
           progress = ofFetch;
           heartbeats.sendSoon();
         };
-        const archived = await archiveAtOnce(dependencies, input, pollResult, { now, signal, onStart, fence });
+        const archived = await archiveAtOnce(dependencies, input, pollResult, {
+          now,
+          signal,
+          isRecorded,
+          onStart,
+          fence,
+        });
         return { known, pollResult, archived };
       }
       if (isWorthTelling(input, known, nowMs)) return { known, pollResult, isTold: true };
