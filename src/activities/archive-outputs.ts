@@ -71,6 +71,8 @@ export async function archiveOutputs(
 export interface ArchiveAttempt {
   readonly now: () => number;
   readonly signal: AbortSignal;
+  /** Whether the create record is known to have the request id. */
+  readonly isRecorded?: boolean;
   /** Given what tells how far it is. */
   readonly onStart: (progress: () => TransferProgress) => void;
 }
@@ -80,13 +82,13 @@ export async function archiveOnce(
   dependencies: ActivityDependencies,
   identity: ArchiveIdentity,
   input: ArchiveOutputsInput,
-  { now, signal, onStart }: ArchiveAttempt,
+  { now, signal, isRecorded, onStart }: ArchiveAttempt,
 ): Promise<ArchiveOutputsResult> {
   return await identity.during(async () => {
     const refresh = (): Promise<TaskOutputs> =>
       getService(dependencies, input.account).getOutputs(input.requestId, { signal });
-    const run: ArchiveRun = { dependencies, input, now, ...(await ownPlace(dependencies.archive, input)) };
-    const { names, previous } = run;
+    const run: ArchiveRun = { dependencies, input, now, isRecorded, ...(await ownPlace(dependencies.archive, input)) };
+    const { names, previous, isFree } = run;
     const list = new OutputList(names, previous?.outputs ?? [], `${await identity.get()} ${input.requestId}`);
     const listed = await refresh().catch(goneOrThrow);
     if (listed !== undefined) list.update(listed.outputs);
@@ -94,7 +96,16 @@ export async function archiveOnce(
     // Before any file: whose folder it is, and which file is which output should this attempt die.
     if (previous === undefined && list.outputs.length > 0) await claimPlace(run, list);
     const remember = (): Promise<void> => writeManifest(run, list, false);
-    const fetch = new OutputFetch({ dependencies, list, refresh, remember, signal, status: input.status });
+    const fetch = new OutputFetch({
+      dependencies,
+      list,
+      refresh,
+      remember,
+      signal,
+      status: input.status,
+      names,
+      isFree,
+    });
     onStart(() => fetch.progress());
     await fetch.fetchAll();
     return await finish(run, list, listed, fetch.problems);
@@ -104,6 +115,7 @@ export async function archiveOnce(
 interface OwnPlace {
   readonly names: OutputNames;
   readonly previous: Manifest | undefined;
+  /** Whether no attempt, of any task, has written there. */
   readonly isFree: boolean;
 }
 
@@ -111,6 +123,7 @@ interface ArchiveRun extends OwnPlace {
   readonly dependencies: ActivityDependencies;
   readonly input: ArchiveOutputsInput;
   readonly now: () => number;
+  readonly isRecorded: boolean | undefined;
 }
 
 /** The names of the task’s files and its previous manifest. Another task’s files under the usual names stay: ids may be given again. */
@@ -139,7 +152,8 @@ async function claimPlace(run: ArchiveRun, list: OutputList): Promise<void> {
   }
   const state = { isComplete: false, nowMs: run.now() };
   const text = manifestText(toManifest(ownWorkflow(), input, list.outputs, undefined, state));
-  if (await dependencies.archive.putIfAbsent(names.manifest, text)) return;
+  // Not flushed: after a power failure there are no outputs, either, and the next attempt begins anew.
+  if (await dependencies.archive.putIfAbsent(names.manifest, text, { isFlushedLater: true })) return;
   throw new ArchiveError('ARCHIVE_UNUSABLE', `${names.manifest} was written by another attempt just now`);
 }
 
@@ -217,18 +231,19 @@ async function requireKept(archive: Archive, outputs: readonly Output[]): Promis
 }
 
 async function writeManifest(run: ArchiveRun, list: OutputList, isComplete: boolean): Promise<void> {
-  const { input, names, previous } = run;
+  const { input, names, previous, isFree, isRecorded } = run;
   const { archive } = run.dependencies;
   const workflowId = ownWorkflow();
   if (!isComplete && previous?.complete !== true && (await ownPlace(archive, input)).previous?.complete === true) {
     throw new ArchiveError('ARCHIVE_UNUSABLE', `${names.manifest} was completed by another attempt meanwhile`);
   }
-  if (workflowId !== null && input.createNumber !== undefined) {
+  if (isRecorded !== true && workflowId !== null && input.createNumber !== undefined) {
     await new CreateRecordFile(archive, workflowId, input.createNumber).addRequestId(input.requestId);
   }
   const state = { isComplete, nowMs: run.now() };
   const text = manifestText(toManifest(workflowId, input, list.outputs, previous, state));
-  await archive.replace(names.manifest, text);
+  // Flushes the names of the outputs, too: they are in the same folder.
+  await archive.replace(names.manifest, text, { isFirst: isFree });
   if (!isComplete || (await archive.size(names.manifest)) === Buffer.byteLength(text)) return;
   throw new ArchiveError('NOT_WHOLE', `${archive.locate(names.manifest)} was kept, and is not there as it was sent`);
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import {
   type CreateEnd,
   type CreateRecord,
   createRecordText as toText,
+  listCreates,
   parseCreateRecord as parse,
 } from '../archive/create-record';
 import { failureTypes } from '../contract/failure-types';
@@ -13,14 +13,14 @@ import { createName, createRecordName } from '../contract/workflow-ids';
 import { isCreatedBefore } from '../core/adoption';
 import type { CreateOutcome } from '../core/create-outcome';
 import { isCreatedAbout } from '../core/reconcile';
-import type { Archive } from '../storage/archive/archive';
+import type { Addition, Archive } from '../storage/archive/archive';
 import { workerClock } from './clock';
 
 type ReadRecord = ReturnType<typeof parse>;
 
 const readEveryMs = 250;
 
-const endWrites = new Map<string, Promise<void>>();
+const endWrites = new Map<string, Promise<boolean>>();
 
 /** Without a `maker` the record has one of its own. */
 export type CreateFacts = Partial<
@@ -100,8 +100,10 @@ export class CreateRecordFile {
     throw ApplicationFailure.nonRetryable(words, failureTypes.InputChanged);
   }
 
+  /** Flushed: the power may fail before Temporal is told the request id. */
   async complete(requestId: string): Promise<void> {
-    await this.#archive.replace(this.#name, toText({ ...this.#record, requestId }));
+    const isThere = await this.#archive.append(this.#name, (content) => addition(content, { requestId }));
+    if (!isThere) await this.#archive.replace(this.#name, toText({ ...this.#record, requestId }));
   }
 
   /**
@@ -110,10 +112,11 @@ export class CreateRecordFile {
    * @param mistaken - an id that may be replaced all the same: a person wrote it, and the service does not know it
    */
   async addRequestId(requestId: string, mistaken?: string): Promise<void> {
-    const content = await this.#archive.read(this.#name);
-    const record = parse(content);
-    if (content === undefined || ![undefined, mistaken].includes(record.requestId ?? undefined)) return;
-    await this.#archive.replace(this.#name, toText({ ...this.#record, ...known(record), requestId }));
+    await this.#archive.append(this.#name, (content) => {
+      const record = parse(content);
+      if (![undefined, mistaken].includes(record.requestId ?? undefined)) return undefined;
+      return addition(content, { ...this.#missingIn(record), requestId });
+    });
   }
 
   /**
@@ -121,33 +124,44 @@ export class CreateRecordFile {
    * one of another task, and an equal end: callback and watch often see it at once.
    *
    * The record of an uncertain create also gets the request id, if the service created the task when that create was
-   * sent, and no other create of the key has it.
+   * sent, and no other create of the key has it. Returns whether the record is that of the task.
    */
-  async addEnd(requestId: string, end: CreateEnd): Promise<void> {
+  async addEnd(requestId: string, end: CreateEnd): Promise<boolean> {
     const { place } = this;
-    const add = (): Promise<void> => this.#addEnd(requestId, end);
+    const add = (): Promise<boolean> => this.#addEnd(requestId, end);
     const written = endWrites.get(place)?.then(add, add) ?? add();
     endWrites.set(place, written);
     try {
-      await written;
+      return await written;
     } finally {
       if (endWrites.get(place) === written) endWrites.delete(place);
     }
   }
 
-  async #addEnd(requestId: string, end: CreateEnd): Promise<void> {
-    const content = await this.#archive.read(this.#name);
-    const record = parse(content);
-    if (content === undefined || !isRecordOf(record, requestId, end)) return;
-    const { workflowId, createNumber } = this.#record;
-    if (record.requestId == null) {
-      const other = await findCreate(this.#archive, workflowId, { requestId, except: createNumber });
-      if (other !== undefined) return;
-    }
-    // A worker that takes a task over may not know its price.
-    if (end.cost === null && record.end?.cost != null) return;
-    const text = toText({ ...this.#record, ...known(record), requestId, end });
-    if (content.toString('utf8') !== text) await this.#archive.replace(this.#name, text);
+  async #addEnd(requestId: string, end: CreateEnd): Promise<boolean> {
+    let isOfTask = false;
+    await this.#archive.append(this.#name, async (content) => {
+      const record = parse(content);
+      if (!isRecordOf(record, requestId, end)) return undefined;
+      const { workflowId, createNumber } = this.#record;
+      if (record.requestId == null) {
+        const other = await findCreate(this.#archive, workflowId, { requestId, except: createNumber });
+        if (other !== undefined) return undefined;
+        return addition(content, { ...this.#missingIn(record), requestId, end });
+      }
+      isOfTask = true;
+      // A worker that takes a task over may not know its price.
+      if (end.cost === null && record.end?.cost != null) return undefined;
+      if (JSON.stringify(record.end) === JSON.stringify(end)) return undefined;
+      // The workflow knows the end, and soon the manifest: a power failure takes nothing but this line.
+      return { ...addition(content, { end }), isFlushedLater: true };
+    });
+    return isOfTask;
+  }
+
+  /** Of a record whose maker died half-way. */
+  #missingIn(record: ReadRecord): Partial<CreateRecord> {
+    return Object.fromEntries(Object.entries(this.#record).filter(([name]) => !(name in record)));
   }
 
   /** Undefined when the record is of another task, or missing. */
@@ -178,8 +192,7 @@ export async function findCreate(
   workflowId: string,
   { requestId, except }: { readonly requestId: string; readonly except?: number | undefined },
 ): Promise<string | undefined> {
-  for await (const { name } of archive.list(posix.dirname(createRecordName(workflowId, 1)))) {
-    const createNumber = Number(posix.basename(name, '.json'));
+  for await (const { name, createNumber } of listCreates(archive, workflowId)) {
     if (createNumber === except) continue;
     const record = parse(await archive.read(name));
     if (record.requestId === requestId && record.workflowId === workflowId) return createName(workflowId, createNumber);
@@ -195,6 +208,8 @@ function isRecordOf(record: ReadRecord, requestId: string, { createdAt }: Create
   return isCreatedAbout(createdAtMs, sentAtMs) && !isCreatedBefore(createdAtMs, sentAtMs);
 }
 
-function known(record: Readonly<Record<string, unknown>>): Partial<CreateRecord> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+/** On a line of its own, also after one that was not written to its end. */
+function addition(content: Buffer, facts: Partial<CreateRecord>): Addition {
+  const text = toText(facts);
+  return { text: content.toString().endsWith('\n') ? text : `\n${text}` };
 }

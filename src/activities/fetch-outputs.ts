@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix';
 import { setTimeout as delay } from 'node:timers/promises';
 import { finished } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
@@ -10,7 +11,7 @@ import { DownloadError, UnprovenEndError } from '../storage/errors';
 import { hashStream } from '../storage/hash';
 import { atMinimumRate } from '../storage/minimum-rate';
 import type { ActivityDependencies } from './dependencies';
-import type { Output } from './manifest';
+import type { Output, OutputNames } from './manifest';
 import { isFailed, type OutputList } from './output-list';
 import { noOutputLimits, OutputAllowance, type OutputLimits, type RunningTransfer } from './output-limits';
 
@@ -31,6 +32,9 @@ export interface OutputFetchOptions {
   readonly refresh: () => Promise<TaskOutputs>;
   readonly remember: () => Promise<void>;
   readonly signal: AbortSignal;
+  readonly names: Pick<OutputNames, 'manifest'>;
+  /** Whether no attempt before has written there. */
+  readonly isFree: boolean;
 }
 
 type Keep<T> = (opened: Download, signal: AbortSignal) => Promise<T>;
@@ -196,10 +200,13 @@ export class OutputFetch {
   }
 
   async #fetch(output: Output): Promise<ArchivedFile> {
+    const { names, isFree: isFirst } = this.#options;
     const { archive, traces } = this.#options.dependencies;
+    // The manifest of the same folder is written afterwards, and flushes their names.
+    const isFlushedLater = dirname(output.name) === dirname(names.manifest);
     const fetchIt = (): Promise<ArchivedFile> =>
-      this.#transfer(output, ({ body, sizeBytes }, signal) =>
-        archive.put(output.name, body, { bytes: sizeBytes }, signal),
+      this.#transfer(output, ({ body, sizeBytes: bytes }, signal) =>
+        archive.put(output.name, body, { bytes, isFirst, isFlushedLater }, signal),
       );
     for (let refreshes = 0; ;) {
       const atRefresh = this.#refreshes;

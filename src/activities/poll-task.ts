@@ -87,25 +87,32 @@ export function toFailedPoll(
   return { ...seen, problem: requestProblem(error, accountKey(dependencies, account), seen.problem) };
 }
 
-/** Adds end and cost to the create record and settles the daily budget within `withinMs`; failures are ignored. */
+/**
+ * Adds end and cost to the create record and settles the daily budget within `withinMs`; failures are ignored. Returns
+ * whether the record is known to have the request id.
+ */
 export async function recordEnd(
   { archive, dailyBudgets }: EndRecords,
   { account, createNumber, requestId, acceptedAtMs }: PolledTask,
   result: PollResult,
   withinMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const { workflowId } = activityInfo().workflowExecution ?? {};
-  if (createNumber === undefined || workflowId === undefined || result.seen !== 'task') return;
+  if (createNumber === undefined || workflowId === undefined || result.seen !== 'task') return false;
   const status = parseServiceStatus(result.status);
-  if (!isTerminal(status)) return;
+  if (!isTerminal(status)) return false;
   const { costTimes = {}, cost = null, timestamps } = result;
   const createdAt = timestamps?.['createdAt']?.iso ?? null;
   const createdMs = createdAtMs(createdAt, acceptedAtMs);
   const record = archive && new CreateRecordFile(archive, workflowId, createNumber);
-  const written = record?.addEnd(requestId, { status, createdAt, costTimes, cost });
+  let isRecorded = false;
+  const written = record?.addEnd(requestId, { status, createdAt, costTimes, cost }).then((isOfTask) => {
+    isRecorded = isOfTask;
+  });
   const settled =
     createdMs === undefined ? undefined : dailyBudgets?.settle({ account, workflowId, createNumber }, cost, createdMs);
   await withinTime(Promise.allSettled([written, settled]), withinMs);
+  return isRecorded;
 }
 
 /** The app of an adopted task, which decides its price, is in the create record. */

@@ -95,17 +95,17 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       failing = afterQuery(failing, pollResult, nowMs);
       if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
       if (isReasonToReturn(input, before, known, pollResult, nowMs)) {
-        await recordEnd(dependencies, input, pollResult, recordMs);
-        const isOurs = await isEndOurs(dependencies, input, pollResult, () =>
-          confirmHeartbeat(context, details(), fenceMs),
-        );
+        const isRecorded = await recordEnd(dependencies, input, pollResult, recordMs);
+        const fence = (): Promise<void> => confirmHeartbeat(context, details(), fenceMs);
+        const isOurs = await isEndOurs(dependencies, input, pollResult, fence);
         // What a lost attempt may have begun may be what ends workers.
         if (attempt > 1 || !isOurs) return { known, pollResult };
         const onStart = (ofFetch: () => object): void => {
           progress = ofFetch;
           heartbeats.sendSoon();
         };
-        const archived = await archiveAtOnce(dependencies, input, pollResult, { now, signal, onStart });
+        const archiving = { now, signal, isRecorded, onStart };
+        const archived = await archiveAtOnce(dependencies, input, pollResult, archiving);
         return { known, pollResult, archived };
       }
       if (isWorthTelling(input, known, nowMs)) return { known, pollResult, isTold: true };

@@ -1,8 +1,6 @@
-import { dirname } from 'node:path/posix';
 import { Readable } from 'node:stream';
 import { batchFolder } from '../contract/archive-folder';
 import type { RowRecord } from '../contract/batch/batch-rows';
-import { createRecordName } from '../contract/workflow-ids';
 import { isRequestId } from '../core/create-outcome';
 import { errorMessage, showValue } from '../core/text';
 import { safeDecode } from '../core/uri';
@@ -11,7 +9,7 @@ import type { Money } from '../money/money';
 import { type Archive, readSmall } from '../storage/archive/archive';
 import { appSamplesName, maxAppSamplesBytes, parseFigures } from './app-samples';
 import { type BatchLayout, parseLayout, parseRecordText } from './batch-record';
-import { type CreateEnd, type CreateRecord, parseCreateRecord } from './create-record';
+import { type CreateEnd, type CreateRecord, listCreates, parseCreateRecord } from './create-record';
 import { ResultsError } from './errors';
 import { allCreates, isKnownCreate } from './row-end';
 
@@ -23,7 +21,7 @@ export type ArchivedFile =
 
 /** `undefined` for any other file, such as an output. */
 export function archivedFile(name: string): ArchivedFile | undefined {
-  const [, workflow, number] = /^\.creates\/([^/]+)\/(\d+)\.json$/.exec(name) ?? [];
+  const [, workflow, number] = /^\.creates\/[0-9a-f]{2}\/([^/]+)\.(\d+)\.json$/.exec(name) ?? [];
   if (workflow !== undefined) return { kind: 'create', workflowId: safeDecode(workflow), createNumber: Number(number) };
   const [, batchId] = /^batches\/([^/]+)\/results\/[^/]+\/(?:\d+|orphaned)\.jsonl$/.exec(name) ?? [];
   if (batchId !== undefined) return { kind: 'rows', batchId };
@@ -67,10 +65,7 @@ export async function* readCreates(
   workflowId: string,
 ): AsyncGenerator<Partial<CreateRecord>, void, undefined> {
   const creates: { readonly name: string; readonly createNumber: number }[] = [];
-  for await (const { name } of archive.list(dirname(createRecordName(workflowId, 1)))) {
-    const file = archivedFile(name);
-    if (file?.kind === 'create' && file.createNumber > 0) creates.push({ name, createNumber: file.createNumber });
-  }
+  for await (const create of listCreates(archive, workflowId)) creates.push(create);
   creates.sort((one, other) => other.createNumber - one.createNumber);
   for (const { name } of creates) yield parseCreateRecord(await archive.read(name));
 }

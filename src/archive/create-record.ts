@@ -1,7 +1,10 @@
+import { basename, parse as parsePath } from 'node:path/posix';
 import * as v from 'valibot';
 import type { CostTimes } from '../contract/task-result';
+import { createRecordName } from '../contract/workflow-ids';
 import { isRecord, parseJson } from '../core/json';
-import { costTimes, endStatus, money, storedText } from './stored';
+import type { Archive } from '../storage/archive/archive';
+import { costTimes, endStatus, money } from './stored';
 
 const wholeNumber = v.pipe(v.number(), v.safeInteger());
 
@@ -34,14 +37,28 @@ const recordSchema = v.object({
 /** Written before a create is sent, completed with the request id afterwards. */
 export type CreateRecord = Readonly<v.InferOutput<typeof recordSchema>>;
 
-export function createRecordText(record: CreateRecord): string {
-  return storedText(record);
+/** One line. What is added later is a line of its own. */
+export function createRecordText(record: Partial<CreateRecord>): string {
+  return `${JSON.stringify(record)}\n`;
 }
 
-/** Nothing when its writer died half-way. A damaged field takes no other with it. */
+/** What the lines say, the last one first; those whose writer died half-way are left out, as is a damaged field. */
 export function parseCreateRecord(content: Buffer | undefined): Partial<CreateRecord> {
-  const json = parseJson(content?.toString() ?? '');
-  if (!isRecord(json)) return {};
+  const lines = (content?.toString() ?? '').split('\n').map(parseJson).filter(isRecord);
+  const json = Object.fromEntries(lines.flatMap((line) => Object.entries(line)));
   const readable = Object.entries(recordSchema.entries).filter(([name, schema]) => v.is(schema, json[name]));
   return v.parse(v.partial(recordSchema), Object.fromEntries(readable.map(([name]) => [name, json[name]])));
+}
+
+/** The records of the creates of a workflow, in no order. Throws ArchiveError. */
+export async function* listCreates(
+  archive: Pick<Archive, 'list'>,
+  workflowId: string,
+): AsyncGenerator<{ readonly name: string; readonly createNumber: number }, void, undefined> {
+  const { dir, base } = parsePath(createRecordName(workflowId, 1));
+  const prefix = base.slice(0, -'1.json'.length);
+  for await (const { name } of archive.list(dir, undefined, prefix)) {
+    const createNumber = parseInt(basename(name).slice(prefix.length), 10);
+    if (createNumber > 0 && name === createRecordName(workflowId, createNumber)) yield { name, createNumber };
+  }
 }

@@ -1,5 +1,5 @@
 import { defaultHeaderPrefix } from '../core/service-dialect';
-import { boundedPathPart, shortHash } from '../core/archive-name';
+import { boundedPathPart, maxPartBytes, shortHash } from '../core/archive-name';
 import { textLike } from './schema';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
@@ -68,9 +68,13 @@ export function isLonghaulWorkflowId(id: string): boolean {
   return keys.length > 0 && keys.length <= maxKeys && keys.every(isTaskKey);
 }
 
-/** The archive's name of the record of the `number`th create of this workflow id; no two ids share one. */
+/** What a number and the extension take in the name of a create record. */
+const recordEndBytes = 15;
+
+/** The archive's name of the record of the `number`th create of this workflow id; in one of 256 folders. */
 export function createRecordName(workflowId: string, number: number): string {
-  return `.creates/${boundedPathPart(workflowId)}/${number}.json`;
+  const folder = shortHash(workflowId).slice(-2);
+  return `.creates/${folder}/${boundedPathPart(workflowId, maxPartBytes - recordEndBytes)}.${number}.json`;
 }
 
 /** A create, by name: `task:order-17/2` is the second one that this workflow id was allowed. */

@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { copyFileSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
+import { parseCreateRecord } from '../../src/archive/create-record';
 import type { TaskHandle } from '../../src/client/task/task-handle';
 import type { TaskTuning } from '../../src/contract/task-input';
 import { createRecordName } from '../../src/contract/workflow-ids';
@@ -144,7 +145,7 @@ describe('an archive in a bucket', () => {
     }
     expect(JSON.parse(String(await archive.read(`${folder}/manifest.json`)))).toMatchObject({ requestId, status });
     const record = await archive.read(createRecordName(task.workflowId, 1));
-    expect(JSON.parse(String(record))).toMatchObject({ requestId, workflowId: task.workflowId });
+    expect(parseCreateRecord(record)).toMatchObject({ requestId, workflowId: task.workflowId });
   });
 
   it('is gone on with where a killed worker left it: what is whole is not sent again', async () => {

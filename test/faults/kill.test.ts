@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseCreateRecord } from '../../src/archive/create-record';
 import type { ScenarioInput } from '../../reference-service/scenarios/scenario';
 import type { TaskHandle } from '../../src/client/task/task-handle';
 import type { TaskTuning } from '../../src/contract/task-input';
@@ -84,7 +85,7 @@ async function expectOneWholeTask(traces: Traces, task: TaskHandle): Promise<voi
   expect(result).toMatchObject({ status: 'Success', requestId, outputs: [{ sha256, bytes: fileBytes }] });
   const record = createRecordName(workflowId, 1);
   expect(traces.newFiles()).toEqual([record, `${requestId}/0.mp4`, `${requestId}/manifest.json`]);
-  expect(await readJson(record)).toMatchObject({ workflowId, requestId });
+  expect(parseCreateRecord(await readFile(join(stack.archive, record)))).toMatchObject({ workflowId, requestId });
   expect(await sha256Of(join(stack.archive, requestId, '0.mp4'))).toBe(sha256);
   expect(await readJson(`${requestId}/manifest.json`)).toMatchObject({
     requestId,

@@ -8,7 +8,7 @@ import { leakedSecrets } from './leaked-secrets';
 import type { StackUnderTest, TaskUnderTest } from './task-under-test';
 
 /** What Longhaul may leave in the archive: records of creates, outputs, manifests. */
-const lasting = /^(\.creates\/[^/]+\/\d+\.json|[^/.][^/]*\/(\d+\.[a-z0-9]+|manifest\.json))$/;
+const lasting = /^(\.creates\/[0-9a-f]{2}\/[^/]+\.\d+\.json|[^/.][^/]*\/(\d+\.[a-z0-9]+|manifest\.json))$/;
 /** What Node writes of an error that nobody caught. */
 const uncaught = /unhandled|uncaught|triggerUncaughtException/i;
 /** A task that is open in one of these waits for a person, who can see it. */

@@ -118,7 +118,7 @@ class Hold {
   }
 }
 
-const heldMethods = new Set(['read', 'putIfAbsent', 'replace', 'remove', 'createTask', 'heartbeat']);
+const heldMethods = new Set(['read', 'putIfAbsent', 'replace', 'append', 'remove', 'createTask', 'heartbeat']);
 
 /** Temporal, as far as one activity is concerned: which attempt counts, and what was heartbeat. */
 class Scheduled {
@@ -202,8 +202,8 @@ class Course {
     const { mayHaveTaken } = this;
     const answer = this.#answer;
     // The create record has the request id, or a heartbeat has it where the record takes long.
-    const isKnown = where === 'after archive.replace' && !successor.endsWith('another archive');
-    const isTold = where === 'before archive.replace' && successor !== 'a reset or a rerun' && fate !== fates[1];
+    const isKnown = where === 'after archive.append' && !successor.endsWith('another archive');
+    const isTold = where === 'before archive.append' && successor !== 'a reset or a rerun' && fate !== fates[1];
     if (answer === 'takes it' && this.#wasTaken && (isKnown || isTold) && outcome !== 'accepted') {
       this.wrong.push({ answer, where, successor, fate, outcome });
     }
@@ -334,7 +334,7 @@ export async function walkCrashes(
     'after archive.putIfAbsent',
     'before service.createTask',
     'after service.createTask',
-    ...(answer === 'takes it' ? ['before archive.replace', 'after archive.replace'] : []),
+    ...(answer === 'takes it' ? ['before archive.append', 'after archive.append'] : []),
     ...(answer === 'refuses it for now' ? ['before archive.remove', 'after archive.remove'] : []),
   ];
   const walked = await Promise.all(fates.map((fate) => walk(answer, successor, fate, isUnheard)));

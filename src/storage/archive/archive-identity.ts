@@ -7,6 +7,8 @@ const identityName = '.archive-id';
 /** How long to wait for an id whose file another worker has made and not yet written. */
 const identityWithinMs = 2_000;
 const readIdentityEveryMs = 50;
+/** For so long after its id was read it is enough that the archive has one: it is neither unmounted nor emptied. */
+const sameForMs = 1_000;
 
 interface KnownIdentity {
   /** Random: workers that read the same one share one archive, and with it the create records. */
@@ -62,6 +64,7 @@ async function writtenIdentity(archive: Archive): Promise<KnownIdentity | undefi
 export class ArchiveIdentity {
   readonly #archive: Archive;
   #known: string | undefined;
+  #sameAtMs = -Infinity;
 
   /** @param known - read before; absent: that of the archive at the first use. */
   constructor(archive: Archive, known?: string) {
@@ -82,10 +85,15 @@ export class ArchiveIdentity {
     return result;
   }
 
-  /** Throws ArchiveError when another archive is in its place: it was unmounted, emptied or exchanged. */
+  /** Throws ArchiveError when another archive is in its place: it was unmounted, emptied or, a second ago, exchanged. */
   async requireSame(): Promise<void> {
     const known = await this.get();
-    if ((await writtenIdentity(this.#archive))?.id === known) return;
+    const nowMs = performance.now();
+    if (nowMs < this.#sameAtMs + sameForMs && (await this.#archive.size(identityName)) !== undefined) return;
+    if ((await writtenIdentity(this.#archive))?.id === known) {
+      this.#sameAtMs = nowMs;
+      return;
+    }
     const words = `the archive of this worker (${this.#archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose: at their start they say what that takes`;
     throw new ArchiveError('ARCHIVE_UNUSABLE', words);
   }

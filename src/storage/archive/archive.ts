@@ -18,6 +18,22 @@ export interface Expectation {
   readonly sha256?: string;
 }
 
+export interface PutOptions extends Expectation {
+  /** A power failure may undo it until another file of its folder is kept without this. A killed process never does. */
+  readonly isFlushedLater?: boolean;
+  /** No attempt before has left anything under this name. */
+  readonly isFirst?: boolean;
+}
+
+export interface Addition {
+  readonly text: string;
+  /** As of {@link PutOptions}, but for the file itself. */
+  readonly isFlushedLater?: boolean;
+}
+
+/** Undefined: nothing is added. */
+export type AddTo = (content: Buffer) => Addition | undefined | Promise<Addition | undefined>;
+
 export interface ListedFile {
   readonly name: string;
   readonly bytes: number;
@@ -75,7 +91,7 @@ export interface Archive {
    * Keeps a file in place of what had the name, and removes what earlier attempts left. Of two at once, the later wins.
    * @throws what `content` ends with, unchanged; ArchiveError `NOT_WHOLE` when it is not as expected.
    */
-  put(name: string, content: Readable, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile>;
+  put(name: string, content: Readable, options?: PutOptions, signal?: AbortSignal): Promise<ArchivedFile>;
 
   /** The file, with its hash as read or as it was kept; undefined when there is none, or it is not as expected. */
   find(name: string, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile | undefined>;
@@ -97,13 +113,21 @@ export interface Archive {
   /**
    * Keeps a small file unless the name is taken; of several callers only one can win.
    * @param content - no other caller has the same
+   * @param options - `isFlushedLater`: also its content may be gone after a power failure, until it is replaced
    * @returns whether this call made the file. One that is there may be incomplete if its maker died.
    * @throws ArchiveError also where it cannot be seen whether the file was made.
    */
-  putIfAbsent(name: string, content: string): Promise<boolean>;
+  putIfAbsent(name: string, content: string, options?: Pick<PutOptions, 'isFlushedLater'>): Promise<boolean>;
 
   /** In place of what had the name before, in one step. */
-  replace(name: string, content: string): Promise<void>;
+  replace(name: string, content: string, options?: Pick<PutOptions, 'isFirst'>): Promise<void>;
+
+  /**
+   * Adds to the end of a small file what `add` makes of its content. Meanwhile, and after a crash, it may have a part of
+   * the addition.
+   * @returns whether there is such a file
+   */
+  append(name: string, add: AddTo): Promise<boolean>;
 
   remove(name: string): Promise<void>;
 
@@ -111,8 +135,9 @@ export interface Archive {
    * The files in a folder and below it, in no order. What comes or goes meanwhile may be listed or not.
    * @param folder - such as `.creates`; `''` is the whole archive. One that does not exist is empty.
    * @param onForeign - called with each place that is no name, and unreadable folders, which otherwise end the list.
+   * @param prefix - how the names within the folder begin; the others are left out
    */
-  list(folder: string, onForeign?: (place: string) => void): AsyncIterable<ListedFile>;
+  list(folder: string, onForeign?: (place: string) => void, prefix?: string): AsyncIterable<ListedFile>;
 }
 
 /** A stream of this many bytes; `toError` makes an ArchiveError of the source's failure. */

@@ -1,11 +1,11 @@
-import { mkdir, open, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { maxPartBytes } from '../../core/archive-name';
 import { errorCode } from '../../core/text';
 import { ArchiveError, safeCause } from '../errors';
 
-/** Makes and flushes a file unless the name is taken; returns whether it was made. */
-export async function createDurably(path: string, content: string): Promise<boolean> {
+/** Makes a file unless the name is taken, and flushes it and its name; returns whether it was made. */
+export async function createFile(path: string, content: string, isFlushedLater = false): Promise<boolean> {
   const file = await open(path, 'wx').catch((error: unknown) => {
     if (errorCode(error) === 'EEXIST') return undefined;
     throw error;
@@ -13,6 +13,7 @@ export async function createDurably(path: string, content: string): Promise<bool
   if (file === undefined) return false;
   try {
     await file.writeFile(content);
+    if (isFlushedLater) return true;
     await file.sync();
     await flushFolder(dirname(path));
     return true;
@@ -22,6 +23,17 @@ export async function createDurably(path: string, content: string): Promise<bool
     throw error;
   } finally {
     await file.close();
+  }
+}
+
+/** In a folder that is made where it is missing. */
+export async function openNew(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx');
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await makeFolder(dirname(path));
+    return await open(path, 'wx');
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
 import { open, opendir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,6 +9,7 @@ import { hashFile, type Measure } from '../hash';
 import { ContentError, ignoreLateErrors, writeContent } from '../spool';
 import { NotAFileError, openRegularFile, readRange } from '../local-file';
 import {
+  type AddTo,
   type Archive,
   type ArchivedFile,
   boundedContent,
@@ -19,8 +21,9 @@ import {
   type ListedFile,
   compareContent,
   type OpenedArchiveFile,
+  type PutOptions,
 } from './archive';
-import { createDurably, diskFailure, flushFolder, readFreeBytes, makeFolder } from './disk';
+import { createFile, diskFailure, flushFolder, makeFolder, openNew, readFreeBytes } from './disk';
 
 /** `PATH_MAX` without its end. */
 const maxPathBytes = 4095;
@@ -57,11 +60,11 @@ export class FolderArchive implements Archive {
     await this.remove(name);
   }
 
-  async put(name: string, content: Readable, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile> {
+  async put(name: string, content: Readable, options: PutOptions = {}, signal?: AbortSignal): Promise<ArchivedFile> {
     ignoreLateErrors(content);
     const path = this.locate(name);
     try {
-      return { path, ...(await writeAtomically(path, content, expected, signal)) };
+      return { path, ...(await writeAtomically(path, content, options, signal)) };
     } catch (error) {
       content.destroy();
       signal?.throwIfAborted();
@@ -111,18 +114,35 @@ export class FolderArchive implements Archive {
     return Promise.resolve(null);
   }
 
-  async putIfAbsent(name: string, content: string): Promise<boolean> {
+  async putIfAbsent(name: string, content: string, options: Pick<PutOptions, 'isFlushedLater'> = {}): Promise<boolean> {
     const path = this.locate(name);
     try {
       await makeFolder(dirname(path));
-      return await createDurably(path, content);
+      return await createFile(path, content, options.isFlushedLater);
     } catch (error) {
       throw this.#failure(error, name);
     }
   }
 
-  async replace(name: string, content: string): Promise<void> {
-    await this.put(name, Readable.from([Buffer.from(content)], { objectMode: false }));
+  async replace(name: string, content: string, options?: Pick<PutOptions, 'isFirst'>): Promise<void> {
+    await this.put(name, Readable.from([Buffer.from(content)], { objectMode: false }), options);
+  }
+
+  async append(name: string, add: AddTo): Promise<boolean> {
+    const path = this.locate(name);
+    const addTo = async (): Promise<true> => {
+      const file = await open(path, constants.O_RDWR | constants.O_APPEND);
+      try {
+        const addition = await add(await file.readFile());
+        if (addition === undefined) return true;
+        await file.writeFile(addition.text);
+        if (addition.isFlushedLater !== true) await file.sync();
+        return true;
+      } finally {
+        await file.close();
+      }
+    };
+    return (await this.#ifThere(name, addTo)) ?? false;
   }
 
   async remove(name: string): Promise<void> {
@@ -133,10 +153,15 @@ export class FolderArchive implements Archive {
     }
   }
 
-  async *list(folder: string, onForeign?: (place: string) => void): AsyncGenerator<ListedFile, void, undefined> {
+  async *list(
+    folder: string,
+    onForeign?: (place: string) => void,
+    prefix = '',
+  ): AsyncGenerator<ListedFile, void, undefined> {
     const path = folder === '' ? this.location : this.locate(folder);
     try {
       for await (const entry of await opendir(path)) {
+        if (!entry.name.startsWith(prefix)) continue;
         const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
         if (!isArchiveName(entry.name)) onForeign?.(name);
         else if (entry.isDirectory()) yield* this.list(name, onForeign);
@@ -176,22 +201,20 @@ export class FolderArchive implements Archive {
 async function writeAtomically(
   path: string,
   content: Readable,
-  expected: Expectation,
+  options: PutOptions,
   signal: AbortSignal | undefined,
 ): Promise<Measure> {
   const folder = dirname(path);
   // The same for all temporary names of this file; short, however long its own name is.
   const prefix = `.part-${createHash('sha256').update(path).digest('hex').slice(0, 16)}-`;
-  await makeFolder(folder);
-  const leftovers = (await readdir(folder)).filter((entry) => entry.startsWith(prefix));
-  await Promise.all(leftovers.map((entry) => rm(join(folder, entry), { force: true })));
+  if (options.isFirst !== true) await removeLeftovers(folder, prefix);
   const temporary = join(folder, `${prefix}${randomUUID()}`);
   try {
     const measured = await writeFlushed(temporary, content, signal);
-    const problem = compareContent(measured, expected);
+    const problem = compareContent(measured, options);
     if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${path} is not kept: ${problem}`);
     await rename(temporary, path);
-    await flushFolder(folder);
+    if (options.isFlushedLater !== true) await flushFolder(folder);
     return measured;
   } catch (error) {
     await rm(temporary, { force: true });
@@ -199,8 +222,18 @@ async function writeAtomically(
   }
 }
 
+async function removeLeftovers(folder: string, prefix: string): Promise<void> {
+  const entries = await readdir(folder).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+  const leftovers = entries.filter((entry) => entry.startsWith(prefix));
+  await Promise.all(leftovers.map((entry) => rm(join(folder, entry), { force: true })));
+}
+
+/** Flushed before it has its name, which proves that the file is complete, also after a power failure. */
 async function writeFlushed(path: string, content: Readable, signal: AbortSignal | undefined): Promise<Measure> {
-  const file = await open(path, 'wx');
+  const file = await openNew(path);
   try {
     const measured = await writeContent(content, file, { signal });
     await file.sync();

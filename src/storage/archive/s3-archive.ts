@@ -9,6 +9,7 @@ import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
 import { UnexpectedAnswerError } from '../s3/s3-error';
 import { SpoolError, type SpooledFile, spoolFile } from '../spool';
 import {
+  type AddTo,
   type Archive,
   type ArchivedFile,
   boundedContent,
@@ -186,6 +187,14 @@ export class S3Archive implements Archive {
     });
   }
 
+  async append(name: string, add: AddTo): Promise<boolean> {
+    const content = await this.read(name);
+    if (content === undefined) return false;
+    const addition = await add(content);
+    if (addition !== undefined) await this.replace(name, `${content.toString('utf8')}${addition.text}`);
+    return true;
+  }
+
   async replace(name: string, content: string): Promise<void> {
     const metadata = { [hashKey]: createHash('sha256').update(content).digest('hex') };
     const key = this.#key(name);
@@ -197,10 +206,14 @@ export class S3Archive implements Archive {
     await this.#attempt(name, () => this.#bucket.remove(key));
   }
 
-  async *list(folder: string, onForeign?: (place: string) => void): AsyncGenerator<ListedFile, void, undefined> {
-    const prefix = folder === '' ? this.#prefix : `${this.#key(folder)}/`;
+  async *list(
+    folder: string,
+    onForeign?: (place: string) => void,
+    prefix = '',
+  ): AsyncGenerator<ListedFile, void, undefined> {
+    const place = folder === '' ? this.#prefix : `${this.#key(folder)}/`;
     try {
-      for await (const { key, ...file } of this.#bucket.list(prefix)) {
+      for await (const { key, ...file } of this.#bucket.list(`${place}${prefix}`)) {
         // Some tools keep an empty object for a folder.
         if (key.endsWith('/')) continue;
         const name = key.slice(this.#prefix.length);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseCreateRecord } from '../../../src/archive/create-record';
 import { Longhaul } from '../../../src/client/longhaul';
 import { type FindingView, findingView } from '../../../src/reconcile/finding-view';
 import type { TaskResult } from '../../../src/contract/task-result';
@@ -231,7 +232,7 @@ describe('a create whose answer was lost', () => {
     const { task, requestId } = await startUncertain();
     await terminate(task);
     const path = join(stack.archive, createRecordName(task.workflowId, 1));
-    const record = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+    const record = parseCreateRecord(await readFile(path));
     await writeFile(path, JSON.stringify({ ...record, requestId: 'mistyped' }));
     await compare({ settlements: [{ workflowId: task.workflowId, createNumber: 1, requestId }] });
     expect(await recordOf(task.workflowId)).toMatchObject({ ...record, requestId });
@@ -240,7 +241,7 @@ describe('a create whose answer was lost', () => {
   });
 
   async function recordOf(workflowId: string): Promise<unknown> {
-    return JSON.parse(await readFile(join(stack.archive, createRecordName(workflowId, 1)), 'utf8'));
+    return parseCreateRecord(await readFile(join(stack.archive, createRecordName(workflowId, 1))));
   }
 });
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseCreateRecord } from '../../../src/archive/create-record';
 import { Longhaul } from '../../../src/client/longhaul';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import { ServiceClient } from '../../../src/service';
@@ -41,7 +42,7 @@ it('a create is not settled with the task that another workflow created, and is 
     return compareAll({ longhaul, client, archive, taskQueue }, { settlements });
   };
   const recorded = async (): Promise<unknown> =>
-    JSON.parse(await readFile(join(archive, createRecordName(task.workflowId, 1)), 'utf8'));
+    parseCreateRecord(await readFile(join(archive, createRecordName(task.workflowId, 1))));
 
   await expect(settle(created)).rejects.toThrow(
     `--settle: The task ${created} was created by ${other.workflowId}/1, by its create record; check the id`,

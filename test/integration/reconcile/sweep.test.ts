@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { parseCreateRecord } from '../../../src/archive/create-record';
 import { InputInvalidError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
@@ -139,7 +140,7 @@ describe('a sweep', () => {
   it('stops nothing whose workflow Temporal does not know, which may run in another namespace', async () => {
     const { task, requestId } = await terminated();
     const path = join(stack.archive, createRecordName(task.workflowId, 1));
-    const record = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+    const record = parseCreateRecord(await readFile(path));
     const sentAt = new Date(Date.now() - 60_000).toISOString();
     await rm(path);
     const elsewhere = join(stack.archive, createRecordName('task:elsewhere', 1));
@@ -245,7 +246,7 @@ describe('a task that a workflow follows', () => {
   it('is not taken for one that nothing follows when the workflow is missing in Temporal’s list, as one that continues while that is read', async () => {
     const { task, requestId } = await startHeld();
     const path = join(stack.archive, createRecordName(task.workflowId, 1));
-    const record = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+    const record = parseCreateRecord(await readFile(path));
     await writeFile(path, JSON.stringify({ ...record, sentAt: new Date(Date.now() - 3_600_000).toISOString() }));
     const behind = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });
     jest.spyOn(behind, 'list').mockImplementation(async function* () {

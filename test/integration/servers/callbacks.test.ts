@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseCreateRecord } from '../../../src/archive/create-record';
 import { Longhaul } from '../../../src/client/longhaul';
 import { createRecordName, taskWorkflowId } from '../../../src/contract/workflow-ids';
 import { ServiceClient } from '../../../src/service';
@@ -168,7 +169,7 @@ describe('a late callback of the first create of a key', () => {
     const asked = { endpoint: 'detail', requestId: failed ?? '' } as const;
     await eventually(() => service.ledger.entries(asked).length > 1, { what: 'the service to be asked about it' });
     await eventually(async () => (await second.status()).waitingFor?.startsWith('your decision'));
-    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ createNumber: 2, requestId: null });
+    expect(parseCreateRecord(await readFile(record))).toMatchObject({ createNumber: 2, requestId: null });
     const { findings } = await compareAll({ longhaul, client: api, archive, taskQueue }, {});
     expect(findings).toMatchObject([{ kind: 'uncertain', workflowId: second.workflowId }]);
     await expect(second.adopt(failed ?? '')).rejects.toThrow(`${second.workflowId}/1`);
@@ -178,7 +179,7 @@ describe('a late callback of the first create of a key', () => {
     const own = service.ledger.entries({ endpoint: 'create', correlation: `${second.workflowId}/2` });
     expect(own).toMatchObject([{ requestId: result.requestId }]);
     expect(result).toMatchObject({ status: 'Success' });
-    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ requestId: result.requestId });
+    expect(parseCreateRecord(await readFile(record))).toMatchObject({ requestId: result.requestId });
   });
 });
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseCreateRecord } from '../../../src/archive/create-record';
 import { adoptUpdate } from '../../../src/contract/task-messages';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import { failureOf, whenStatusIs } from '../../support/task-environment';
@@ -77,13 +78,13 @@ describe('a create whose answer was lost', () => {
     const task = await stack.start({ webAppId: 5, inputs: {} });
     await whenStatusIs(task, 'CreateUncertain');
     const record = join(stack.archive, createRecordName(task.workflowId, 1));
-    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ requestId: null });
+    expect(parseCreateRecord(await readFile(record))).toMatchObject({ requestId: null });
 
     const [create, ...others] = stack.service.ledger.entries({ endpoint: 'create' }).slice(before);
     const requestId = create?.requestId ?? '';
     await task.executeUpdate(adoptUpdate, { args: [{ requestId }] });
     expect(await task.result()).toMatchObject({ status: 'Success', requestId });
     expect(others).toEqual([]);
-    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ workflowId: task.workflowId, requestId });
+    expect(parseCreateRecord(await readFile(record))).toMatchObject({ workflowId: task.workflowId, requestId });
   });
 });

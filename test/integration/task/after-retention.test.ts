@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseCreateRecord } from '../../../src/archive/create-record';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { TaskHandle } from '../../../src/client/task/task-handle';
 import { createRecordName } from '../../../src/contract/workflow-ids';
@@ -66,11 +67,11 @@ describe('the same key after Temporal has forgotten its workflow', () => {
     await forgetWorkflow(stack.client, first.workflowId);
     const { requestId = '' } = stack.service.ledger.entries({ endpoint: 'create' })[before] ?? {};
     const record = join(stack.archive, createRecordName(first.workflowId, 1));
-    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ requestId: null });
+    expect(parseCreateRecord(await readFile(record))).toMatchObject({ requestId: null });
 
     await (await longhaul.adopt(requestId, { key, tuning })).result();
 
-    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ requestId, workflowId: first.workflowId });
+    expect(parseCreateRecord(await readFile(record))).toMatchObject({ requestId, workflowId: first.workflowId });
   });
 
   it('is uncertain again when the answer was lost, and sends nothing by itself', async () => {

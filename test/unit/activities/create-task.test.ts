@@ -2,6 +2,7 @@ import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { ApplicationFailureCategory } from '@temporalio/common';
+import { parseCreateRecord } from '../../../src/archive/create-record';
 import type { CreateTaskInput } from '../../../src/contract/activities';
 import { CreateRecordFile } from '../../../src/activities/create-record';
 import { createRecordName } from '../../../src/contract/workflow-ids';
@@ -65,12 +66,8 @@ function workerAt(service: ServiceClient, own: Archive = archive): CreateAttempt
 }
 
 async function record(): Promise<Record<string, unknown> | undefined> {
-  try {
-    const content = await archive.read(createRecordName(workflowId, 1));
-    return JSON.parse(content?.toString('utf8') ?? '') as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
+  const content = await archive.read(createRecordName(workflowId, 1)).catch(() => undefined);
+  return content && parseCreateRecord(content);
 }
 
 describe('createTask', () => {

@@ -92,17 +92,24 @@ describe('what an archive knows of costs', () => {
     await create('task:f', { createNumber: 2, requestId: 'r-8', ...ended('Failed', { currency: 'USD', micros: 1 }) });
     const of = await costs();
 
-    const told = costOutcomes.map((outcome) => [outcome, of.get(outcome)?.map(({ cost }) => cost?.micros ?? null)]);
+    const told = costOutcomes.map((outcome) => [
+      outcome,
+      of
+        .get(outcome)
+        ?.map(({ cost }) => cost?.micros ?? null)
+        .sort(),
+    ]);
     expect(Object.fromEntries(told)).toEqual({
       succeeded: [5, null],
-      failed: [3, 1],
+      failed: [1, 3],
       canceled: [7],
       lost: [11],
       createdTwice: [null],
       open: [null],
       uncertain: [null],
     });
-    expect(of.get('failed')?.[0]).toMatchObject({ batch: 'photos', account: 'studio', webAppId: 5 });
+    const failed = expect.objectContaining({ batch: 'photos', account: 'studio', webAppId: 5 }) as unknown;
+    expect(of.get('failed')).toContainEqual(failed);
   });
 
   it('is taken from manifests and the records of batches where create records do not tell it, and counted once', async () => {
@@ -165,7 +172,7 @@ describe('what an archive knows of costs', () => {
 
   it('leaves out what is damaged, and says so', async () => {
     await create('task:a', { requestId: 'r-1', ...ended('Failed', eur(3)) });
-    await archive.replace('.creates/task%3Ab/1.json', '{"workflowId": "task:b", "requ');
+    await archive.replace(createRecordName('task:b', 1), '{"workflowId": "task:b", "requ');
     await archive.replace('r-2/manifest.json', '{"requestId"');
     await archive.replace('batches/photos/results/abc/0.jsonl', '{"records":7}\n');
     await archive.replace('notes/manifest.json', '{"name":"of something else"}');
@@ -248,7 +255,7 @@ describe(`the costs of ${taskCount} tasks`, () => {
         for (const number of numbers) {
           await Promise.resolve();
           listed += 1;
-          const name = of === '' ? `request-${number}/manifest.json` : `.creates/task%3A${number}/1.json`;
+          const name = of === '' ? `request-${number}/manifest.json` : createRecordName(`task:${number}`, 1);
           yield { name, bytes: 1, keptAtMs: 0 };
         }
       },
@@ -257,7 +264,7 @@ describe(`the costs of ${taskCount} tasks`, () => {
         most = Math.max(most, reading);
         await new Promise(setImmediate);
         reading -= 1;
-        const number = Number(/(\d+)\/1\.json$/.exec(name)?.[1]);
+        const number = Number(/(\d+)\.1\.json$/.exec(name)?.[1]);
         const record = {
           workflowId: `task:${number}`,
           createNumber: 1,

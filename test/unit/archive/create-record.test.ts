@@ -40,6 +40,17 @@ describe('the file of a create record', () => {
     );
   });
 
+  it('keeps what it said before when an addition was cut off, and takes the next one', () => {
+    fc.assert(
+      fc.property(records, fc.nat(), (record, cut) => {
+        const [before, line] = [createRecordText(record), createRecordText({ requestId: 'r-1' })];
+        const torn = before + line.slice(0, cut % (line.length - 1));
+        expect(parseCreateRecord(Buffer.from(torn))).toEqual(record);
+        expect(parseCreateRecord(Buffer.from(`${torn}\n${line}`))).toEqual({ ...record, requestId: 'r-1' });
+      }),
+    );
+  });
+
   it('loses a field that is damaged or gone, and no other', () => {
     const wrong = fc.constantFrom({}, [7], Number.POSITIVE_INFINITY);
     fc.assert(

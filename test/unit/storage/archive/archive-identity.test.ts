@@ -57,3 +57,21 @@ describe('the id of an archive', () => {
     await identity.requireSame();
   });
 });
+
+describe('the archive of a running worker', () => {
+  it('is missed at once when it is gone, and within a second when another one is in its place', async () => {
+    const archive = new FolderArchive(join(folder.path, 'watched'));
+    const identity = new ArchiveIdentity(archive);
+    const now = jest.spyOn(performance, 'now').mockReturnValue(5_000);
+    try {
+      await identity.requireSame();
+      await archive.remove('.archive-id');
+      await expect(identity.requireSame()).rejects.toMatchObject({ code: 'ARCHIVE_UNUSABLE' });
+      await archive.replace('.archive-id', 'another\ndefault\n');
+      now.mockReturnValue(6_000);
+      await expect(identity.requireSame()).rejects.toMatchObject({ code: 'ARCHIVE_UNUSABLE' });
+    } finally {
+      now.mockRestore();
+    }
+  });
+});
