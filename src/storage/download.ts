@@ -5,6 +5,7 @@ import { redactUrl } from '../core/uri';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { connectionFault, openAgent, type Timeouts } from './connections';
 import { BodyProof } from './download-proof';
+import { type BodyReply, headersToResume, isRest, readLength } from './download-resume';
 import { type Came, DownloadError, safeCause } from './errors';
 
 const redirectStatuses: readonly number[] = [300, 301, 302, 303, 307, 308];
@@ -17,17 +18,18 @@ export interface Followed {
   readonly response: Dispatcher.ResponseData;
 }
 
-/** Follows up to three redirects unless `allow` throws. One that cannot be followed is the answer. */
+/** Follows up to three redirects unless `allow` throws. One that cannot be followed is the answer. `more` are headers. */
 export async function follow(
   start: URL,
   allow: (url: URL) => void,
   { dispatcher, signal }: Pick<DownloadOptions, 'dispatcher' | 'signal'>,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Followed> {
   let url = start;
   for (let redirects = 0; ; redirects += 1) {
     allow(url);
     const { origin, pathname, search } = url;
-    const headers = { 'accept-encoding': 'identity' };
+    const headers = { 'accept-encoding': 'identity', ...more };
     const path = `${pathname}${search}`;
     const response = await dispatcher.request({ origin, path, method: 'GET', headers, signal: signal ?? null });
     const { location } = response.headers;
@@ -65,14 +67,17 @@ export interface Download {
 }
 
 /**
- * Opens a signed link of the service (specification, section 2.4), over up to three redirects.
+ * Opens a signed link of the service (specification, section 2.4), over up to three redirects. A body that breaks off goes
+ * on with another request where that is sure to bring the rest of the same version.
  * @throws DownloadError; `LINK_EXPIRED` on HTTP 403, 404 and 410: ask for fresh links. Or the signal's abort reason.
  */
 export async function download(url: string, options: DownloadOptions): Promise<Download> {
   const { expectedBytes, name = '', earlier } = options;
   options.signal?.throwIfAborted();
-  const shown = safeText(redactUrl(url), [], maxShownLength);
-  const response = await request(url, shown, options);
+  const link: Link = { url, shown: safeText(redactUrl(url), [], maxShownLength), options };
+  const { shown } = link;
+  const first = await request(link);
+  const { response, headers, sizeBytes } = first;
   if (response.statusCode !== 200) {
     discard(response);
     const { statusCode: httpStatus } = response;
@@ -82,29 +87,32 @@ export async function download(url: string, options: DownloadOptions): Promise<D
     }
     throw new DownloadError('DOWNLOAD_FAILED', `${shown} was answered with HTTP ${httpStatus}`, { httpStatus });
   }
-  const { headers } = response;
-  const length = headers['content-length'];
-  const sizeBytes = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
   if (expectedBytes !== undefined && sizeBytes !== undefined && sizeBytes !== expectedBytes) {
     discard(response);
     const words = `${shown} brought ${sizeBytes} bytes instead of ${expectedBytes}`;
     throw new DownloadError('DOWNLOAD_CUT_SHORT', words);
   }
   const proof = new BodyProof({ shown, headers, bytes: expectedBytes ?? sizeBytes, name, earlier });
-  const body = Readable.from(checked(response.body, shown, proof, options), {
-    objectMode: false,
-    highWaterMark: 1024 * 1024,
-  });
+  const bodies = new ResumedBodies(link, first);
+  const body = Readable.from(checked(bodies, proof, options), { objectMode: false, highWaterMark: 1024 * 1024 });
   // A generator that was never started does not run its `finally`.
   body.once('close', () => {
-    discard(response);
+    bodies.discard();
   });
   const encoding = [headers['content-encoding'] ?? []].flat().join(', ').trim();
   const isPlain = encoding === '' || encoding.toLowerCase() === 'identity';
   return { body, sizeBytes, contentEncoding: isPlain ? undefined : encoding };
 }
 
-async function request(link: string, shown: string, options: DownloadOptions): Promise<Dispatcher.ResponseData> {
+interface Link {
+  readonly url: string;
+  readonly shown: string;
+  readonly options: DownloadOptions;
+}
+
+interface Reply extends BodyReply, Followed {}
+
+async function request({ url: link, shown, options }: Link, headers?: Record<string, string>): Promise<Reply> {
   const isHttp = (url: URL): boolean => /^https?:$/.test(url.protocol);
   if (!URL.canParse(link) || !isHttp(new URL(link))) {
     throw new DownloadError('LINK_INVALID', 'the service gave a link that is no http or https URL');
@@ -114,28 +122,85 @@ async function request(link: string, shown: string, options: DownloadOptions): P
     throw new DownloadError('DOWNLOAD_FAILED', `${shown} redirects to what is no http or https URL`);
   };
   try {
-    return (await follow(new URL(link), allow, options)).response;
+    const { url, response } = await follow(new URL(link), allow, options, headers);
+    return { url, response, headers: response.headers, sizeBytes: readLength(response.headers) };
   } catch (error) {
     options.signal?.throwIfAborted();
     throw error instanceof DownloadError ? error : failed(error, shown);
   }
 }
 
-async function* checked(
-  body: Dispatcher.ResponseData['body'],
-  shown: string,
-  proof: BodyProof,
-  { signal, onProgress }: DownloadOptions,
-): AsyncGenerator<Buffer, void, undefined> {
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      const passed = proof.take(chunk);
-      onProgress?.(proof.receivedBytes);
-      if (passed !== undefined) yield passed;
+/** A request that brings less of the whole than this share is a poor one. */
+const leastShare = 1 / 64;
+const maxPoorRequests = 2;
+
+/** The chunks of a body over as many requests as it takes, until poor ones follow each other. */
+class ResumedBodies {
+  readonly #link: Link;
+  readonly #first: Reply;
+  #response: Dispatcher.ResponseData;
+  #chunks: AsyncIterator<Buffer>;
+  #bytes = 0;
+  #askedFrom = 0;
+  #poorRequests = 0;
+
+  constructor(link: Link, first: Reply) {
+    this.#link = link;
+    this.#first = first;
+    this.#response = first.response;
+    this.#chunks = readChunks(first.response);
+  }
+
+  discard(): void {
+    discard(this.#response);
+  }
+
+  /** Undefined at the end. */
+  async next(): Promise<Buffer | undefined> {
+    for (;;) {
+      try {
+        const step = await this.#chunks.next();
+        if (step.done === true) return undefined;
+        this.#bytes += step.value.length;
+        return step.value;
+      } catch (error) {
+        this.#link.options.signal?.throwIfAborted();
+        if (!(await this.#resume())) throw failed(error, this.#link.shown);
+      }
     }
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error instanceof DownloadError ? error : failed(error, shown);
+  }
+
+  /** What prevents it is less than what broke the body off: the whole begins anew either way. */
+  async #resume(): Promise<boolean> {
+    const fromByte = this.#bytes;
+    const isPoor = fromByte - this.#askedFrom < (this.#first.sizeBytes ?? 0) * leastShare;
+    this.#poorRequests = isPoor ? this.#poorRequests + 1 : 0;
+    const headers = headersToResume(this.#first, fromByte);
+    if (headers === undefined || this.#poorRequests >= maxPoorRequests) return false;
+    const next = await request(this.#link, headers).catch(() => undefined);
+    this.#link.options.signal?.throwIfAborted();
+    if (next === undefined) return false;
+    this.#response = next.response;
+    if (!isRest(this.#first, { ...next, statusCode: next.response.statusCode }, fromByte)) return false;
+    this.#chunks = readChunks(next.response);
+    this.#askedFrom = fromByte;
+    return true;
+  }
+}
+
+function readChunks({ body }: Dispatcher.ResponseData): AsyncIterator<Buffer> {
+  return (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+}
+
+async function* checked(
+  bodies: ResumedBodies,
+  proof: BodyProof,
+  { onProgress }: DownloadOptions,
+): AsyncGenerator<Buffer, void, undefined> {
+  for (let chunk = await bodies.next(); chunk !== undefined; chunk = await bodies.next()) {
+    const passed = proof.take(chunk);
+    onProgress?.(proof.receivedBytes);
+    if (passed !== undefined) yield passed;
   }
   const last = proof.end();
   if (last !== undefined) yield last;

@@ -1,14 +1,17 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import type { Archive } from '../../../src/storage/archive/archive';
+import { createDownloadAgent, download } from '../../../src/storage/download';
 import { DownloadError } from '../../../src/storage/errors';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { S3Archive } from '../../../src/storage/archive/s3-archive';
 import { listed, sha256, stream } from '../../support/archive-content';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
+import { loopbackRule } from '../../support/loopback-rule';
+import { startHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -93,6 +96,46 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
       await expect(putting).rejects.toBe(failure);
       expect(await archive.find('r/a')).toBeUndefined();
       expect(await listed(archive)).toEqual([]);
+    });
+
+    it('keeps an output of 8 MiB whose connection was reset at 60 %: two requests, and no byte asked for twice', async () => {
+      const output = randomBytes(8 * 1024 * 1024);
+      const etag = '"the-output"';
+      let received = 0;
+      const server = await startHttpServer(({ headers: { range } }, response) => {
+        const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
+        const rest = output.subarray(from);
+        response.writeHead(range === undefined ? 200 : 206, {
+          etag,
+          'content-length': rest.length,
+          'content-range': `bytes ${from}-${output.length - 1}/${output.length}`,
+        });
+        if (range !== undefined) {
+          response.end(rest);
+          return;
+        }
+        const sent = rest.subarray(0, output.length * 0.6);
+        const reset = (): unknown =>
+          received < sent.length ? setImmediate(reset) : response.socket?.resetAndDestroy();
+        response.write(sent, reset);
+      });
+      const dispatcher = createDownloadAgent(loopbackRule);
+      try {
+        const onProgress = (bytes: number): void => {
+          received = bytes;
+        };
+        const { body } = await download(`${server.url}/film.bin`, { dispatcher, onProgress });
+        const kept = await archive.put('r/film.bin', body, { bytes: output.length });
+        expect(kept.sha256).toBe(sha256(output));
+        expect((await archive.read('r/film.bin'))?.equals(output)).toBe(true);
+        expect(server.requests.map(({ headers }) => [headers.range, headers['if-range']])).toEqual([
+          [undefined, undefined],
+          [`bytes=${Math.floor(output.length * 0.6)}-`, etag],
+        ]);
+      } finally {
+        await dispatcher.close();
+        await server.close();
+      }
     });
 
     it('is aborted with the reason of the signal, and leaves nothing', async () => {
