@@ -41,7 +41,7 @@ export async function* decodeText(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let pending: Buffer = Buffer.alloc(0);
   let decode = encoding === undefined ? undefined : decoding(name, encoding);
-  let isStart = true;
+  let isStart = true as boolean;
   const settle = function* (isEnd: boolean): Generator<Uint8Array> {
     const first = isStart && zeroPattern(pending) !== undefined ? 0 : pending.findIndex((byte) => byte > 0x7f);
     if (first === -1) {
@@ -58,7 +58,7 @@ export async function* decodeText(
           .split(/[\s;,|"]+/);
         const sample = words.find((word) => !isAscii(word)) ?? '';
         onNotice?.(
-          `${showValue(name)} is read as ${names[found] ?? found}${sample === '' ? '' : `, such as ${showValue(sample.slice(0, 40))}`}; another is said by ${optionNames.encoding}.`,
+          `${showValue(name)} is read as ${names[found] ?? found}${sample === '' ? '' : `, such as ${showValue(sample.slice(0, 40))}`}; give another by ${optionNames.encoding}.`,
         );
         if (isStart) yield mark;
       }

@@ -119,7 +119,7 @@ export class TemporalRowTasks {
       'ExecutionStatus NOT IN ("Running", "ContinuedAsNew")',
       `(${batches.map((batch) => batch.query).join(' OR ')})`,
     ].join(' AND ');
-    const [{ batchId = '' } = {}] = asked;
+    const batchId = asked[0]?.batchId ?? '';
     return await askTemporal(this.#access, batchWorkflowId(batchId), async () => {
       let room = maxClosedRows * batches.length;
       for await (const { workflowId, runId, closedAt } of listWorkflows(this.#access.client, query, 1_000)) {

@@ -71,7 +71,9 @@ const resultsFile = /^(?:.+-)?results\.(?:csv|jsonl)$/i;
 export function idOfFiles(rowFiles: readonly string[], cwd: string): string {
   if (rowFiles.length > 1) throw new InputInvalidError(['There are several files; give the batch its --id.'], 'batch');
   // Of a pattern such as `photos/*.jpg`: the folder.
-  const named = (rowFiles[0] ?? '').replace(/[*{?].*$/, '*').replace(/\/[^/]*\*$/, '');
+  const [given = ''] = rowFiles;
+  const wildcardAt = given.search(/[*?{]/);
+  const named = wildcardAt === -1 ? given : given.slice(0, Math.max(0, given.lastIndexOf('/', wildcardAt)));
   const { base, name } = path.parse(path.resolve(cwd, named));
   if (!resultsFile.test(base)) return givenKey(name).key;
   const problem = `${showValue(base)} is named as the results of a batch; as a batch of its own, its rows would be paid beside those of that batch. Correct the rows in the row file, or give the --id of the batch to go on with it.`;

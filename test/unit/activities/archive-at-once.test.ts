@@ -55,8 +55,6 @@ async function watch(
   return { result: await environment.run(() => watchTask(dependencies, input)), asked };
 }
 
-const rejected = (): Promise<void> => Promise.reject(new Error('the watch was cancelled'));
-
 describe('the watch of a task that succeeds', () => {
   it('archives its outputs in the same attempt', async () => {
     const end = seen('Success', { timestamps: { endedAt: { raw: '1', iso: null } } });

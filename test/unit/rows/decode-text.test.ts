@@ -51,8 +51,10 @@ describe('the encoding of a row file', () => {
     const read = await textsOf(content);
     expect(read).toMatchObject({ texts: german, problems: [], hasBom });
     const [encoding = ''] = name.split(' ');
-    const said = encoding === 'UTF-8' ? [] : [expect.stringMatching(`read as ${encoding}, such as "Gr`) as string];
-    expect(read.notices).toEqual(said);
+    const said = encoding === 'UTF-8' ? [] : [`read as ${encoding}, such as "Gr`];
+    expect(read.notices.map((notice) => said.filter((words) => notice.includes(words)))).toEqual(
+      said.map((words) => [words]),
+    );
   });
 
   it('is recognised where it shows late in the file', async () => {
