@@ -53,9 +53,9 @@ const help = `
 Every row becomes a task, and every row is checked before anything is paid.
 Columns are input keys (1:LoadImage.image), or what a --template asks for; in
 cells @FILE is a file, relative to the row file. Of a folder, a pattern or a
-.txt, --each says which input each picture or each line is. Files are opened by the
-worker: they and the row file must lie under its LONGHAUL_INPUT_ROOTS, unless
-LONGHAUL_STAGING says where they are uploaded for it.
+.txt, --each says which input each picture or each line is. Files are opened
+by the worker: they and the row file must lie under its LONGHAUL_INPUT_ROOTS,
+unless LONGHAUL_STAGING says where they are uploaded for it.
 
 --dry-run ends with exit code 2 where the run would refuse the file: for bad
 rows, for rows on record that changed, and for new keys while keys on record

@@ -84,13 +84,13 @@ describe('createTask, where what is on the way refuses', () => {
 
 describe('createTask, where completing the create record', () => {
   it.each([
-    ['takes long', () => setTimeout(500)],
+    ['takes long', () => setTimeout(500, true)],
     ['fails', () => Promise.reject(new Error('no space left'))],
   ])('%s, tells Temporal the request id, too', async (_what, complete) => {
     const server = await startHttpServer((_request, response) => {
       replyJson(response, 202, { requestId: 'r-1' });
     });
-    archive.replace = complete;
+    archive.append = complete;
     const run = await create(server.url, {});
     await server.close();
 

@@ -164,7 +164,7 @@ describe('rows that a program has', () => {
 
   it('throw as a row file does for no row', async () => {
     await expect(outcomesOf(rowsFrom([]))).rejects.toThrow(RowFileError);
-    await expect(outcomesOf(rowsFrom([]))).rejects.toThrow(/^There are no rows; give rowsFrom at least one/);
+    await expect(outcomesOf(rowsFrom([]))).rejects.toThrow(/^There are no rows; give at least one/);
   });
 
   it.each([undefined, null, 7, 'rows', row])('are not %j', (given: unknown) => {

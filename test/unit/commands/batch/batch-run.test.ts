@@ -232,7 +232,7 @@ describe('a wrong command line of a batch', () => {
 
   it.each<[string, readonly string[], RegExp]>([
     ['an id that is none', ['rows.csv', '--id', 'a b'], /The batch id "a b" cannot be one; give 1 to 80/],
-    ['a file of no known kind', ['rows.txt'], /"[^"]*rows.txt" has none of the extensions .jsonl/],
+    ['a file of no known kind', ['rows.doc'], /"[^"]*rows.doc" has none of the extensions .jsonl/],
     ['a file that is not there', ['none.csv', '--dry-run'], /none.csv" cannot be read \(ENOENT\)/],
     ['a template that is not there', ['rows.csv', '--template', 'no.json'], /--template is "[^"]*no.json".*ENOENT/],
     ['too many rows at a time', ['rows.csv', '--concurrency', '501'], /--concurrency is "501"; give .* 1 to 500/],
@@ -247,7 +247,7 @@ describe('a wrong command line of a batch', () => {
     ['an id that would hide its folder', ['rows.csv', '--id', '.x'], /id is ".x"; give .* no dot \(--id\)/],
     ['an archive that leads out', ['none.csv', '--archive', '../x'], /archive is "\.\.\/x"; give a folder inside/],
     ['a number of first rows that is none', ['rows.csv', '--first', '0'], /--first is "0"; give a whole number from 1/],
-    ['empty cells of JSONL', ['rows.jsonl', '--empty', 'omit'], /--empty is "omit"; JSONL has no cells/],
+    ['empty cells of JSONL', ['rows.jsonl', '--empty', 'omit'], /--empty is "omit"; these rows have no cells/],
     ['an account that is none', ['none.csv', '--account', 'a b'], /account is "a b"; give 1 to 80 letters/],
     ['a constant of a misspelt key', ['none.csv', '-i', 'width=1'], /The input key "width" is not/],
     [
