@@ -102,8 +102,9 @@ export class CreateRecordFile {
 
   /** Flushed: the power may fail before Temporal is told the request id. */
   async complete(requestId: string): Promise<void> {
-    const isThere = await this.#archive.append(this.#name, (content) => addition(content, { requestId }));
-    if (!isThere) await this.#archive.replace(this.#name, toText({ ...this.#record, requestId }));
+    const added = this.#archive.append(this.#name, () => addition({ requestId }));
+    const isAdded = await added.catch(() => false);
+    if (!isAdded) await this.#archive.replace(this.#name, toText({ ...this.#record, requestId }));
   }
 
   /**
@@ -115,7 +116,7 @@ export class CreateRecordFile {
     await this.#archive.append(this.#name, (content) => {
       const record = parse(content);
       if (![undefined, mistaken].includes(record.requestId ?? undefined)) return undefined;
-      return addition(content, { ...this.#missingIn(record), requestId });
+      return addition({ ...this.#missingIn(record), requestId });
     });
   }
 
@@ -147,14 +148,14 @@ export class CreateRecordFile {
       if (record.requestId == null) {
         const other = await findCreate(this.#archive, workflowId, { requestId, except: createNumber });
         if (other !== undefined) return undefined;
-        return addition(content, { ...this.#missingIn(record), requestId, end });
+        return addition({ ...this.#missingIn(record), requestId, end });
       }
       isOfTask = true;
       // A worker that takes a task over may not know its price.
       if (end.cost === null && record.end?.cost != null) return undefined;
       if (JSON.stringify(record.end) === JSON.stringify(end)) return undefined;
       // The workflow knows the end, and soon the manifest: a power failure takes nothing but this line.
-      return { ...addition(content, { end }), isFlushedLater: true };
+      return { ...addition({ end }), isFlushedLater: true };
     });
     return isOfTask;
   }
@@ -209,7 +210,7 @@ function isRecordOf(record: ReadRecord, requestId: string, { createdAt }: Create
 }
 
 /** On a line of its own, also after one that was not written to its end. */
-function addition(content: Buffer, facts: Partial<CreateRecord>): Addition {
-  const text = toText(facts);
-  return { text: content.toString().endsWith('\n') ? text : `\n${text}` };
+function addition(facts: Partial<CreateRecord>): Addition {
+  // Another process may have left a part of a line by now.
+  return { text: `\n${toText(facts)}` };
 }

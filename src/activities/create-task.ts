@@ -167,7 +167,7 @@ class CreateAttempt {
   async #outcomeOf({ archiveId, reason }: LostCreate): Promise<CreateOutcome> {
     const found = await this.#record.find(this.#leftMs);
     // After the record was read: an archive that is unavailable or exchanged proves nothing.
-    await this.#archive.requireSame();
+    await this.#archive.requireSame({ anew: true });
     const isThere = (await this.#archive.get()) === archiveId;
     if (found?.outcome === 'accepted') return found;
     if (found?.outcome === 'uncertain') {

@@ -86,7 +86,9 @@ export class DailyBudget {
   }
 
   get state(): DayState {
-    const places = new Map([...this.#apps.keys()].map((app, place) => [Number(app), place.toString(36)]));
+    const apps = Object.fromEntries(this.#apps);
+    // In the order in which the next run reads them: an object sorts names that are whole numbers.
+    const places = new Map(Object.keys(apps).map((app, place) => [Number(app), place.toString(36)]));
     const running = [...this.#running].map(([key, { app, by }]) => {
       const [task = '', create] = key.split('/');
       return `${task}${by}${places.get(app)}${create === '1' ? '' : `/${create}`}`;
@@ -96,7 +98,7 @@ export class DailyBudget {
       limit: this.#limit,
       settledMicros: this.#settledMicros,
       settled: this.#settled,
-      apps: Object.fromEntries(this.#apps),
+      apps,
       running: running.join(' '),
       held: held.join(' '),
       refusedSinceMs: this.#refusedSinceMs,

@@ -116,7 +116,9 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   });
   onProgress(`Service: asked about ${questions} tasks`);
   let compared = judgeAll(known, Date.now());
-  if (compared.findings.length > 0 && (await found.readUnnamed())) compared = judgeAll(known, Date.now());
+  // An earlier finding may be in a file whose name does not tell its task.
+  const isDoubtful = compared.findings.length > 0 || (changes?.earlier.length ?? 0) > 0;
+  if (isDoubtful && (await found.readUnnamed())) compared = judgeAll(known, Date.now());
   return { ...(await withoutFollowed(longhaul, compared, signal)), taskQueues };
 }
 

@@ -81,15 +81,15 @@ export class ArchiveIdentity {
   async during<Result>(use: () => Promise<Result>): Promise<Result> {
     await this.requireSame();
     const result = await use();
-    await this.requireSame();
+    await this.requireSame({ anew: true });
     return result;
   }
 
   /** Throws ArchiveError when another archive is in its place: it was unmounted, emptied or, a second ago, exchanged. */
-  async requireSame(): Promise<void> {
+  async requireSame({ anew = false } = {}): Promise<void> {
     const known = await this.get();
     const nowMs = performance.now();
-    if (nowMs < this.#sameAtMs + sameForMs && (await this.#archive.size(identityName)) !== undefined) return;
+    if (!anew && nowMs < this.#sameAtMs + sameForMs && (await this.#archive.size(identityName)) !== undefined) return;
     if ((await writtenIdentity(this.#archive))?.id === known) {
       this.#sameAtMs = nowMs;
       return;

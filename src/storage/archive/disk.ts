@@ -37,12 +37,12 @@ export async function openNew(path: string): Promise<FileHandle> {
   }
 }
 
-/** `mkdir` with `recursive` never returns on some file systems. */
-export async function makeFolder(folder: string): Promise<void> {
+/** Whether it made it. `mkdir` with `recursive` never returns on some file systems. */
+export async function makeFolder(folder: string): Promise<boolean> {
   try {
     await mkdir(folder);
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return;
+    if (errorCode(error) === 'EEXIST') return false;
     if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
     await makeFolder(dirname(folder));
     await mkdir(folder).catch((again: unknown) => {
@@ -50,6 +50,7 @@ export async function makeFolder(folder: string): Promise<void> {
     });
   }
   await flushFolder(dirname(folder));
+  return true;
 }
 
 /** A new name outlives a power failure only once its folder is flushed too. */

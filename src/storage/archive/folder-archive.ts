@@ -34,6 +34,8 @@ export class FolderArchive implements Archive {
   readonly location: string;
   readonly maxNameBytes: number;
   readonly #what: string;
+  /** Of records, whose folders are few. */
+  readonly #flushedFolders = new Set<string>();
 
   /** @param folder - made when it is missing, at the first use. @param what - what messages call it. */
   constructor(folder: string, what = 'the archive') {
@@ -117,11 +119,19 @@ export class FolderArchive implements Archive {
   async putIfAbsent(name: string, content: string, options: Pick<PutOptions, 'isFlushedLater'> = {}): Promise<boolean> {
     const path = this.locate(name);
     try {
-      await makeFolder(dirname(path));
+      if (options.isFlushedLater !== true) await this.#makeShared(dirname(path));
+      else await makeFolder(dirname(path));
       return await createFile(path, content, options.isFlushedLater);
     } catch (error) {
       throw this.#failure(error, name);
     }
+  }
+
+  /** One that another process or call made may not be flushed yet, or its maker died. */
+  async #makeShared(folder: string): Promise<void> {
+    const isFlushed = (await makeFolder(folder)) || this.#flushedFolders.has(folder);
+    if (!isFlushed) await flushFolder(dirname(folder));
+    this.#flushedFolders.add(folder);
   }
 
   async replace(name: string, content: string, options?: Pick<PutOptions, 'isFirst'>): Promise<void> {

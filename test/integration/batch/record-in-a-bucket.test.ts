@@ -45,10 +45,10 @@ describe('the record of a batch in a bucket', () => {
     });
     const csv = await readFile(`${server.bucketFolder}/studio/batches/b/results.csv`, 'utf8');
     expect(csv.split('\n').map((line) => line.split(',').slice(0, 3))).toEqual([
-      ['key', 'line', 'status'],
-      ['new', '1', 'NotStarted'],
-      ['e', '2', 'Success'],
-      ['a', '3', 'NotStarted'],
+      ['status', 'output', 'message'],
+      ['NotStarted', '', ''],
+      ['Success', '/archive/e/0.png', ''],
+      ['NotStarted', '', ''],
       [''],
     ]);
   });

@@ -90,7 +90,7 @@ describe('createTask, where completing the create record', () => {
     const server = await startHttpServer((_request, response) => {
       replyJson(response, 202, { requestId: 'r-1' });
     });
-    archive.append = complete;
+    Object.assign(archive, { append: complete, replace: complete });
     const run = await create(server.url, {});
     await server.close();
 

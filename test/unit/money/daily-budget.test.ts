@@ -162,7 +162,8 @@ describe('the daily budget of an account', () => {
 
   it('hands over what is held and further creates of a task, and takes no more rows than its state holds', () => {
     const budget = new DailyBudget();
-    apply(budget, 1e12, reserve(1), again(1, { ...timed, taskMicros: 1 }), hold(2, timed));
+    // The app with the greater number comes first.
+    apply(budget, 1e12, hold(2, timed), reserve(1), again(1, { ...timed, taskMicros: 1 }));
     const next = new DailyBudget(JSON.parse(JSON.stringify(budget.state)) as typeof budget.state);
     expect(next.state).toEqual(budget.state);
     expect(next.view()).toEqual(budget.view());
