@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } fro
 import type { ReportFile, ReportRow } from '../src/archive/report/report-data';
 import { durationMs, kindOf, savedAs, stateNames } from './data';
 import { formatBytes, formatCost, formatDuration } from './format';
-import { type PickKind, pickByKey, PickButtons, type Picks } from './picks';
+import { pickId, type PickKind, pickByKey, PickButtons, type Picks } from './picks';
 
 const cardHeight = 356;
 const minCardWidth = 170;
@@ -155,7 +155,7 @@ export function Grid({ rows, groupOf, hasCosts, picks, pick, open }: GridProps):
                 <Card
                   key={row.workflowId}
                   {...{ row, index, hasCosts, pick, open }}
-                  picked={picks.get(row.workflowId)}
+                  picked={picks.get(pickId(row))}
                   count={rows.length}
                   isCurrent={index === current}
                   choose={setCurrent}
@@ -187,15 +187,20 @@ function Card({ row, index, count, hasCosts, picked, isCurrent, choose, pick, op
   const tabIndex = isCurrent ? 0 : -1;
   const [first] = row.files;
   return (
-    <div role="listitem" aria-setsize={count} aria-posinset={index + 1} class={`place ${picked ?? ''}`}>
+    <div
+      role="listitem"
+      aria-setsize={count}
+      aria-posinset={index + 1}
+      class={`place ${picked ?? ''}`}
+      onFocusIn={() => {
+        choose(index);
+      }}
+    >
       <button
         type="button"
         class={`card ${row.state}`}
         data-index={index}
         tabIndex={tabIndex}
-        onFocus={() => {
-          choose(index);
-        }}
         onClick={() => {
           open(row);
         }}

@@ -18,7 +18,7 @@ import { Commands, Details } from './details';
 import { formatCount } from './format';
 import { ContactSheet, Grid } from './grid';
 import { Head } from './head';
-import { SavePicks, usePicks } from './picks';
+import { pickId, SavePicks, usePicks } from './picks';
 import { Plots } from './plots';
 
 const orders: Readonly<Record<Order, string>> = {
@@ -114,7 +114,7 @@ function Page({ facts, rows }: PageProps): JSX.Element {
         <Details
           {...{ facts, step, pick }}
           row={opened}
-          picked={picks.get(opened.workflowId)}
+          picked={picks.get(pickId(opened))}
           close={() => {
             setOpened(null);
           }}

@@ -3,8 +3,13 @@ import { useState } from 'preact/hooks';
 import type { ReportRow } from '../src/archive/report/report-data';
 
 export type PickKind = 'keep' | 'reject';
-/** By the ids of the rows' workflows. */
+/** By {@link pickId}. */
 export type Picks = ReadonlyMap<string, PickKind>;
+
+/** Another task of the row has other pictures. */
+export function pickId({ requestId, workflowId }: ReportRow): string {
+  return requestId ?? workflowId;
+}
 
 const pickOfKey: Readonly<Record<string, PickKind>> = { k: 'keep', r: 'reject' };
 
@@ -12,9 +17,10 @@ const pickOfKey: Readonly<Record<string, PickKind>> = { k: 'keep', r: 'reject' }
 export function usePicks(batch: string): readonly [Picks, (row: ReportRow, pick: PickKind) => void] {
   const place = `longhaul picks of ${batch}`;
   const [picks, setPicks] = useState(() => readPicks(place));
-  const choose = ({ workflowId }: ReportRow, pick: PickKind): void => {
+  const choose = (row: ReportRow, pick: PickKind): void => {
+    const id = pickId(row);
     const next = new Map(picks);
-    if (!next.delete(workflowId) || picks.get(workflowId) !== pick) next.set(workflowId, pick);
+    if (!next.delete(id) || picks.get(id) !== pick) next.set(id, pick);
     setPicks(next);
     try {
       localStorage.setItem(place, JSON.stringify([...next]));
@@ -77,8 +83,8 @@ export function SavePicks({
   readonly rows: readonly ReportRow[];
   readonly picks: Picks;
 }): JSX.Element {
-  const picked = rows.filter(({ workflowId }) => picks.has(workflowId));
-  const kept = picked.filter(({ workflowId }) => picks.get(workflowId) === 'keep').length;
+  const picked = rows.filter((row) => picks.has(pickId(row)));
+  const kept = picked.filter((row) => picks.get(pickId(row)) === 'keep').length;
   return (
     <>
       {picked.length > 0 && (
@@ -101,9 +107,10 @@ export function SavePicks({
 
 /** A line for each output of a picked row; paths as results.csv has them. */
 function picksTable(rows: readonly ReportRow[], picks: Picks): string {
-  const lines = rows.flatMap(({ key, files, workflowId }) => {
+  const lines = rows.flatMap((row) => {
+    const { key, files } = row;
     const paths = files.length === 0 ? [''] : files.map(({ path }) => path);
-    return paths.map((path) => [key, path, picks.get(workflowId) ?? ''].map(cell).join(','));
+    return paths.map((path) => [key, path, picks.get(pickId(row)) ?? ''].map(cell).join(','));
   });
   return `\uFEFF${['key,output,pick', ...lines].join('\n')}\n`;
 }

@@ -50,16 +50,19 @@ export async function* decodeText(
       const found = (isStart ? zeroPattern(pending) : undefined) ?? recognise(pending.subarray(first), isEnd);
       decode = decoding(name, found);
       if (found !== 'utf-8') {
-        const words = decoding(
-          name,
-          found,
-        )(pending)
+        const words = decode(pending)
           .toString()
           .split(/[\s;,|"]+/);
-        const sample = words.find((word) => !isAscii(word)) ?? '';
-        onNotice?.(
-          `${showValue(name)} is read as ${names[found] ?? found}${sample === '' ? '' : `, such as ${showValue(sample.slice(0, 40))}`}; give another by ${optionNames.encoding}.`,
-        );
+        const sample = showValue((words.find((word) => !isAscii(word)) ?? '').slice(0, 40));
+        const seen = `${showValue(name)} is no UTF-8 but ${names[found] ?? found}`;
+        // Letters of other languages are letters there, too: a wrong guess would be paid for.
+        if (!found.startsWith('utf-16')) {
+          throw new RowFileError(
+            `${seen}, if ${sample} is a word as it should be: then say so by ${optionNames.encoding} ${found}, or else the one that is right.`,
+          );
+        }
+        onNotice?.(`${seen}, and read so, such as ${sample}.`);
+        decode = decoding(name, found);
         if (isStart) yield mark;
       }
       yield* flush();

@@ -150,7 +150,7 @@ function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
 }
 
-/** Without hidden files, and without the folders that links lead to: they may lead back. */
+/** Without hidden files and links. */
 async function* walk(folder: string, isRecursive: boolean): AsyncGenerator<FoundFile, void, undefined> {
   // The rest of each folder, the innermost last: depth costs no stack.
   const open = [await listFolder(folder, isRecursive)];
@@ -176,7 +176,9 @@ async function listFolder(
   const found = entries.flatMap((entry) => {
     const name = entry.name.toString();
     const isFolder = entry.isDirectory();
-    if (name.startsWith('.') || !(isFolder ? isRecursive : looksLikeMediaFile(name))) return [];
+    // A link of a folder that someone sent may lead to any file of this machine.
+    if (entry.isSymbolicLink() || name.startsWith('.') || !(isFolder ? isRecursive : looksLikeMediaFile(name)))
+      return [];
     return [{ name, isFolder, isUtf8: Buffer.from(name).equals(entry.name) }];
   });
   return found
@@ -196,7 +198,7 @@ async function readCaption(file: string, encoding: string | undefined): Promise<
   });
   try {
     // A pipe would wait for its writer.
-    const handle = await open(caption, constants.O_RDONLY | constants.O_NONBLOCK);
+    const handle = await open(caption, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
       const stats = await handle.stat();
       if (!stats.isFile()) return problem('FILE', 'is not a regular file; give each picture one of its own');

@@ -63,7 +63,7 @@ export class SheetReader implements XmlHandlers {
     if (name === 'row') this.#openRow(Number(attributes['r']));
     else if (name === 'c') this.#openCell(attributes);
     else if (name === 'f' && this.#cell !== undefined) this.#cell.hasFormula = true;
-    else if (name === 'v') this.#isValue = true;
+    else if (name === 'v') this.#openValue();
     else this.#inline.open(name);
   };
 
@@ -91,6 +91,12 @@ export class SheetReader implements XmlHandlers {
     const column = columnIndex(r) ?? this.#next;
     this.#next = column + 1;
     this.#cell = { column, type, style: Number(style), hasFormula: false, value: undefined };
+  }
+
+  #openValue(): void {
+    this.#isValue = true;
+    // A formula whose value is the empty text has an empty `v`; a number has none when it was never computed.
+    if (this.#cell?.type === 'str') this.#cell.value ??= '';
   }
 
   #closeCell(): void {

@@ -164,6 +164,8 @@ export class PollLimiter {
       if (error instanceof RateLimitedError || error instanceof ServiceUnavailableError) {
         const askedMs = error.retryAfterMs ?? (error instanceof RateLimitedError ? usualRestMs : 0);
         this.#restUntilMs = Math.max(this.#restUntilMs, this.#now() + askedMs);
+        // Places that come due meanwhile would all be used at once.
+        if (askedMs > 0) this.#booked.clear();
       }
       throw error;
     } finally {

@@ -121,7 +121,7 @@ export class TemporalRowTasks {
     ].join(' AND ');
     const batchId = asked[0]?.batchId ?? '';
     return await askTemporal(this.#access, batchWorkflowId(batchId), async () => {
-      let room = maxClosedRows * batches.length;
+      let room = maxClosedRows;
       for await (const { workflowId, runId, closedAt } of listWorkflows(this.#access.client, query, 1_000)) {
         if (room <= 0) break;
         room -= 1;

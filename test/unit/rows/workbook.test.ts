@@ -76,6 +76,12 @@ describe('a workbook', () => {
   });
 
   it.each<[string, TestCell, RegExp, string]>([
+    [
+      'a formula that a file has without a value',
+      { xml: '<c><f>1+1</f><v></v></c>' },
+      /formula without its value/,
+      '0',
+    ],
     ['a formula without its value', { xml: '<c><f>1+1</f></c>' }, /formula without its value.*cell B2/, '0'],
     [
       'a number that was shortened',
@@ -103,6 +109,12 @@ describe('a workbook', () => {
       ],
     };
     expect(await rowsOf(workbook({ rows }), 'xlsx', { template })).toHaveLength(1);
+  });
+
+  it('may have formulas down to its end whose value is the empty text', async () => {
+    const empty = { xml: '<c t="str"><f>IF(A2="","",A2)</f><v></v></c>' };
+    const rows = { One: [header, ['a', 'x'], [empty, empty], [empty, empty]] };
+    expect(await rowsOf(workbook({ rows }), 'xlsx', { common })).toHaveLength(1);
   });
 
   it.each<[string, Uint8Array, RegExp]>([
