@@ -74,12 +74,14 @@ function traceOf({ parts }: FaultStack, workflowId: string): string {
 function wrongResults({ keys }: BatchUnderTest, lines: readonly Line[], csv: string): string[] {
   const isInOrder = (found: readonly (string | undefined)[]): boolean =>
     found.length === keys.length && found.every((key, index) => key === keys[index]);
-  const rowsOfCsv = csv.trimEnd().split('\n').slice(1);
+  const [header = [], ...rowsOfCsv] = csv
+    .trimEnd()
+    .split('\n')
+    .map((row) => row.split(','));
+  const keyColumn = header.indexOf('key');
   return [
     ...(isInOrder(lines.map(({ key }) => key)) ? [] : ['results.jsonl does not have the rows in their order']),
-    ...(isInOrder(rowsOfCsv.map((row) => row.split(',')[0]))
-      ? []
-      : ['results.csv does not have the rows in their order']),
+    ...(isInOrder(rowsOfCsv.map((row) => row[keyColumn])) ? [] : ['results.csv does not have the rows in their order']),
     ...lines.filter(({ status }) => status !== 'Success').map((line) => `did not succeed: ${JSON.stringify(line)}`),
   ];
 }
