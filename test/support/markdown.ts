@@ -26,6 +26,13 @@ export interface Link {
   readonly place: string;
 }
 
+/** A paragraph, an item of a list or a cell of a table, as a reader sees it: a piece of code is one word. */
+interface Prose {
+  readonly kind: 'paragraph' | 'cell';
+  readonly text: string;
+  readonly place: string;
+}
+
 /** Every Markdown file of the repository. */
 export function markdownPages(folder = ''): Page[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -52,6 +59,30 @@ export function codeSpans({ path, text }: Page): CodeBlock[] {
     code,
     place: `${path}:${lineAt(prose, index)}`,
   }));
+}
+
+/** The text of a page without headings and blocks. */
+export function prose({ path, text }: Page): Prose[] {
+  const found: { kind: Prose['kind']; lines: string[]; place: string }[] = [];
+  let isOpen = false;
+  for (const [index, line] of withoutBlocks(text).split('\n').entries()) {
+    const place = `${path}:${index + 1}`;
+    const isCells = /^\s*\|/.test(line);
+    if (isCells) {
+      const cells = line.split(/(?<!\\)\|/).slice(1, -1);
+      found.push(...cells.map((cell) => ({ kind: 'cell' as const, lines: [cell], place })));
+    }
+    isOpen &&= !/^\s*(?:[-*]|\d+\.)\s/.test(line);
+    const isText = !isCells && !/^(?:#|\s*$)/.test(line);
+    if (isText && isOpen) found.at(-1)?.lines.push(line);
+    else if (isText) found.push({ kind: 'paragraph', lines: [line], place });
+    isOpen = isText;
+  }
+  return found.map(({ kind, lines, place }) => {
+    const words = lines.map((line) => line.replace(/^\s*(?:[-*>]|\d+\.)\s+/, '')).join(' ');
+    const read = words.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/`[^`]*`/g, 'code');
+    return { kind, text: read.replaceAll(/[*_]{1,2}/g, '').trim(), place };
+  });
 }
 
 /** The links of a page's text, pictures included. */
