@@ -6,6 +6,7 @@ import { workflowSources } from '../../src/workflow-sources';
 import { findTemporalProgram } from '../../tools/find-temporal';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
 import { eventually } from '../support/eventually';
+import { workflowSinks } from '../support/task-workers';
 
 let environment: ClientEnvironment;
 let native: NativeConnection;
@@ -26,7 +27,7 @@ describe('a task that a signal has wedged', () => {
       workflowsPath: require.resolve('../support/wedged-workflows'),
       logger: new DefaultLogger('WARN'),
     });
-    const worker = await Worker.create({ connection: native, taskQueue, workflowBundle });
+    const worker = await Worker.create({ connection: native, taskQueue, workflowBundle, sinks: workflowSinks });
     await worker.runUntil(async () => {
       const task = await longhaul.start({ ...smallInput, key: randomUUID() });
       const workflow = temporal.workflow.getHandle(task.workflowId);

@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually';
 import { FakeContext } from '../support/fake-context';
 import type { ForeignPlan } from '../support/foreign-workflows';
 import { jsonPayload, RawMessages, undecodablePayloads } from '../support/raw-messages';
+import { workflowSinks } from '../support/task-workers';
 
 /* What Temporal keeps of workflows that another program started, ran and ended under Longhaul's names and ids. */
 
@@ -26,7 +27,12 @@ beforeAll(async () => {
     workflowsPath: require.resolve('../support/foreign-workflows'),
     logger: new DefaultLogger('WARN'),
   });
-  const foreign = await Worker.create({ connection: native, taskQueue: environment.taskQueue, workflowBundle });
+  const foreign = await Worker.create({
+    connection: native,
+    taskQueue: environment.taskQueue,
+    workflowBundle,
+    sinks: workflowSinks,
+  });
   const running = foreign.run();
   worker = {
     stop: async () => {

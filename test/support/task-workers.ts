@@ -22,6 +22,9 @@ export interface WorkerChoices {
   readonly codecKeys?: CodecKeys | null;
 }
 
+/** What workflows call beside Temporal. */
+export const workflowSinks = { longhaulReplays: { ended: { fn: () => undefined } } };
+
 /** Workers of the real workflows on a queue, its transfer, archive and watch queues, with a test's activities. */
 export class TaskWorkers {
   readonly #workers: readonly Worker[];
@@ -47,8 +50,14 @@ export class TaskWorkers {
     const bundle = codecKeys === null ? await workflowBundle() : await encodeFailures(await workflowBundle());
     const dataConverter = workerDataConverter(codecKeys);
     const common = { connection, activities, dataConverter };
-    const sinks = { longhaulReplays: { ended: { fn: () => undefined } } };
-    const workflows = { ...common, workflowBundle: bundle, taskQueue, sinks, ...workflowThread, ...choices };
+    const workflows = {
+      ...common,
+      workflowBundle: bundle,
+      taskQueue,
+      sinks: workflowSinks,
+      ...workflowThread,
+      ...choices,
+    };
     const transfers = { ...common, maxConcurrentActivityTaskExecutions: transferSlots };
     const options: WorkerOptions[] = [
       ...[connection, ...others].map((one) => ({ ...workflows, connection: one })),

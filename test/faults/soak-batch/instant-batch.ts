@@ -12,6 +12,7 @@ import { workflowBundle } from '../../support/product-build';
 import { maxEventsOfARun } from './batch-promises';
 import { MemoryWatch } from './memory-watch';
 import { connectClient } from '../../support/temporal-connection';
+import { workflowSinks } from '../../support/task-workers';
 
 /** What a batch of instant rows took. */
 export interface InstantBatchReport {
@@ -58,6 +59,7 @@ async function run(
     workflowBundle: await workflowBundle(),
     taskQueue: queue,
     activities: counts.activities,
+    sinks: workflowSinks,
   });
   const memory = new MemoryWatch({ 'worker with fakes': () => process.pid, Temporal: () => temporal.pid });
   let afterATenth = '';
