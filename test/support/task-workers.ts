@@ -23,7 +23,7 @@ export interface WorkerChoices {
 }
 
 /** What workflows call beside Temporal. */
-export const workflowSinks = { longhaulReplays: { ended: { fn: () => undefined } } };
+export const workflowSinks = { longhaulReplays: { ended: { fn: (): void => undefined } } };
 
 /** Workers of the real workflows on a queue, its transfer, archive and watch queues, with a test's activities. */
 export class TaskWorkers {
