@@ -48,11 +48,9 @@ export async function* decodeText(
       yield* flush();
     } else if (isEnd || pending.length - first >= sampleBytes) {
       const found = (isStart ? zeroPattern(pending) : undefined) ?? recognise(pending.subarray(first), isEnd);
-      decode = decoding(name, found);
       if (found !== 'utf-8') {
-        const words = decode(pending)
-          .toString()
-          .split(/[\s;,|"]+/);
+        const text = decoding(name, found)(pending).toString();
+        const words = text.split(/[\s;,|"]+/);
         const sample = showValue((words.find((word) => !isAscii(word)) ?? '').slice(0, 40));
         const seen = `${showValue(name)} is no UTF-8 but ${names[found] ?? found}`;
         // Letters of other languages are letters there, too: a wrong guess would be paid for.
@@ -62,9 +60,9 @@ export async function* decodeText(
           );
         }
         onNotice?.(`${seen}, and read so, such as ${sample}.`);
-        decode = decoding(name, found);
         if (isStart) yield mark;
       }
+      decode = decoding(name, found);
       yield* flush();
     }
   };

@@ -27,7 +27,7 @@ export {
 export type { EmptyCells, FixedField, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemAdvice, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
-export { looksLikeMediaFile } from './media-files';
+export { fixedPart, looksLikeMediaFile } from './media-files';
 export {
   findFolderProblem,
   type PreparedRowFile,

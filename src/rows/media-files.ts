@@ -29,17 +29,12 @@ function isPattern(file: string): boolean {
   return /[*?{]/.test(file) && !existsSync(file);
 }
 
-/** The part of a pattern before its first folder or file that is not named. */
-function fixedPart(pattern: string): string {
+/** The part of a pattern before its first folder or file that is not named; a path that is none is given back. */
+export function fixedPart(pattern: string): string {
   const parts = pattern.split('/');
-  return (
-    parts
-      .slice(
-        0,
-        parts.findIndex((part) => /[*?{]/.test(part)),
-      )
-      .join('/') || (pattern.startsWith('/') ? '/' : '.')
-  );
+  const firstAt = parts.findIndex((part) => /[*?{]/.test(part));
+  if (firstAt === -1) return pattern;
+  return parts.slice(0, firstAt).join('/') || (pattern.startsWith('/') ? '/' : '.');
 }
 
 /** Undefined for a row file. @throws RowFileError for a mixture of both. */
@@ -102,9 +97,14 @@ export async function* readMedia(
         yield { ...row, problem: { code: 'FILE', message } };
         continue;
       }
-      const caption = captions === undefined ? undefined : await readCaption(file, encoding);
+      const value = { key, [each]: { file } };
+      if (captions === undefined) {
+        yield { ...row, value };
+        continue;
+      }
+      const caption = await readCaption(file, encoding);
       if (typeof caption === 'object') yield { ...row, problem: caption };
-      else yield { ...row, value: { key, [each]: { file }, ...(captions !== undefined && { [captions]: caption }) } };
+      else yield { ...row, value: { ...value, [captions]: caption } };
     }
   }
   if (line > 0) return;

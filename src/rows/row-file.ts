@@ -30,13 +30,13 @@ export interface RowFile {
 export interface RowFileForm {
   /** By default what the ending says. */
   readonly format?: Exclude<RowFormat, 'media'> | undefined;
-  /** Of text, as the Encoding Standard names it; by default it is recognised. */
+  /** Of text, as the Encoding Standard names it. @default UTF-8, or UTF-16 where it is recognised */
   readonly encoding?: string | undefined;
   /** Of a folder: with the folders in it. */
   readonly recursive?: boolean | undefined;
   /** What the keys of several paths start from. @default the working directory */
   readonly folder?: string | undefined;
-  /** Is told which encoding was recognised. */
+  /** Is told where UTF-16 was recognised. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 

@@ -127,7 +127,7 @@ export class SheetReader implements XmlHandlers {
     if (type === 'b') return { text: value === '1' ? 'TRUE' : 'FALSE' };
     if (type !== 'n') return { text: value };
     const { text = value, problem } = showNumber(value, this.#parts.styles[style] ?? { id: 0 }, this.#parts.is1904);
-    return problem === undefined ? { text } : { text, problem };
+    return { text, problem };
   }
 
   #closeRow(): void {

@@ -1,7 +1,27 @@
 import type { WatchDependencies } from '../../src/activities/watch-task';
-import type { PollResult } from '../../src/contract/activities';
+import type { PollResult, WatchTaskInput } from '../../src/contract/activities';
+import { unseenTask } from '../../src/core/task-state';
 import { NotFoundError, OutputGoneError, type TaskDetail } from '../../src/service';
 import { PollLimiter } from '../../src/service/account-gate';
+
+const hourMs = 3_600_000;
+
+/** A task that was created now, and is polled without a pause. */
+export function newWatch(more: Partial<WatchTaskInput> = {}): WatchTaskInput {
+  const nowMs = Date.now();
+  return {
+    account: 'default',
+    requestId: 'request-1',
+    known: unseenTask(0),
+    poll: { minMs: 1, maxMs: 2 },
+    notVisibleGraceMs: hourMs,
+    deadlinesMs: { queue: hourMs, run: hourMs, total: hourMs },
+    startedAtMs: nowMs,
+    acceptedAtMs: nowMs,
+    returnOnChange: false,
+    ...more,
+  };
+}
 
 /** What a worker watches with, over a service that answers a query as `poll` says. */
 export function watchParts(

@@ -6,7 +6,7 @@ import type { BatchInput } from '../../contract/batch/batch-input';
 import { maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
 import { parseBatchInput } from '../../contract/batch/parse-batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
-import { givenKey } from '../../rows';
+import { fixedPart, givenKey } from '../../rows';
 import { showValue } from '../../core/text';
 import { readCount } from '../shared-options';
 
@@ -64,17 +64,14 @@ export function readBatchSettings(files: readonly string[], options: BatchSettin
 const resultsFile = /^(?:.+-)?results\.(?:csv|jsonl)$/i;
 
 /**
- * The name of the row file or folder, as a key. Throws {@link InputInvalidError}; also for results of a batch, whose rows would be
- * paid a second time.
+ * The name of the row file or folder, as a key. Throws {@link InputInvalidError}; also for results of a batch, whose
+ * rows would be paid a second time.
  * @internal exported for tests
  */
 export function idOfFiles(rowFiles: readonly string[], cwd: string): string {
   if (rowFiles.length > 1) throw new InputInvalidError(['There are several files; give the batch its --id.'], 'batch');
   // Of a pattern such as `photos/*.jpg`: the folder.
-  const [given = ''] = rowFiles;
-  const wildcardAt = given.search(/[*?{]/);
-  const named = wildcardAt === -1 ? given : given.slice(0, Math.max(0, given.lastIndexOf('/', wildcardAt)));
-  const { base, name } = path.parse(path.resolve(cwd, named));
+  const { base, name } = path.parse(path.resolve(cwd, fixedPart(rowFiles[0] ?? '')));
   if (!resultsFile.test(base)) return givenKey(name).key;
   const problem = `${showValue(base)} is named as the results of a batch; as a batch of its own, its rows would be paid beside those of that batch. Correct the rows in the row file, or give the --id of the batch to go on with it.`;
   throw new InputInvalidError([problem], 'batch');

@@ -58,7 +58,7 @@ export function addRowFileOptions(command: Command): Command {
     .option('--recursive', 'with the folders in a folder')
     .option('--sheet <name>', 'of a workbook (default: the first)')
     .option('--rows <field>', 'where a JSON object has its rows, such as products')
-    .option('--encoding <name>', 'of text, such as windows-1252 (default: what is recognised)')
+    .option('--encoding <name>', 'of text, such as windows-1252 (default: UTF-8 or UTF-16)')
     .option('--template <file>', 'a task’s input as JSON with {column} in it')
     .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input of every row that does not have it itself'))
     .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it looks like'))

@@ -31,12 +31,8 @@ export async function watchTask(run: TaskRun): Promise<TaskEnd> {
       const { timestamps = {}, costTimes = {}, cost = null, errorMessage = null } = poll;
       const endedMs = Date.parse(timestamps['endedAt']?.iso ?? '');
       if (!Number.isNaN(endedMs)) {
-        record(
-          metricMeter,
-          metrics.endNotice,
-          { watch: plan.watch },
-          ((state.serviceStatusAtMs ?? Date.now()) - endedMs) / 1_000,
-        );
+        const noticedMs = state.serviceStatusAtMs ?? Date.now();
+        record(metricMeter, metrics.endNotice, { watch: plan.watch }, (noticedMs - endedMs) / 1_000);
       }
       return { status, timestamps, costTimes, cost, errorMessage, archived: watched?.archived };
     }

@@ -7,13 +7,11 @@ import type {
   WatchTaskInput,
   WatchTaskResult,
 } from '../../../src/contract/activities';
-import { unseenTask } from '../../../src/core/task-state';
 import { ActivityEnvironment } from '../../support/activity-environment';
 import { seen } from '../../support/fake-activities';
-import { watchParts } from '../../support/watch-parts';
+import { newWatch, watchParts } from '../../support/watch-parts';
 
-const hourMs = 3_600_000;
-const deadlinesMs = { queue: hourMs, run: hourMs, total: hourMs };
+const { deadlinesMs } = newWatch();
 const archive = { folder: '', inputs: [], values: { '1:Text.text': 'a cat' } };
 const archived = { outputs: [], manifest: 'file:///archive/request-1/manifest.json' };
 
@@ -37,18 +35,7 @@ async function watch(
     asked.push(input);
     return answer();
   };
-  const input: WatchTaskInput = {
-    account: 'default',
-    requestId: 'request-1',
-    known: unseenTask(0),
-    poll: { minMs: 1, maxMs: 2 },
-    notVisibleGraceMs: hourMs,
-    deadlinesMs,
-    startedAtMs: Date.now(),
-    acceptedAtMs: Date.now(),
-    returnOnChange: false,
-    ...more,
-  };
+  const input = newWatch(more);
   // Where callbacks come, Temporal is asked first.
   const dependencies = { ...parts, archiveAtOnce, callback: client };
   const environment = new ActivityEnvironment(info, { client: client as Client });

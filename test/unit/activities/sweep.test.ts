@@ -3,15 +3,13 @@ import { ActivityEnvironment } from '../../support/activity-environment';
 
 const plan = { windowDays: 30, verify: false, rearchive: false, unfollowed: 'report' } as const;
 const result = {
-  ...{
-    endedAt: '2026-03-01T12:00:00.000Z',
-    unsafe: {},
-    handled: 0,
-    changesSince: null,
-    next: null,
-    report: 'report',
-    text: 'All safe.',
-  },
+  endedAt: '2026-03-01T12:00:00.000Z',
+  unsafe: {},
+  handled: 0,
+  changesSince: null,
+  next: null,
+  report: 'report',
+  text: 'All safe.',
   safe: { followed: 0, archived: 0, nothingToSave: 0, superseded: 0 },
 };
 

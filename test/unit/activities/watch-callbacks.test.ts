@@ -1,24 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { watchTask } from '../../../src/activities/watch-task';
 import type { WatchTaskInput } from '../../../src/contract/activities';
-import { unseenTask } from '../../../src/core/task-state';
 import type { TaskDetail } from '../../../src/service';
 import { CallbackNews, PollLimiter } from '../../../src/service/account-gate';
 import { ActivityEnvironment } from '../../support/activity-environment';
+import { newWatch } from '../../support/watch-parts';
 
-const hourMs = 3_600_000;
-const startedAtMs = Date.now();
-const input: WatchTaskInput = {
-  account: 'default',
-  requestId: 'request-1',
-  known: unseenTask(0),
-  poll: { minMs: 1, maxMs: 2 },
-  notVisibleGraceMs: hourMs,
-  deadlinesMs: { queue: hourMs, run: hourMs, total: hourMs },
-  startedAtMs,
-  acceptedAtMs: startedAtMs,
-  returnOnChange: false,
-};
+const input = newWatch();
 
 describe('a watch whose task has asked for a callback', () => {
   /** How long it waited after its second query, with what earlier ends said of callbacks; and what they say afterwards. */

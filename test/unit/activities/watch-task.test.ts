@@ -1,27 +1,16 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { type WatchDependencies, watchTask } from '../../../src/activities/watch-task';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../../../src/contract/activities';
-import { unseenTask } from '../../../src/core/task-state';
 import { ServiceTimeoutError } from '../../../src/service';
 import { PollHeldBackError } from '../../../src/service/account-gate';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
-import { watchParts } from '../../support/watch-parts';
+import { newWatch, watchParts } from '../../support/watch-parts';
 import { ActivityEnvironment } from '../../support/activity-environment';
 
 const hourMs = 3_600_000;
-const startedAtMs = Date.now();
-const input: WatchTaskInput = {
-  account: 'default',
-  requestId: 'request-1',
-  known: unseenTask(0),
-  poll: { minMs: 1, maxMs: 2 },
-  notVisibleGraceMs: hourMs,
-  deadlinesMs: { queue: hourMs, run: hourMs, total: hourMs },
-  startedAtMs,
-  acceptedAtMs: startedAtMs,
-  returnOnChange: false,
-};
+const input = newWatch();
+const { startedAtMs } = input;
 
 let polls: PollResult[];
 let parts: WatchDependencies;
