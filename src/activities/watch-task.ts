@@ -267,8 +267,9 @@ function isReasonToReturn(
 /** A state that the workflow does not know, for long enough: what passes in seconds is not worth its events. */
 function isWorthTelling(input: WatchTaskInput, known: WatchedTask, nowMs: number): boolean {
   const { known: first, tellFromMs, settleMs = 0, anewFromMs } = input;
-  // Since when queries fail is told by heartbeats of one activity alone.
-  if (anewFromMs !== undefined && nowMs >= anewFromMs && known.failedInARow === 0) return true;
+  // Since when queries fail is told by heartbeats of one activity alone, and a query that was held back tells nothing new.
+  const isSeenNow = known.failedInARow === 0 && known.turnInMs === undefined;
+  if (anewFromMs !== undefined && nowMs >= anewFromMs && isSeenNow) return true;
   if (tellFromMs === undefined || nowMs < tellFromMs || known.serviceStatus === first.serviceStatus) return false;
   return known.serviceStatus !== null && nowMs - known.serviceStatusSinceMs >= settleMs;
 }

@@ -4,7 +4,7 @@ import { recommendedPollBounds, watchHeartbeats } from '../../../src/core/poll-c
 import { unseenTask } from '../../../src/core/task-state';
 import { ActivityEnvironment } from '../../support/activity-environment';
 import { seen } from '../../support/fake-activities';
-import { watchParts } from '../../support/watch-parts';
+import { newWatch, watchParts } from '../../support/watch-parts';
 
 const shortestMs = 30_000;
 const hourMs = 3_600_000;
@@ -59,5 +59,14 @@ describe('the heartbeats of a watch', () => {
     const gaps = heartbeats.map((at, index) => at - (heartbeats[index - 1] ?? 0));
     expect(gaps.length).toBeGreaterThanOrEqual(5);
     expect(Math.max(...gaps)).toBeLessThanOrEqual(21);
+  });
+
+  it('go on in one activity until a query is answered, though it is to be scheduled anew and others come first', async () => {
+    const slow = watchParts('default', () => Promise.resolve(seen('Running')), 0.05);
+    const taken = slow.limits.get('default')?.polls.runInLine(() => Promise.resolve(), 0, { task: 'another' });
+    const running = new ActivityEnvironment().run(() => watchTask(slow, newWatch({ anewFromMs: Date.now() })));
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(await running).toMatchObject({ pollResult: { seen: 'task' }, isTold: true });
+    await taken;
   });
 });
