@@ -25,11 +25,11 @@ export type {
   TaskOutput,
 } from './client/task/task-files';
 export type { TaskView } from './client/task/task-view';
-export type { HeldUp, RetryingActivity } from './client/task/pending-work';
-export type { StuckWorkflow } from './client/workflow-info';
+export { problemCodes } from './contract/problem';
+export type { Problem, ProblemCode } from './contract/problem';
 export type { ListBatchesOptions, ListedBatch } from './client/batch/list-batches';
 
-export type { ListedTask, ListTasksOptions } from './client/task/list-tasks';
+export type { ListedProblem, ListedTask, ListTasksOptions } from './client/task/list-tasks';
 
 export {
   DecisionRefusedError,

@@ -107,6 +107,15 @@ class TaskResult(TypedDict):
     manifest: str | None
 
 
+class Problem(TypedDict):
+    """What keeps a task or a batch from going on, or asks for a person."""
+
+    code: str
+    message: str
+    since: str | None
+    remedy: str | None
+
+
 class TaskStatus(TypedDict):
     """The answer to the query "status"; the schema has more fields of it."""
 
@@ -116,7 +125,7 @@ class TaskStatus(TypedDict):
     queuePosition: int | None
     waitingFor: str
     nextStep: str
-    problem: str | None
+    problem: Problem | None
 
 
 class Decision(TypedDict):
@@ -173,7 +182,7 @@ class BatchProgress(TypedDict):
     success: int
     failed: int
     canceled: int
-    problem: str | None
+    problem: Problem | None
 
 
 Task = WorkflowHandle[Any, TaskResult]

@@ -14,14 +14,14 @@ import {
   registerSearchAttributes,
   searchAttributeGaps,
 } from './search-attribute-check';
-import { readHeldUp } from './task/pending-work';
+import { pendingProblem } from './task/pending-work';
 import { toClientError } from './temporal-access';
 import { type Problem, readPollers, routedVersions, routingProblem, showVersion, unservedProblem } from './workers';
 import {
   describeWorkflow,
   listWorkflows,
   overloadFilter,
-  overloadWords,
+  overloadRemedy,
   stuckFilter,
   stuckRemedy,
 } from './workflow-info';
@@ -196,13 +196,13 @@ async function findStuck(client: Client, taskQueue: string): Promise<readonly Fi
   const findings: Finding[] = [];
   if (stuck !== undefined) {
     const more = stuck.count - stuck.shown.length;
-    const named = `${stuck.shown.join(', ')}${more > 0 ? ` and ${more} more (longhaul list --stuck)` : ''}`;
+    const named = `${stuck.shown.join(', ')}${more > 0 ? ` and ${more} more (longhaul list --problem Stuck)` : ''}`;
     const found = `${stuck.count} make no progress, because their workflow tasks fail: ${named}`;
     findings.push(finding(stuckCheck, { found, remedy: stuckRemedy(stuck.shown[0] ?? '') }));
   }
   if (overloaded !== undefined) {
     const found = `${overloaded.count} make no progress, because their workflow tasks time out, such as ${overloaded.shown.join(', ')}`;
-    findings.push(finding(stuckCheck, { found, remedy: overloadWords }));
+    findings.push(finding(stuckCheck, { found, remedy: overloadRemedy }));
   }
   const none =
     'none: no workflow task fails again and again, as Temporal lists it a minute or two after the first failure';
@@ -230,11 +230,11 @@ async function findHeldUpCreates(client: Client, taskQueue: string): Promise<Out
   let looked = 0;
   for await (const { workflowId } of listWorkflows(client, query, lookedAtCreates)) {
     const { pendingActivities } = await describeWorkflow(client, workflowId);
-    const heldUp = await readHeldUp(client, pendingActivities);
-    if (heldUp !== undefined) problems.add(heldUp.words);
+    const problem = await pendingProblem(client, pendingActivities);
+    if (problem !== null && problem.code !== 'HeldBack') problems.add(problem.message);
     if ((looked += 1) >= lookedAtCreates) break;
   }
   if (problems.size === 0) return 'none that was looked at is held up';
-  const remedy = 'Nothing is lost: they are sent once that is settled. longhaul list --held-up names the tasks.';
+  const remedy = 'Nothing is lost: they are sent once that is settled. longhaul list --problem names the tasks.';
   return { found: `held up: ${[...problems].slice(0, shownProblems).join('; ')}`, remedy };
 }

@@ -1,5 +1,6 @@
 import { type FailureDetails, isFailureDetails } from '../contract/failure-details';
 import type { FailureType } from '../contract/failure-types';
+import type { Problem } from '../contract/problem';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
 import { optionProblems, type OptionRules } from '../core/option-rules';
@@ -198,6 +199,21 @@ export function noWorkerRemedy(taskQueue: string, encryptionKey: string | null =
       ? ''
       : ` Its payloads are encrypted: workers there need the key ${showValue(encryptionKey)} (LONGHAUL_CODEC_KEYS_FILE).`;
   return `It waits on the task queue ${showValue(taskQueue)}: ${startWorkerWords(taskQueue)}${key}`;
+}
+
+/** The problem of a workflow that no worker answered for. */
+export function silenceProblem(of: {
+  readonly taskQueue: string;
+  readonly isCancelRequested: boolean;
+  readonly encryptionKey: string | null;
+}): Problem {
+  const stop = of.isCancelRequested ? ' It was asked to stop, which a worker does as soon as one is there.' : '';
+  return {
+    code: 'NoWorker',
+    message: `No worker answered in time, and without one it makes no progress; this is what Temporal itself knows.${stop}`,
+    since: null,
+    remedy: noWorkerRemedy(of.taskQueue, of.encryptionKey),
+  };
 }
 
 export function noPollerWords(taskQueue: string): string {

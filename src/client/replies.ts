@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
+import { problemSchema } from '../contract/problem';
 import { dictionary, moment } from '../contract/schema';
 
 // Any program may run workflows under Longhaul's names and ids, so an answer's shape is checked before it is read.
@@ -62,7 +63,7 @@ const budget = v.object({
   unknown: count,
   places: count,
 });
-const heldUp = v.object({ rows: count, since: moment, key: v.optional(text), activity: text, words: text });
+const rowProblem = v.object({ rows: count, key: text, originalKey: v.nullish(text), problem: problemSchema });
 
 const batchProgress = v.object({
   batchId: text,
@@ -79,7 +80,7 @@ const batchProgress = v.object({
   concurrency: count,
   pausedAt: v.optional(moment),
   toRetry: v.optional(count),
-  rowStates: v.optional(v.object({ asOf: moment, counts, heldUp: v.optional(heldUp) })),
+  rowStates: v.optional(v.object({ asOf: moment, counts, problem: v.optional(rowProblem) })),
   perMinute: v.nullable(count),
   expectedEnd: v.nullable(moment),
   lastMovedAt: v.nullish(moment),
@@ -90,7 +91,7 @@ const batchProgress = v.object({
   dailyBudget: v.optional(v.object({ account: text, words: text, untilMs: count })),
   uploads,
   lastFailures: v.array(v.object({ ...row, message: text })),
-  problem: v.nullable(text),
+  problem: v.nullable(problemSchema),
   report: v.nullable(report),
   onRecord: rowsOnRecord,
 });

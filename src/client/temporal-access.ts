@@ -27,6 +27,7 @@ import {
   TemporalRefusedError,
   TemporalUnreachableError,
 } from './connection-errors';
+import { problemText } from '../contract/problem';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
 import {
@@ -34,7 +35,6 @@ import {
   describeWorkflow,
   isAboutNamespace,
   listWorkflows,
-  overloadWords,
   stuckRemedy,
 } from './workflow-info';
 
@@ -126,9 +126,8 @@ async function explainSilence(
     const described = await client.withDeadline(Date.now() + describeTimeoutMs, () => {
       return describeWorkflow(client, workflowId);
     });
-    const { taskQueue, stuck, isOverloaded, encryptionKey } = described;
-    const words = isOverloaded ? overloadWords : stuck?.message;
-    if (words !== undefined) return new WorkflowStuckError(workflowId, words, { cause });
+    const { taskQueue, problem, encryptionKey } = described;
+    if (problem !== null) return new WorkflowStuckError(workflowId, problemText(problem), { cause });
     if (error instanceof WorkflowStuckError) return error;
     return new NoWorkerError(workflowId, { cause, taskQueue, encryptionKey });
   } catch (failure) {

@@ -10,6 +10,7 @@ import { temporal } from '@temporalio/proto';
 import { ConfigError } from '../config/config-error';
 import { encryptedEncoding, encryptionMetadata } from '../contract/encryption';
 import { Undecodable } from '../contract/input-bounds';
+import type { Problem } from '../contract/problem';
 import { searchAttributes } from '../contract/search-attributes';
 import { isRecord, parseJson } from '../core/json';
 import { shellWord, errorMessage } from '../core/text';
@@ -36,10 +37,8 @@ export interface WorkflowInfo {
   readonly tags: readonly string[];
   /** Names of the search attributes that cannot be decoded. */
   readonly undecodable: readonly string[];
-  /** Null while its workflow tasks succeed, or time out. */
-  readonly stuck: StuckWorkflow | null;
-  /** Its workflow tasks time out, as they do when workers have more to replay than they can. */
-  readonly isOverloaded: boolean;
+  /** `Stuck` or `Overloaded`; null while its workflow tasks succeed. */
+  readonly problem: Problem | null;
   /** The types of its activities that an operator paused; empty where the server does not tell. */
   readonly paused: readonly string[];
 }
@@ -75,13 +74,14 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
       return [name, await decodedPayload(client, payload)] as const;
     }),
   );
-  const attempt = raw.pendingWorkflowTask?.attempt ?? 1;
+  const { attempt: attempts, originalScheduledTime } = raw.pendingWorkflowTask ?? {};
+  const attempt = attempts ?? 1;
   const timedOut = attempt >= failingFromAttempt && (await hasTimedOut(client, workflowId, runId));
   // A client encrypts all that it starts a workflow with, so each payload of the memo tells.
   const [payload] = Object.values(raw.workflowExecutionInfo?.memo?.fields ?? {});
   const metadata = (name: string): string => Buffer.from(payload?.metadata?.[name] ?? []).toString();
   return {
-    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { attempt, timedOut }),
+    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { attempt, timedOut, sinceMs: toMs(originalScheduledTime) }),
     memo: new Map(memo),
     pendingActivities: raw.pendingActivities ?? [],
     isCancelRequested: raw.workflowExtendedInfo?.cancelRequested ?? false,
@@ -181,7 +181,13 @@ export async function decodedFailureMessage(client: Client, failure: Failure): P
   return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : message;
 }
 
-function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): WorkflowInfo {
+interface WorkflowTask {
+  readonly attempt: number;
+  readonly timedOut: boolean;
+  readonly sinceMs: number | null;
+}
+
+function workflowInfo(raw: RawInfo, task: WorkflowTask = { attempt: 1, timedOut: false, sinceMs: null }): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
   let problems: readonly string[] = [];
@@ -198,8 +204,6 @@ function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): Wor
   }
   const workflowId = raw.execution?.workflowId ?? '';
   const execution = executionName(raw.status);
-  const isRunning = execution === 'RUNNING';
-  const timesOut = problems.length === 0 ? task.timedOut : problems.includes(timeOutProblem);
   return {
     workflowId,
     runId: raw.execution?.runId ?? '',
@@ -210,8 +214,7 @@ function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): Wor
     attributes,
     tags,
     undecodable,
-    stuck: isRunning && !timesOut ? stuckWorkflow(workflowId, problems, task.attempt) : null,
-    isOverloaded: isRunning && timesOut,
+    problem: execution === 'RUNNING' ? workflowTaskProblem(workflowId, problems, task) : null,
     paused: raw.closeTime == null ? paused : [],
   };
 }
@@ -245,16 +248,6 @@ function executionName(code: RawInfo['status']): WorkflowExecutionStatusName {
   return name === 'UNSPECIFIED' ? 'UNKNOWN' : (name as WorkflowExecutionStatusName);
 }
 
-/** A workflow whose workflow tasks fail, again and again: it makes no progress and handles no message. */
-export interface StuckWorkflow {
-  /** As Temporal reports them: `category=WorkflowTaskFailed`, `cause=…`; empty before it does. */
-  readonly problems: readonly string[];
-  /** Attempts of the workflow task so far; null where Temporal does not report them. */
-  readonly attempts: number | null;
-  /** What is wrong and what to do. */
-  readonly message: string;
-}
-
 /** One or two failed attempts may be a restart of a worker. */
 const failingFromAttempt = 3;
 
@@ -263,19 +256,21 @@ const timeOutProblem = 'category=WorkflowTaskTimedOut';
 export const stuckFilter = 'TemporalReportedProblems = "category=WorkflowTaskFailed"';
 export const overloadFilter = `TemporalReportedProblems = "${timeOutProblem}"`;
 
-export const overloadWords =
-  'Its workflow tasks time out: the workers have more histories to replay than they can, mostly after a restart. ' +
+const overloadWords =
+  'Its workflow tasks time out: the workers have more histories to replay than they can, mostly after a restart.';
+export const overloadRemedy =
   'It goes on by itself, and a stop is carried out then: wait. If it lasts, start more workers; the log of a worker says when replays are slow.';
 
-function stuckWorkflow(workflowId: string, problems: readonly string[], attempt: number): StuckWorkflow | null {
+function workflowTaskProblem(workflowId: string, problems: readonly string[], task: WorkflowTask): Problem | null {
+  const { attempt, timedOut, sinceMs } = task;
   if (problems.length === 0 && attempt < failingFromAttempt) return null;
-  const attempts = attempt < failingFromAttempt ? null : attempt;
-  const details = [...problems, ...(attempts === null ? [] : [`attempt ${attempts}`])].join(', ');
-  return {
-    problems,
-    attempts,
-    message: `Its workflow tasks fail (${details}), so it makes no progress and a stop does not reach it. ${stuckRemedy(workflowId)}`,
-  };
+  const since = sinceMs === null ? null : new Date(sinceMs).toISOString();
+  if (problems.length === 0 ? timedOut : problems.includes(timeOutProblem)) {
+    return { code: 'Overloaded', message: overloadWords, since, remedy: overloadRemedy };
+  }
+  const why = problems.length === 0 ? '' : ` (${problems.join(', ')})`;
+  const message = `Its workflow tasks fail${why}, so it makes no progress and a stop does not reach it.`;
+  return { code: 'Stuck', message, since, remedy: stuckRemedy(workflowId) };
 }
 
 export function stuckRemedy(workflowId: string): string {

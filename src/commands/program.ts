@@ -13,7 +13,7 @@ Exit codes:
        files could not be fetched
   4    the task was canceled; the batch was stopped, or drained early
   5    the task waits for a person, or needs one to look at it; "list
-       --needs-person" or "list --held-up" found one; "stop" was refused until
+       --needs-person" or "list --problem" found one; "stop" was refused until
        somebody decides; for "reconcile", "sweep run" and "sweep status":
        something is not safe; for "replay": this build cannot go on with it
   6    Temporal cannot be reached or is not ready; for "doctor": a check failed;

@@ -14,6 +14,11 @@ export const moment: v.GenericSchema<string> = v.custom(
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 );
 
+/** A worker of another version may say another word. */
+export function wordOf<Word extends string>(): v.GenericSchema<Word> {
+  return v.custom<Word>((value) => typeof value === 'string');
+}
+
 /** An object of any names; valibot's `record` leaves out `constructor` and the like. */
 export function dictionary<Schema extends v.GenericSchema>(
   of: Schema,

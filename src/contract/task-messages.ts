@@ -3,7 +3,8 @@ import type { StopOutcome, StopVerb } from '../core/stop-request';
 import type { LonghaulStatus } from '../core/task-state';
 import { defineQuery, defineSignal, defineUpdate } from './message-definitions';
 import type { AdoptDecision } from './task-input';
-import { listOf, moment, wholeNumber } from './schema';
+import { problemSchema } from './problem';
+import { listOf, moment, wholeNumber, wordOf } from './schema';
 
 /** The service's `cancel`: applies before the create and while the task queues, and never becomes an interrupt. */
 export const cancelSignal = defineSignal('cancel');
@@ -45,11 +46,6 @@ const text = v.string();
 const count = wholeNumber(0);
 const orNull = v.nullable(text);
 
-/** A worker of another version may say another word. */
-function wordOf<Word extends string>(): v.GenericSchema<Word> {
-  return v.custom<Word>((value) => typeof value === 'string');
-}
-
 const stopRequest = v.object({
   verb: wordOf<StopVerb>(),
   askedAt: moment,
@@ -81,8 +77,8 @@ const taskStatus = v.object({
   /** What happens now, and what comes next; in words. */
   waitingFor: text,
   nextStep: text,
-  /** The last problem, if it still stands. */
-  problem: orNull,
+  /** As far as the workflow knows: not that a step is tried again, which Temporal has as a pending activity. */
+  problem: v.nullable(problemSchema),
   stopRequests: listOf(stopRequest),
 });
 /** Answer of the `status` query: everything an operator or a progress line needs. */

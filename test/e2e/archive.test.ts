@@ -47,14 +47,13 @@ async function startHeld(): Promise<{ task: TaskHandle; requestId: string }> {
 }
 
 /**
- * Waits until the archive of a task has failed for a while, and gives what a person reads of it. After the third attempt
- * the workflow begins anew, with a pending activity that has not failed yet.
+ * Waits until the archive of a task has failed for a while, and gives what a person reads of it.
  */
 async function problemOf(task: TaskHandle): Promise<string> {
   await eventually(
     async () => {
-      const { status, retrying } = await task.status();
-      return status === 'Archiving' && retrying.some(({ attempt }) => attempt > 4);
+      const { status, problem } = await task.status();
+      return status === 'Archiving' && problem?.code === 'Retrying';
     },
     { ...checkOften, what: 'attempts to archive that fail' },
   );

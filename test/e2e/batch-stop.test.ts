@@ -29,9 +29,10 @@ describe('a batch whose record is damaged', () => {
 
     await batches.run(file, '--app', swatch, '--detach');
     const batch = stack.longhaul.batch('damaged');
-    const retrying = await eventually(async () => (await batch.status()).retrying[0], { withinMs: 60_000 });
-    expect(retrying).toMatchObject({ activity: 'openBatch' });
-    expect(retrying?.lastFailure).toContain(`${page} is damaged`);
+    const problem = await eventually(async () => (await batch.status()).problem ?? undefined, { withinMs: 60_000 });
+    expect(problem).toMatchObject({ code: 'Retrying' });
+    expect(problem?.message).toMatch(/^openBatch: /);
+    expect(problem?.message).toContain(`${page} is damaged`);
     const stopped = await stack.run('batch', 'stop', 'damaged');
 
     expect(stopped).toMatchObject({ exitCode: 4 });

@@ -166,10 +166,8 @@ it('an archive that goes away under a worker which has not used it yet gets noth
   stack.service.release(requestId);
   const other = await longhaul.start({ webAppId: 5, inputs: {} });
   const isHeldUp = (task: typeof held, activity: string) => async (): Promise<boolean> => {
-    const { retrying } = await task.status();
-    return retrying.some(
-      (one) => one.activity === activity && one.lastFailure.includes('not the one that was there before'),
-    );
+    const { message = '' } = (await task.status()).problem ?? {};
+    return message.startsWith(`${activity}: `) && message.includes('not the one that was there before');
   };
   const patiently = { withinMs: 60_000, everyMs: 250 };
   await eventually(isHeldUp(held, 'archiveOutputs'), { ...patiently, what: 'the result to wait for its archive' });

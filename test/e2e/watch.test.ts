@@ -79,7 +79,7 @@ describe(`${crowd} tasks that one worker watches by activity`, () => {
     await expectAllGoOn(before);
     const views = await Promise.all(tasks.slice(0, 10).map((task) => task.status()));
     for (const view of views) {
-      expect(view).toMatchObject({ status: 'Watching', serviceStatus: 'Running', retrying: [] });
+      expect(view).toMatchObject({ status: 'Watching', serviceStatus: 'Running', problem: null });
     }
   }, 360_000);
 

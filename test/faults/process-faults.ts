@@ -34,7 +34,7 @@ const injections: Record<ProcessFault, (stack: FaultStack, tasks: HeldTasks, goO
   'the service is down for a while': async ({ serviceNetwork }, { upload, create, watch }, goOn) => {
     await serviceNetwork.refuse();
     goOn();
-    await noticed(upload, ({ retrying }) => retrying.length > 0);
+    await noticed(upload, ({ problem }) => problem?.code === 'Retrying');
     await noticed(create, ({ status }) => status === 'CreateUncertain');
     await noticed(watch, ({ failedPolls }) => (failedPolls ?? 0) >= 3);
     await serviceNetwork.accept();
@@ -42,8 +42,8 @@ const injections: Record<ProcessFault, (stack: FaultStack, tasks: HeldTasks, goO
   'the archive cannot be written for a while': async (stack, { upload, archive }, goOn) => {
     stack.takeArchiveAway();
     goOn();
-    await noticed(upload, ({ retrying }) => retrying.some(({ activity }) => activity === 'createTask'));
-    await noticed(archive, ({ retrying }) => retrying.length > 0);
+    await noticed(upload, ({ problem }) => problem?.message.startsWith('createTask: ') ?? false);
+    await noticed(archive, ({ problem }) => problem?.code === 'Retrying');
     stack.bringArchiveBack();
   },
   'an operator terminates the workflow': async (stack, tasks) => {

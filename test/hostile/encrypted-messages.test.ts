@@ -122,7 +122,11 @@ describe('a task that an encrypting client started', () => {
     const needed = /No worker answered.* encrypted: workers there need the key "k{80}" \(LONGHAUL_CODEC_KEYS_FILE\)/;
     try {
       const plain = new Longhaul({ client: environment.client, taskQueue });
-      expect((await plain.task(task.workflowId).status()).note).toMatch(needed);
+      const { problem } = await plain.task(task.workflowId).status();
+      expect(problem).toMatchObject({
+        code: 'NoWorker',
+        remedy: expect.stringContaining(`the key "${'k'.repeat(80)}"`) as string,
+      });
       await expect(task.abandon()).rejects.toThrow(needed);
     } finally {
       await environment.client.workflow.getHandle(task.workflowId).terminate('the test is over');

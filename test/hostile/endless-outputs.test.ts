@@ -115,7 +115,7 @@ async function problemOf({ task, requestId }: Followed): Promise<string> {
   await eventually(async () => (await task.status()).status === 'ArchiveIncomplete', { withinMs: 90_000 });
   const before = listed.get(requestId) ?? 0;
   await eventually(() => (listed.get(requestId) ?? 0) > before + 2, { withinMs: 90_000, what: 'attempts by itself' });
-  return (await task.status()).problem ?? '';
+  return (await task.status()).problem?.message ?? '';
 }
 
 function timesFetched(name: string, { requestId }: Followed): number {
@@ -185,7 +185,7 @@ describe('a service whose outputs are more than a worker takes', () => {
   }, 120_000);
 
   it('gives up one that comes too slowly', async () => {
-    const words = async (): Promise<string> => (await slow.task.status()).retrying[0]?.lastFailure ?? '';
+    const words = async (): Promise<string> => (await slow.task.status()).problem?.message ?? '';
     await eventually(async () => (await words()) !== '', withinAWindow);
     expect(await words()).toMatch(/1 of 3 outputs.*output 1: it comes too slowly/);
     expect(filesOf(slow)).toEqual(['0.png', '2.png', 'manifest.json']);

@@ -5,6 +5,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@te
 import { workflowSources } from '../../src/workflow-sources';
 import { findTemporalProgram } from '../../tools/find-temporal';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
+import type { Problem } from '../../src';
 import { eventually } from '../support/eventually';
 import { workflowSinks } from '../support/task-workers';
 
@@ -18,6 +19,10 @@ afterAll(async () => {
   await environment.close();
   await native.close();
 });
+
+function stuckOnly(problem: Problem | null): Problem | undefined {
+  return problem?.code === 'Stuck' ? problem : undefined;
+}
 
 describe('a task that a signal has wedged', () => {
   it('is freed by the command that its status prints, and has to be asked again to stop', async () => {
@@ -33,12 +38,12 @@ describe('a task that a signal has wedged', () => {
       const workflow = temporal.workflow.getHandle(task.workflowId);
       await eventually(async () => (await workflow.fetchHistory()).events?.length === 4);
       await workflow.signal('wedge');
-      const stuck = await eventually(async () => (await task.status()).stuck, { withinMs: 60_000 });
+      const stuck = await eventually(async () => stuckOnly((await task.status()).problem), { withinMs: 60_000 });
       await task.stop();
-      const command = / temporal (workflow reset .* --reason stuck)\./.exec(stuck?.message ?? '')?.[1] ?? '';
+      const command = / temporal (workflow reset .* --reason stuck)\./.exec(stuck?.remedy ?? '')?.[1] ?? '';
       const { path } = await findTemporalProgram();
       await promisify(execFile)(path, [...command.split(' '), '--address', address]);
-      await eventually(async () => (await task.status()).stuck === null);
+      await eventually(async () => (await task.status()).problem?.code !== 'Stuck');
       await eventually(async () => (await workflow.query<string>('state')) === 'not asked to stop');
       expect((await workflow.describe()).status.name).toBe('RUNNING');
       await task.stop();

@@ -59,7 +59,7 @@ describe('a task whose results are told in a way that nobody planned for', () =>
     service.outputs = () => ({ outputs: [service.item('a', link), service.item('b'), service.item('c')] });
     const task = await follow({ tuning: { ...fastTuning, archiveGraceMs: 3_000 } }, requestId);
     await whenStatusIs(task, 'ArchiveIncomplete');
-    expect((await task.query(statusQuery)).problem).toMatch(/1 of 3 outputs.*output 0/);
+    expect((await task.query(statusQuery)).problem?.message).toMatch(/1 of 3 outputs.*output 0/);
     expect(await readFile(join(stack.archive, requestId, '2.png'), 'utf8')).toBe(contentOf('c'));
     link = {};
     await task.executeUpdate(rearchiveUpdate);

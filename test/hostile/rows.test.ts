@@ -233,7 +233,8 @@ describe('a batch whose prepared rows or record somebody has changed', () => {
         await harm({ id, reference });
         const batch = await longhaul.startBatch({ id, rows: reference, tuning: { refillMs: 50, retryMaxMs: 500 } });
         const isOver = async (): Promise<boolean> => (await batch.status()).isOver;
-        const isSettled = async (): Promise<boolean> => (await isOver()) || (await batch.status()).retrying.length > 0;
+        const isSettled = async (): Promise<boolean> =>
+          (await isOver()) || (await batch.status()).problem?.code === 'Retrying';
         await eventually(isSettled, { withinMs: 60_000, what: `the batch with ${name} to end or to be tried again` });
         if (!(await isOver())) {
           await batch.stop();

@@ -145,7 +145,7 @@ describe('an uncertain create', () => {
         expect(await listedStatusOf(task)).toBe('CreateUncertain');
         expect(await task.query(statusQuery)).toMatchObject({
           status: 'CreateUncertain',
-          problem: expect.stringContaining('the connection was reset') as string,
+          problem: { message: expect.stringContaining('the connection was reset') as string },
         });
         await callBack(task, 'true-id');
         expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'true-id' });
@@ -216,7 +216,7 @@ describe('an archive that waits for a decision', () => {
       await whenRunsAre(task, 2);
       expect(await task.query(statusQuery)).toMatchObject({
         status: 'ArchiveIncomplete',
-        problem: 'output 1 has no link',
+        problem: { message: 'output 1 has no link' },
       });
       await task.executeUpdate(rearchiveUpdate);
       expect(await task.result()).toMatchObject({ status: 'Success', costTimes: { inference_cost_time: 7 } });

@@ -82,7 +82,7 @@ export class FakeBatch {
   /** What a poll tells of the rows that run; absent: nothing, as an older worker does. */
   states: PollRowsResult['states'];
   /** Which rows that run cannot go on. */
-  heldUp: PollRowsResult['heldUp'];
+  problem: PollRowsResult['problem'];
   readonly running = new Map<string, RunningRow>();
   peak = 0;
   /** Ends a row as soon as it is started; `undefined` lets it run. */
@@ -163,8 +163,12 @@ export class FakeBatch {
     awaitRowEnds: (input) => this.#awaitEnds(input),
     pollRows: async ({ keys }) => {
       await this.#mayFail('pollRows');
-      const { states, heldUp } = this;
-      return { ...this.#poll(keys), ...(states !== undefined && { states }), ...(heldUp !== undefined && { heldUp }) };
+      const { states, problem } = this;
+      return {
+        ...this.#poll(keys),
+        ...(states !== undefined && { states }),
+        ...(problem !== undefined && { problem }),
+      };
     },
     stopRows: ({ keys }) => {
       this.stopped.push(...keys);

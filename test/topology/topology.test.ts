@@ -126,12 +126,14 @@ describe('a task of which an operator paused an activity', () => {
     // Each of its creates: after the pause it would be taken, and be over before it is stopped.
     service.scenarios.add({ endpoint: 'create', scenario: refusal, correlation: workflowId, times: 1_000 });
     await task.start();
-    const isRetried = async (): Promise<boolean> => (await longhaul.task(workflowId).status()).retrying.length > 0;
+    const isRetried = async (): Promise<boolean> =>
+      (await longhaul.task(workflowId).status()).problem?.code === 'Retrying';
     await eventually(isRetried, { ...patience, what: 'a refused create' });
     const create = { namespace: 'default', execution: { workflowId }, type: 'createTask' };
     await client.workflowService.pauseActivity({ ...create, identity: 'an operator' });
 
-    const listed = async (): Promise<unknown> => JSON.parse((await topology.run('list', '--paused', '--json')).stdout);
+    const listed = async (): Promise<unknown> =>
+      JSON.parse((await topology.run('list', '--problem', 'Paused', '--json')).stdout);
     const expected = { tasks: [{ workflowId, paused: ['createTask'] }] };
     await eventually(async () => JSON.stringify(await listed()).includes(workflowId), {
       ...patience,

@@ -98,7 +98,7 @@ describe('an archive that stays incomplete', () => {
     await environment.withTask(service.activities, noInputs, async (task) => {
       await whenStatusIs(task, 'ArchiveIncomplete');
       const status = await task.query(statusQuery);
-      expect(status.problem).toBe('output 1 has no link');
+      expect(status.problem).toMatchObject({ code: 'NeedsPerson', message: 'output 1 has no link' });
       expect(status.waitingFor).toMatch(/rearchive.*abandon/);
       expect((await task.executeUpdate(rearchiveUpdate)).words).toBe(
         'What is missing is tried again now; the status tells what comes of it.',
@@ -115,7 +115,7 @@ describe('an archive that stays incomplete', () => {
     const tuning = { ...fastTuning, archiveGraceMs: 3_000 };
     await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
       await whenStatusIs(task, 'ArchiveIncomplete');
-      expect((await task.query(statusQuery)).problem).toContain('disk full');
+      expect((await task.query(statusQuery)).problem?.message).toContain('disk full');
       expect(service.calls.archives.length).toBeGreaterThan(2);
       service.archiveFailures = [];
       await task.executeUpdate(rearchiveUpdate);

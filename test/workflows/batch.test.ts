@@ -1,4 +1,4 @@
-import { retryingActivities } from '../../src/client/task/pending-work';
+import { pendingProblem } from '../../src/client/task/pending-work';
 import {
   drainUpdate,
   pauseUpdate,
@@ -159,12 +159,11 @@ describe('a batch', () => {
     batch.endsAtOnce = ({ key }) => rowEnd(key);
     batch.failing.add('recordRows');
     await environment.withBatch(batch.activities, batch.input, async (run) => {
-      const retrying = await eventually(async () => {
+      const problem = await eventually(async () => {
         const { raw } = await run.describe();
-        const found = await retryingActivities(environment.client, raw.pendingActivities ?? []);
-        return found.length > 0 ? found : undefined;
+        return (await pendingProblem(environment.client, raw.pendingActivities ?? [])) ?? undefined;
       });
-      expect(retrying).toMatchObject([{ activity: 'recordRows', lastFailure: 'no space left on device' }]);
+      expect(problem).toMatchObject({ code: 'Retrying', message: 'recordRows: no space left on device' });
       batch.failing.clear();
       await run.result();
     });

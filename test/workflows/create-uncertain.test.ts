@@ -15,7 +15,8 @@ describe('a create of which nobody knows whether it was accepted', () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       const status = await task.query(statusQuery);
-      expect(status.problem).toContain('the connection was reset');
+      expect(status.problem).toMatchObject({ code: 'NeedsPerson', since: status.since });
+      expect(status.problem?.message).toContain('the connection was reset');
       expect(status.waitingFor).toMatch(/adopt.*recreate.*abandon/);
       expect(status).toMatchObject({ requestId: null, createRequests: 1 });
       await eventually(async () => (await listedStatusOf(task)) === 'CreateUncertain');

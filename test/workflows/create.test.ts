@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { heartbeat } from '@temporalio/activity';
 import { refusedForNow } from '../../src/activities/to-application-failure';
-import { readHeldUp, retryingActivities } from '../../src/client/task/pending-work';
+import { pendingProblem } from '../../src/client/task/pending-work';
 import { toMs } from '../../src/client/workflow-info';
 import { statusQuery } from '../../src/contract/task-messages';
 import type { CreateNotSent, CreateOutcome } from '../../src/core/create-outcome';
@@ -46,8 +46,8 @@ describe('the create of a task', () => {
         expect(lastFailure).toBe('The service refused the create for now (HTTP 429): queue full');
         // Since it was to be sent first, however often it was tried since.
         const { raw, startTime } = await task.describe();
-        const heldUp = await readHeldUp(environment.client, raw.pendingActivities ?? []);
-        expect(heldUp).toMatchObject({ activity: 'createTask', words: lastFailure });
+        const problem = await pendingProblem(environment.client, raw.pendingActivities ?? []);
+        expect(problem).toMatchObject({ code: 'Retrying', message: `createTask: ${lastFailure}` });
         const { scheduledTime, lastAttemptCompleteTime } = raw.pendingActivities?.[0] ?? {};
         expect(toMs(scheduledTime) ?? 0).toBeGreaterThan(toMs(lastAttemptCompleteTime) ?? Infinity);
         // Its first state is wanted since its start, however late a worker took it up.
@@ -55,7 +55,7 @@ describe('the create of a task', () => {
           since: startTime.toISOString(),
           startedAt: startTime.toISOString(),
         });
-        const sinceMs = Date.parse(heldUp?.since ?? '');
+        const sinceMs = Date.parse(problem?.since ?? '');
         expect(sinceMs).toBeGreaterThanOrEqual(startTime.getTime());
         expect(sinceMs).toBeLessThan(toMs(lastAttemptCompleteTime) ?? 0);
         expect(nextMs).toBeGreaterThan(50_000);
@@ -83,10 +83,9 @@ describe('the create of a task', () => {
       await workflowService.pauseActivity({ ...create, identity: 'an operator' });
       await eventually(async () => (await task.describe()).raw.pendingActivities?.[0]?.paused === true);
       const { raw } = await task.describe();
-      const shown = await retryingActivities(environment.client, raw.pendingActivities ?? []);
-      expect(shown).toMatchObject([{ activity: 'createTask', isPaused: true, nextAttemptAt: null }]);
-      const heldUp = await readHeldUp(environment.client, raw.pendingActivities ?? []);
-      expect(heldUp?.words).toBe(`paused by an operator; ${shown[0]?.lastFailure ?? ''}`);
+      const problem = await pendingProblem(environment.client, raw.pendingActivities ?? []);
+      expect(problem).toMatchObject({ code: 'Paused', remedy: expect.stringContaining('Unpause') as string });
+      expect(problem?.message).toMatch(/^createTask is paused by an operator: .*queue full/);
       await delay(1_000);
       expect(service.calls.creates).toHaveLength(2);
       await workflowService.unpauseActivity(create);

@@ -191,7 +191,7 @@ describe('a create whose worker was lost', () => {
     const input = { ...lost, onUncertain: 'recreate' };
     await environment.withTask(service.activities, input, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');
-      expect((await task.query(statusQuery)).problem).toContain('no permission');
+      expect((await task.query(statusQuery)).problem?.message).toContain('no permission');
       await task.executeUpdate(abandonUpdate);
       await failureOf(task);
     });

@@ -127,15 +127,17 @@ describe('the first page of what waits for a person', () => {
     const batch = fakeBatchOf(environment.client, 2, { tuning: { ...fastBatchTuning, pollEveryMs: 30 } });
     batch.states = { Creating: 2 };
     const words = 'The service refused the create for now (HTTP 503): busy';
-    batch.heldUp = { rows: 2, since: '2026-01-01T00:01:12.345Z', activity: 'createTask', words, key: 'row-0' };
+    const since = '2026-01-01T00:01:12.345Z';
+    const message = `createTask: ${words}`;
+    batch.problem = { rows: 2, key: 'row-0', problem: { code: 'Retrying', message, since, remedy: null } };
     await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await whenTimerRuns(run, '2 rows held up, User Metadata tells more; before');
+      await whenTimerRuns(run, '2 rows with a problem, User Metadata tells more; before');
       const pageOf = async (): Promise<string> => (await metadataOf(run)).map(({ text }) => text).join('\n');
       expect(await pageOf()).toContain(
-        `Held up:** 2 rows, the first (row-0) since 2026-01-01 00:01:12 UTC: \`createTask: ${words}\`; as of `,
+        `Problem:** \`Retrying since 2026-01-01 00:01:12 UTC: 2 rows, the first (row-0): createTask: ${words} longhaul list`,
       );
-      batch.heldUp = undefined;
-      await eventually(async () => !(await pageOf()).includes('Held up'));
+      batch.problem = undefined;
+      await eventually(async () => !(await pageOf()).includes('Problem:'));
       for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
       await run.result();
     });

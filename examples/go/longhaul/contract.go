@@ -108,8 +108,16 @@ type TaskStatus struct {
 	CreateRequests int           `json:"createRequests"`
 	WaitingFor     string        `json:"waitingFor"`
 	NextStep       string        `json:"nextStep"`
-	Problem        *string       `json:"problem"`
+	Problem        *Problem      `json:"problem"`
 	StopRequests   []StopRequest `json:"stopRequests"`
+}
+
+// Problem is what keeps a task from going on, or asks for a person.
+type Problem struct {
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
+	Since   *string `json:"since"`
+	Remedy  *string `json:"remedy"`
 }
 
 // StopRequest is a request to end the task, and what became of it.

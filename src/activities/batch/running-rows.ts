@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { cancellationSignal } from '@temporalio/activity';
 import {
-  addHeldUp,
+  addRowProblem,
   type CancelBatchInput,
-  type HeldUpRows,
   type PollRowsInput,
   type PollRowsResult,
+  type RowProblem,
 } from '../../contract/batch/batch-activities';
 import type { OpenRow, RowEnd } from '../../contract/batch/batch-rows';
 import { longhaulStatuses } from '../../core/task-state';
@@ -28,21 +28,15 @@ export async function pollRows(
   const progress = { batch: id, polled: 0 };
   const ended: RowEnd[] = [];
   const states: Record<string, number> = {};
-  let heldUp: HeldUpRows | undefined;
+  let problem: RowProblem | undefined;
   let bytes = 0;
-  const addOpen = (key: string, { status, heldUp: found }: OpenRow): void => {
+  const addOpen = (key: string, { status, problem: found }: OpenRow): void => {
     // Any client may set a search attribute; it enters a history and a page.
     const name = longhaulStatuses.some((known) => known === status) ? status : 'Other';
     states[name] = (states[name] ?? 0) + 1;
-    if (found === undefined) return;
-    const { since, activity, words } = found;
-    heldUp = addHeldUp(heldUp, {
-      rows: 1,
-      since,
-      key: safeText(key),
-      activity: safeText(activity),
-      words: safeText(words, [], maxWordsLength),
-    });
+    if (found === null) return;
+    const message = safeText(found.message, [], maxWordsLength);
+    problem = addRowProblem(problem, { rows: 1, key: safeText(key), problem: { ...found, message } });
   };
   const wanted = function* (): Generator<string, void, undefined> {
     for (const key of keys) {
@@ -65,7 +59,7 @@ export async function pollRows(
         progress.polled += 1;
         if (end !== undefined) ended.push(end);
       }
-      return { ended, polled: progress.polled, states, heldUp };
+      return { ended, polled: progress.polled, states, problem };
     },
   );
 }

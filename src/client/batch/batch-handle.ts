@@ -26,9 +26,8 @@ import { showValue } from '../../core/text';
 import { BaseHandle, type WaitOptions } from '../base-handle';
 import { DecisionRefusedError, InputInvalidError, LonghaulError, ReplyInvalidError, TaskOverError } from '../errors';
 import { isBatchProgress, isBatchResult } from '../replies';
-import { type BatchView, RowCounter } from './batch-view';
+import { batchProblem, type BatchView, RowCounter } from './batch-view';
 import { isBatchInput, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
-import { retryingActivities } from '../task/pending-work';
 import { findDescription, type TemporalAccess, translating } from '../temporal-access';
 import { stoppedResultOrThrow } from '../existing-run';
 import { type DescribedWorkflow, isClosed, readStartArgument } from '../workflow-info';
@@ -61,9 +60,11 @@ export class BatchHandle extends BaseHandle {
 
   async #readStatus(): Promise<BatchView> {
     const { description, refused } = await this.#latest();
-    const { execution, startedAt, closedAt, memo, taskQueue, stuck, isOverloaded } = description;
+    const { execution, startedAt, closedAt, memo, taskQueue } = description;
     const progress = (await this.#askProgress(refused === null ? undefined : description.runId)) ?? null;
     const source = memo.get('source');
+    const rows = await this.#counts.read();
+    const { needPerson, uploading } = rows;
     return {
       workflowId: this.workflowId,
       batchId: this.id,
@@ -75,10 +76,9 @@ export class BatchHandle extends BaseHandle {
       source: typeof source === 'string' ? source : null,
       taskQueue,
       progress,
-      stuck,
-      isOverloaded,
-      retrying: await retryingActivities(this.#access.client, description.pendingActivities),
-      ...(await this.#counts.read()),
+      problem: await batchProblem(this.#access, description, { ...rows, batchId: this.id, progress }),
+      needPerson,
+      uploading,
       url: this.url,
       refused: refused && {
         runId: refused.runId,

@@ -1,11 +1,16 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
-import type { HeldUpRows } from '../../contract/batch/batch-activities';
+import { problemOfRows } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
+import type { Problem } from '../../contract/problem';
+import { isCutOff } from '../../contract/task-advice';
 import { rowWorkflowId } from '../../contract/workflow-ids';
+import { formatCount } from '../../core/text';
+import { silenceProblem } from '../errors';
 import { countTasks, listTasks } from '../task/list-tasks';
-import { readHeldUp, type RetryingActivity } from '../task/pending-work';
+import { pendingProblem } from '../task/pending-work';
+import { cutOffWords } from '../task/task-view';
 import { findDescription, type TemporalAccess } from '../temporal-access';
-import type { StuckWorkflow } from '../workflow-info';
+import { type DescribedWorkflow, isClosed } from '../workflow-info';
 
 /** A batch as it stands. */
 export interface BatchView extends RowCounts {
@@ -24,12 +29,8 @@ export interface BatchView extends RowCounts {
   readonly taskQueue: string;
   /** Null when no worker answers. */
   readonly progress: BatchProgress | null;
-  /** Why it makes no progress; null while its workflow tasks succeed. */
-  readonly stuck: StuckWorkflow | null;
-  /** Its workflow tasks time out: the workers have more to replay than they can. */
-  readonly isOverloaded: boolean;
-  /** Steps of the batch that failed and are tried again. */
-  readonly retrying: readonly RetryingActivity[];
+  /** What keeps it or its rows from going on; also of one that was cut off. One that failed has its `failure`. */
+  readonly problem: Problem | null;
   /** Its page; null when the Web UI's address is not configured. */
   readonly url: string | null;
   /** A later run that was refused before it started a row: this view is of the run before it. Null: none. */
@@ -44,8 +45,11 @@ export interface RowCounts {
   readonly needPerson: number;
   /** Rows whose tasks upload their input files. */
   readonly uploading: number;
-  /** Rows that wait for their create, and why one of them does; null: nothing is known to be wrong. */
-  readonly createsHeldUp: HeldUpRows | null;
+}
+
+interface KnownRows extends RowCounts {
+  /** Of rows that wait for their create; null: nothing is known to be wrong. */
+  readonly creates: Problem | null;
 }
 
 /** Servers limit such queries per second for a whole namespace. */
@@ -57,36 +61,64 @@ const sampledCreates = 3;
 export class RowCounter {
   readonly #access: TemporalAccess;
   readonly #batch: string;
-  #last: { readonly counts: RowCounts; readonly atMs: number } | undefined;
+  #last: { readonly rows: KnownRows; readonly atMs: number } | undefined;
 
   constructor(access: TemporalAccess, batch: string) {
     this.#access = access;
     this.#batch = batch;
   }
 
-  async read(): Promise<RowCounts> {
-    if (this.#last !== undefined && Date.now() - this.#last.atMs < countEveryMs) return this.#last.counts;
+  async read(): Promise<KnownRows> {
+    if (this.#last !== undefined && Date.now() - this.#last.atMs < countEveryMs) return this.#last.rows;
     const batch = this.#batch;
-    const counts = {
-      needPerson: await countTasks(this.#access, { batch, needsPerson: true }),
+    const rows = {
+      needPerson: await countTasks(this.#access, { batch, problem: 'NeedsPerson' }),
       uploading: await countTasks(this.#access, { batch, status: 'PreparingInputs', running: true }),
-      createsHeldUp: await this.#sampleCreates(),
+      creates: await this.#sampleCreates(),
     };
-    this.#last = { counts, atMs: Date.now() };
-    return counts;
+    this.#last = { rows, atMs: Date.now() };
+    return rows;
   }
 
   /** The batch's workflow polls its rows once a minute: too late to stop what refuses all of them. */
-  async #sampleCreates(): Promise<HeldUpRows | null> {
+  async #sampleCreates(): Promise<Problem | null> {
     const [access, batch] = [this.#access, this.#batch];
     const creating = { batch, status: 'Creating', running: true } as const;
     for await (const { workflowId } of listTasks(access, { ...creating, limit: sampledCreates })) {
       const described = await findDescription(access, workflowId);
-      const heldUp = described && (await readHeldUp(access.client, described.pendingActivities));
-      if (heldUp === undefined) continue;
+      const problem = described && (await pendingProblem(access.client, described.pendingActivities));
+      if (problem == null || problem.code === 'HeldBack') continue;
       const key = workflowId.slice(rowWorkflowId(batch, '').length);
-      return { ...heldUp, key, rows: Math.max(1, await countTasks(access, creating)) };
+      return problemOfRows(batch, { problem, key, rows: Math.max(1, await countTasks(access, creating)) });
     }
     return null;
   }
+}
+
+/** One of the batch itself before one of its rows, and one that Temporal has now before that of the last poll. */
+export async function batchProblem(
+  { client }: Pick<TemporalAccess, 'client'>,
+  description: DescribedWorkflow,
+  { batchId, progress, needPerson, creates }: KnownRows & Pick<BatchView, 'batchId' | 'progress'>,
+): Promise<Problem | null> {
+  const { workflowId, execution, closedAt, problem, pendingActivities } = description;
+  if (isCutOff(execution)) {
+    return {
+      code: 'CutOff',
+      message: `${cutOffWords(execution)}: rows that ran go on, and are paid.`,
+      since: closedAt?.toISOString() ?? null,
+      remedy: `longhaul batch retry ${batchId} takes it up again: it follows rows that run, starts the others, and creates those that failed anew. To end them instead: longhaul list --batch ${batchId}, then longhaul stop ${workflowId}:KEY of each`,
+    };
+  }
+  if (isClosed(execution)) return null;
+  const own = problem ?? (progress === null ? silenceProblem(description) : null);
+  const rows = own ?? (await pendingProblem(client, pendingActivities)) ?? creates ?? progress?.problem ?? null;
+  if (rows !== null || needPerson === 0) return rows;
+  const remedy = `longhaul list --batch ${batchId} --needs-person`;
+  return {
+    code: 'NeedsPerson',
+    message: `Rows that wait for a decision: ${formatCount(needPerson)}.`,
+    since: null,
+    remedy,
+  };
 }

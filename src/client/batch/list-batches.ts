@@ -1,11 +1,12 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import type { Problem } from '../../contract/problem';
 import { searchAttributes } from '../../contract/search-attributes';
 import type { BatchState } from '../../contract/batch/batch-messages';
 import { batchIdOf } from '../../contract/workflow-ids';
 import { checkOptions } from '../errors';
 import { count, onlyTrue, type OptionRules } from '../../core/option-rules';
 import { askTemporal, listTemporal, type TemporalAccess } from '../temporal-access';
-import { isClosed, type StuckWorkflow } from '../workflow-info';
+import { isClosed } from '../workflow-info';
 import { isRefused } from './start-batch';
 
 /** Which batches to list. */
@@ -28,8 +29,8 @@ export interface ListedBatch {
   readonly startedAt: string;
   /** ISO-8601; null while it runs. */
   readonly endedAt: string | null;
-  /** Why it makes no progress; null while its workflow tasks succeed. */
-  readonly stuck: StuckWorkflow | null;
+  /** `Stuck` or `Overloaded`, of which Temporal's list knows; `BatchHandle.status` knows more. */
+  readonly problem: Problem | null;
 }
 
 const listBatchesRules: OptionRules<ListBatchesOptions> = { running: onlyTrue, limit: count };
@@ -54,7 +55,7 @@ export async function* listBatches(
   const query = `WorkflowType = "batch" AND ExecutionStatus ${running ? '= "Running"' : '!= "ContinuedAsNew"'}`;
   const listed = new Set<string>();
   for await (const workflow of listTemporal(access, query, pageSize)) {
-    const { workflowId, execution, attributes, startedAt, closedAt, stuck } = workflow;
+    const { workflowId, execution, attributes, startedAt, closedAt, problem } = workflow;
     const batchId = batchIdOf(workflowId);
     if (batchId === undefined || listed.has(workflowId)) continue;
     listed.add(workflowId);
@@ -66,7 +67,7 @@ export async function* listBatches(
       isOver: isClosed(execution),
       startedAt: startedAt.toISOString(),
       endedAt: closedAt?.toISOString() ?? null,
-      stuck,
+      problem,
     };
     if (listed.size >= limit) return;
   }

@@ -20,7 +20,7 @@ import { type KnownRun, knownRun, planRetry, readEnding } from '../existing-run'
 import type { StartAttempt } from '../start-check';
 import { didNothing, type ExistingRun, startOrAttach } from '../task/start-task';
 import { askDescription, askTemporal, type TemporalAccess } from '../temporal-access';
-import { readHeldUp } from '../task/pending-work';
+import { pendingProblem } from '../task/pending-work';
 import { listWorkflows } from '../workflow-info';
 
 /** More rows than run at the same time, and than end within a few seconds. */
@@ -84,8 +84,8 @@ export class TemporalRowTasks {
       const run = knownRun(described);
       if (run.isClosed) return await this.#readEnd(batchId, key, run);
       if (onOpen !== undefined) {
-        const heldUp = await readHeldUp(this.#access.client, described.pendingActivities);
-        onOpen({ status: run.status ?? 'PreparingInputs', heldUp });
+        const problem = await pendingProblem(this.#access.client, described.pendingActivities);
+        onOpen({ status: run.status ?? 'PreparingInputs', problem: problem?.code === 'HeldBack' ? null : problem });
       }
       return undefined;
     } catch (error) {

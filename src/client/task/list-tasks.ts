@@ -1,5 +1,6 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { type FailureType, failureTypes } from '../../contract/failure-types';
+import { type Problem, stateProblem } from '../../contract/problem';
 import { searchAttributes, tagProblems } from '../../contract/search-attributes';
 import { isTaskKey } from '../../contract/workflow-ids';
 import { isRequestId } from '../../core/create-outcome';
@@ -8,7 +9,19 @@ import { count, onlyTrue, optionProblems, type OptionRule, type OptionRules } fr
 import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../../core/task-state';
 import { InputInvalidError, type UntypedEnding } from '../errors';
 import { askTemporal, listTemporal, type TemporalAccess } from '../temporal-access';
-import { isClosed, pausedFilter, stuckFilter, type StuckWorkflow, type WorkflowInfo } from '../workflow-info';
+import { isClosed, overloadFilter, pausedFilter, stuckFilter, type WorkflowInfo } from '../workflow-info';
+import { pausedRemedy } from './pending-work';
+
+const waitingStates = statesThatWait.map((state) => `"${state}"`).join(', ');
+const problemFilters = {
+  Stuck: stuckFilter,
+  Overloaded: overloadFilter,
+  NeedsPerson: `${searchAttributes.status.name} IN (${waitingStates})`,
+  Paused: pausedFilter,
+} as const;
+/** A problem of which Temporal's list has all tasks. */
+export type ListedProblem = keyof typeof problemFilters;
+export const listedProblems = Object.keys(problemFilters) as readonly ListedProblem[];
 
 /** Which tasks to list: everything given must hold. */
 export interface ListTasksOptions {
@@ -33,12 +46,8 @@ export interface ListTasksOptions {
   readonly failure?: FailureType | UntypedEnding;
   /** Only those that follow one of these tasks of the service. */
   readonly requestIds?: readonly string[];
-  /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
-  readonly needsPerson?: true;
-  /** Only those whose workflow tasks fail: they make no progress and cannot be stopped. */
-  readonly stuck?: true;
-  /** Only those of which an operator paused an activity: it is not tried before Unpause. */
-  readonly paused?: true;
+  /** Only those that run with this problem, as Temporal's list has it. */
+  readonly problem?: ListedProblem;
   /** Only those that are not over. */
   readonly running?: true;
   /** At most this many. @default all */
@@ -63,10 +72,8 @@ export interface ListedTask {
   readonly tags: readonly string[];
   /** The type of the failure that it ended with; null when there was none, or it is not known. */
   readonly failure: FailureType | UntypedEnding | (string & {}) | null;
-  /** Why it makes no progress; null while its workflow tasks succeed. */
-  readonly stuck: StuckWorkflow | null;
-  /** Types of activities that an operator paused, such as `createTask`: not tried before Unpause. */
-  readonly paused: readonly string[];
+  /** What Temporal's list has of it, which is a {@link ListedProblem}; `problem` of its handle knows more. */
+  readonly problem: Problem | null;
   /** Names of search attributes that cannot be decoded, and are left out here. */
   readonly undecodable: readonly string[];
 }
@@ -89,8 +96,8 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   }
 }
 
-function listedTask(workflow: WorkflowInfo): ListedTask {
-  const { workflowId, runId, execution, attributes, taskQueue, tags, stuck, paused, undecodable } = workflow;
+export function listedTask(workflow: WorkflowInfo): ListedTask {
+  const { workflowId, runId, execution, attributes, taskQueue, tags, undecodable } = workflow;
   const valueOf = ({ name }: { readonly name: string }): string | null => attributes.get(name) ?? null;
   const status = valueOf(searchAttributes.status);
   // Two states keep their name when they end.
@@ -112,10 +119,17 @@ function listedTask(workflow: WorkflowInfo): ListedTask {
     endedAt: workflow.closedAt?.toISOString() ?? null,
     tags,
     failure,
-    stuck,
-    paused,
+    problem: listedProblem(workflow, status ?? ''),
     undecodable,
   };
+}
+
+function listedProblem({ workflowId, execution, problem, paused }: WorkflowInfo, status: string): Problem | null {
+  if (isClosed(execution)) return null;
+  const waits = problem ?? stateProblem({ workflowId, status, since: null, words: null });
+  if (waits !== null || paused.length === 0) return waits;
+  const message = `${paused.join(', ')} is paused by an operator`;
+  return { code: 'Paused', message, since: null, remedy: pausedRemedy };
 }
 
 const moment: OptionRule = {
@@ -155,9 +169,10 @@ const listRules: OptionRules<ListTasksOptions> = {
     is: (value) => Array.isArray(value) && value.length > 0 && value.every(isRequestId),
     remedy: 'a list of one or more request ids, each of 1 to 200 visible characters',
   },
-  needsPerson: onlyTrue,
-  stuck: onlyTrue,
-  paused: onlyTrue,
+  problem: {
+    is: (value) => Object.hasOwn(problemFilters, String(value)),
+    remedy: `one of ${listedProblems.join(', ')}`,
+  },
   running: onlyTrue,
   limit: count,
 };
@@ -175,7 +190,7 @@ function checkedQuery(options: ListTasksOptions): string {
     return value === undefined && option !== 'limit' && Object.hasOwn(listRules, option);
   });
   const { tags = [], batch, status, app, account, keyPrefix, since, until, endedSince, failure, requestIds } = given;
-  const { needsPerson, stuck, paused, running } = given;
+  const { problem, running } = given;
   const problems = [
     ...optionProblems(options, listRules),
     ...absent.map(([option]) => `${option} is there and undefined; give a value, or leave ${option} out to list all.`),
@@ -185,7 +200,6 @@ function checkedQuery(options: ListTasksOptions): string {
   const { status: statusName, ...names } = searchAttributes;
   const equals = ({ name: attribute }: { readonly name: string }, value: string | number | undefined) =>
     value !== undefined && `${attribute} = "${value}"`;
-  const states = statesThatWait.map((state) => `"${state}"`).join(', ');
   return [
     'WorkflowType = "task"',
     // A long watch continues as new; only the latest run stands for the task.
@@ -206,10 +220,8 @@ function checkedQuery(options: ListTasksOptions): string {
     endedSince !== undefined && `CloseTime >= "${new Date(endedSince).toISOString()}"`,
     failure !== undefined && failureCondition(failure),
     requestIds !== undefined && `${names.requestId.name} IN (${requestIds.map((id) => JSON.stringify(id)).join(', ')})`,
-    needsPerson && `${statusName.name} IN (${states})`,
-    stuck && stuckFilter,
-    paused && pausedFilter,
-    (needsPerson ?? stuck ?? paused ?? running) && 'ExecutionStatus = "Running"',
+    problem !== undefined && problemFilters[problem],
+    (problem !== undefined || running) && 'ExecutionStatus = "Running"',
   ]
     .filter(Boolean)
     .join(' AND ');

@@ -3,40 +3,16 @@ import { temporal } from '@temporalio/proto';
 import * as v from 'valibot';
 import type { Activities, TransferProgress } from '../../contract/activities';
 import { waitsForTurn, workerStopping } from '../../contract/failure-types';
+import type { Problem, ProblemCode } from '../../contract/problem';
 import { moment } from '../../contract/schema';
 import { areFailingLong } from '../../core/task-state';
 import { formatCount } from '../../core/text';
 import { decodedFailureMessage, decodedPayload, type DescribedWorkflow, toMs } from '../workflow-info';
 
-/** An activity that is tried again: it failed, waits for its turn, or is paused. */
-export interface RetryingActivity {
-  readonly activity: string;
-  /** The attempt that runs or comes next, from 1. */
-  readonly attempt: number;
-  /** Words of the last failure; empty when it is paused before an attempt has failed. */
-  readonly lastFailure: string;
-  /** ISO-8601: when it is tried again; null while it is being tried or paused. */
-  readonly nextAttemptAt: string | null;
-  /** By an operator: it is not tried before Unpause, in the Web UI's Pending Activities. */
-  readonly isPaused: boolean;
-  /** Nothing is wrong: a create within its account's limits is sent once those before it were. */
-  readonly waitsForTurn: boolean;
-}
-
-/** What keeps a task from going on now. */
-export interface HeldUp {
-  /** The step that it cannot take. */
-  readonly activity: string;
-  /** ISO-8601: since when it wants to. */
-  readonly since: string;
-  /** What its last attempt, or the last query of a watch, complained of. */
-  readonly words: string;
-}
-
 /** The state of a task's activities, which the workflow itself does not have. */
 export interface PendingWork {
   readonly transfers: readonly TransferProgress[];
-  readonly retrying: readonly RetryingActivity[];
+  readonly problem: Problem | null;
   /** By the worker that watches the task by activity; null without one. */
   readonly watched: v.InferOutput<typeof watch>['known'] | null;
   /** Creates that the service has refused for now in the attempts of the pending one. */
@@ -71,6 +47,7 @@ const watch = v.object({
     serviceStatus: v.nullable(text),
     serviceStatusAtMs: v.fallback(v.optional(atMs), undefined),
     queuePosition: v.nullable(count),
+    turnInMs: v.optional(count),
     polls: count,
     failedPolls: count,
     problem: v.nullable(text),
@@ -83,7 +60,7 @@ export async function pendingWork(client: Client, pending: PendingActivities): P
   const running = pending.filter(({ state }) => state === started);
   return {
     transfers: parsed(transfer, heartbeats),
-    retrying: await retryingActivities(client, pending),
+    problem: await pendingProblem(client, pending),
     watched: parsed(watch, heartbeats)[0]?.known ?? null,
     refusedCreates: parsed(refusedCreate, heartbeats)[0]?.refused ?? 0,
     earlierCreateUntil: parsed(waitingCreate, await readHeartbeats(client, running))[0]?.waitsUntil ?? null,
@@ -105,28 +82,41 @@ async function readHeartbeats(client: Client, pending: PendingActivities): Promi
   return await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
 }
 
-export function retryingActivities(client: Client, pending: PendingActivities): Promise<readonly RetryingActivity[]> {
-  return Promise.all(pending.filter(isRetried).map((one) => readRetrying(client, one)));
-}
-
-/** An activity that failed and is tried again, or was paused by an operator, or a watch that fails for minutes. */
-export async function readHeldUp(client: Client, pending: PendingActivities): Promise<HeldUp | undefined> {
-  const held = pending.find((one) => {
-    // One that is being tried is not, except a create, which may wait within an attempt; nor is one whose turn comes.
-    const isTried = one.state === started && one.activityType?.name !== 'createTask';
-    return one.paused === true || (isRetried(one) && !isTried && failureType(one) !== waitsForTurn);
-  });
-  if (held !== undefined) {
-    const { activity, lastFailure, isPaused } = await readRetrying(client, held);
-    const paused = isPaused ? 'paused by an operator' : '';
-    return { activity, since: firstScheduledAt(held), words: [paused, lastFailure].filter(Boolean).join('; ') };
+/**
+ * Of an activity that an operator paused, or that failed or waits for its turn and is tried again, or of a watch whose
+ * queries fail for minutes. Without the number of the attempt, so that an hour of attempts is one problem.
+ */
+export async function pendingProblem(client: Client, pending: PendingActivities): Promise<Problem | null> {
+  for (const code of ['Paused', 'Retrying', 'HeldBack'] as const) {
+    const one = pending.find((activity) => codeOf(activity) === code);
+    if (one === undefined) continue;
+    const words = await failureWords(client, one);
+    const why = words === '' ? '' : `: ${words}`;
+    const since = firstScheduledAt(one);
+    if (code === 'HeldBack') return { code, message: words, since, remedy: null };
+    const message = `${one.activityType?.name ?? ''}${code === 'Paused' ? ' is paused by an operator' : ''}${why}`;
+    return { code, message, since, remedy: code === 'Paused' ? pausedRemedy : null };
   }
   const watches = pending.filter(({ activityType, state }) => activityType?.name === watchTask && state === started);
   const [failed] = parsed(watch, await readHeartbeats(client, watches)).flatMap(({ failing }) => failing ?? []);
-  if (failed === undefined || !areFailingLong(failed)) return undefined;
+  if (failed === undefined || !areFailingLong(failed)) return null;
   const { sinceMs, queries, problem } = failed;
-  const words = `the last ${formatCount(queries)} queries failed: ${problem}`;
-  return { activity: watchTask, since: new Date(sinceMs).toISOString(), words };
+  const message = `${watchTask}: the last ${formatCount(queries)} queries failed: ${problem}`;
+  return { code: 'Retrying', message, since: new Date(sinceMs).toISOString(), remedy: null };
+}
+
+export const pausedRemedy = 'It is not tried before Unpause, in the Web UI’s Pending Activities.';
+
+function codeOf(one: Pending): ProblemCode | undefined {
+  if (one.paused === true) return 'Paused';
+  const hasFailed = (one.attempt ?? 1) > 1 && one.lastFailure != null && !handedOver.includes(failureType(one));
+  if (!hasFailed) return undefined;
+  return failureType(one) === waitsForTurn ? 'HeldBack' : 'Retrying';
+}
+
+/** Of its last attempt; empty where that did not fail. */
+async function failureWords(client: Client, one: Pending): Promise<string> {
+  return handedOver.includes(failureType(one)) ? '' : await decodedFailureMessage(client, one.lastFailure ?? {});
 }
 
 /** ISO-8601: when its workflow scheduled it. Temporal has that of the next attempt, and until when it may be tried. */
@@ -140,24 +130,4 @@ function firstScheduledAt({ expirationTime, activityOptions, scheduledTime }: Pe
 
 function failureType({ lastFailure }: Pending): string | null | undefined {
   return lastFailure?.applicationFailureInfo?.type;
-}
-
-function isRetried(one: Pending): boolean {
-  const hasFailed = (one.attempt ?? 1) > 1 && one.lastFailure != null && !handedOver.includes(failureType(one));
-  return one.paused === true || hasFailed;
-}
-
-async function readRetrying(client: Client, activity: Pending): Promise<RetryingActivity> {
-  const { activityType, attempt, lastFailure, nextAttemptScheduleTime } = activity;
-  const isPaused = activity.paused === true;
-  const nextMs = Number(nextAttemptScheduleTime?.seconds ?? 0) * 1_000;
-  const type = failureType(activity);
-  return {
-    activity: activityType?.name ?? '',
-    attempt: attempt ?? 1,
-    lastFailure: handedOver.includes(type) ? '' : await decodedFailureMessage(client, lastFailure ?? {}),
-    nextAttemptAt: nextMs === 0 || isPaused ? null : new Date(nextMs).toISOString(),
-    isPaused,
-    waitsForTurn: type === waitsForTurn,
-  };
 }

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { TransferProgress } from '../../contract/activities';
+import type { Problem } from '../../contract/problem';
 import type { LonghaulStatus, ServiceStatus } from '../../core/task-state';
 import { ClientClosedError, TemporalBusyError, TemporalUnreachableError } from '../connection-errors';
 import type { TaskView } from './task-view';
@@ -34,8 +36,8 @@ export type TaskChange =
   | { readonly kind: 'queue'; readonly position: number | null }
   /** An upload or an output is so far. */
   | { readonly kind: 'transfer'; readonly transfer: TransferProgress }
-  /** What is wrong now, also that a step is tried again, or that no worker answers; null: nothing any longer. */
-  | { readonly kind: 'problem'; readonly problem: string | null }
+  /** What is wrong now; null: nothing any longer. */
+  | { readonly kind: 'problem'; readonly problem: Problem | null }
   /** The last one: the task is over. `result` says how. */
   | { readonly kind: 'end'; readonly status: LonghaulStatus | (string & {}) };
 
@@ -70,22 +72,10 @@ export function changes(before: TaskView | undefined, view: TaskView): TaskChang
     const same = before?.transfers.find((one) => one.transfer === transfer.transfer && one.name === transfer.name);
     if (same?.bytes !== transfer.bytes) changed.push({ kind: 'transfer', transfer });
   }
-  const problem = problemOf(view);
-  if (problem !== (before === undefined ? null : problemOf(before))) changed.push({ kind: 'problem', problem });
+  const { problem } = view;
+  if (!isDeepStrictEqual(problem, before?.problem ?? null)) changed.push({ kind: 'problem', problem });
   if (view.isOver) changed.push({ kind: 'end', status });
   return changed;
-}
-
-/** Also that a step is tried again, or that no worker answers: nothing else would say why the task stands still. */
-function problemOf({ stuck, problem, retrying: [retry], note, isOver }: TaskView): string | null {
-  const known = stuck?.message ?? problem;
-  // Of one that is over, its result says more.
-  if (known !== null || isOver || retry === undefined) return known ?? (isOver ? null : note);
-  const { activity, isPaused, waitsForTurn, lastFailure } = retry;
-  if (waitsForTurn && !isPaused) return lastFailure;
-  // Without the number of the attempt, so that an hour of attempts is one problem.
-  const how = isPaused ? 'paused by an operator' : 'tried again';
-  return lastFailure === '' ? `${activity} is ${how}` : `${activity} failed and is ${how}: ${lastFailure}`;
 }
 
 /** Temporal may be away for so long without ending an iteration. */

@@ -19,8 +19,10 @@ import { requestIdProblem } from '../start-check';
 import { inputInHistory, type StartedTask, type TaskOrigin, type TaskSetting } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
+import { listedTask } from './list-tasks';
 import { findAdopter, findOtherUncertain } from './related-tasks';
-import { type HeldUp, pendingWork, readHeldUp } from './pending-work';
+import type { Problem } from '../../contract/problem';
+import { pendingProblem, pendingWork } from './pending-work';
 import { knownRequestId, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
 import { canceledResultOrThrow } from '../existing-run';
@@ -68,10 +70,14 @@ export class TaskHandle extends BaseHandle {
     return taskView({ description, reported, pending, adoptedBy, otherUncertain, url: this.url });
   }
 
-  /** A step that failed or is paused, or a watch whose queries fail for minutes; null: none. Asks Temporal alone. */
-  async heldUp(): Promise<HeldUp | null> {
-    const { pendingActivities } = await this.describe();
-    return (await readHeldUp(this.#access.client, pendingActivities)) ?? null;
+  /** As `status` has it, but asks Temporal alone, so no worker: cheaper, and without what only the workflow knows. */
+  async problem(options: WaitOptions = {}): Promise<Problem | null> {
+    return await this.abortable(options, async () => {
+      const description = await this.describe();
+      return (
+        listedTask(description).problem ?? (await pendingProblem(this.#access.client, description.pendingActivities))
+      );
+    });
   }
 
   /** What started it; null if another program did. Throws `ConfigError` without the key that encrypted it. */

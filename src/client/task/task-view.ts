@@ -1,14 +1,22 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { TransferProgress } from '../../contract/activities';
 import { searchAttributes } from '../../contract/search-attributes';
-import { afterAdoption, afterCutOff, cutOffMeaning, isCutOff, isOpenRequest } from '../../contract/task-advice';
+import { type Problem, problemCodes, stateProblem } from '../../contract/problem';
+import {
+  afterAdoption,
+  afterCutOff,
+  cutOffMeaning,
+  type CutOffTask,
+  isCutOff,
+  isOpenRequest,
+} from '../../contract/task-advice';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
 import type { UncertainCreate } from '../../core/adoption';
 import type { LonghaulStatus, ServiceStatus } from '../../core/task-state';
 import { formatMoment } from '../../core/time';
-import { noWorkerRemedy } from '../errors';
-import { type DescribedWorkflow, isClosed, overloadWords, type StuckWorkflow } from '../workflow-info';
-import type { PendingWork, RetryingActivity } from './pending-work';
+import { silenceProblem } from '../errors';
+import { type DescribedWorkflow, isClosed } from '../workflow-info';
+import type { PendingWork } from './pending-work';
 
 /** A task as it stands; null: not known. `longhaul status --json` prints it, with the result of one that is over. */
 export interface TaskView {
@@ -43,16 +51,12 @@ export interface TaskView {
   readonly createRequests: number | null;
   readonly waitingFor: string | null;
   readonly nextStep: string | null;
-  readonly problem: string | null;
+  /** What keeps it from going on; also of one that was cut off. A task that failed has its failure in `result`. */
+  readonly problem: Problem | null;
   readonly stopRequests: readonly StopRequestView[];
   readonly transfers: readonly TransferProgress[];
-  readonly retrying: readonly RetryingActivity[];
   /** In `CreateUncertain`: the app's other tasks that are, too, and when their creates were sent, the latest first. */
   readonly otherUncertain: readonly { readonly workflowId: string; readonly sentAt: string }[];
-  /** Why it makes no progress; null while its workflow tasks succeed. */
-  readonly stuck: StuckWorkflow | null;
-  /** A remark about this view itself, such as that no worker answered. */
-  readonly note: string | null;
 }
 
 export interface TaskViewSources {
@@ -75,27 +79,21 @@ export function knownRequestId({ attributes }: DescribedWorkflow, reported: Task
 export function taskView(sources: TaskViewSources): TaskView {
   const { description, reported, pending, adoptedBy = null, otherUncertain = [], url } = sources;
   const { stopRequests = [] } = reported ?? {};
-  const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
+  const { workflowId, execution, startedAt, closedAt, attributes } = description;
   const isOver = isClosed(execution);
-  const { transfers, retrying, watched, refusedCreates, earlierCreateUntil = null } = pending;
+  const { transfers, watched, refusedCreates, earlierCreateUntil = null } = pending;
   const requestId = knownRequestId(description, reported);
   const status = reported?.status ?? attributes.get(searchAttributes.status.name) ?? 'PreparingInputs';
   const cutOff = isCutOff(execution) ? { workflowId, status, requestId, adoptedBy } : null;
   const reportedStep = !isOver || execution === 'FAILED' ? (reported?.nextStep ?? null) : null;
-  // Of one that was cut off or adopted, the workflow did not know.
-  const lateStep = adoptedBy === null ? cutOff && afterCutOff(cutOff) : afterAdoption(adoptedBy);
+  // Of one that was adopted, the workflow did not know.
+  const lateStep = adoptedBy === null || cutOff !== null ? null : afterAdoption(adoptedBy);
   // The attempt that waits for it knows it; the workflow does not.
   const earlierCreate =
     earlierCreateUntil &&
     `the answer to an earlier create of this task, which may still be on its way: until ${formatMoment(earlierCreateUntil)} at the latest; without an answer it is not known whether that made a task, and nothing more is created before that is decided (CreateUncertain)`;
   // A worker that watches the task knows more than the workflow, which waits for it.
-  const {
-    serviceStatus = null,
-    queuePosition = null,
-    polls = null,
-    failedPolls = null,
-    problem = null,
-  } = watched ?? reported ?? {};
+  const { serviceStatus = null, queuePosition = null, polls = null, failedPolls = null } = watched ?? reported ?? {};
   const watchedAtMs = watched?.serviceStatusAtMs;
   const watchedAt = watchedAtMs === undefined ? null : new Date(watchedAtMs).toISOString();
   return {
@@ -121,16 +119,13 @@ export function taskView(sources: TaskViewSources): TaskView {
     createRequests: reported === undefined ? null : reported.createRequests + refusedCreates,
     waitingFor: isOver ? null : (earlierCreate ?? reported?.waitingFor ?? null),
     nextStep: lateStep ?? reportedStep,
-    problem,
+    problem: cutOff === null ? openProblem(sources, status) : cutOffProblem(description, cutOff),
     stopRequests: cutOff === null ? stopRequests : stopRequests.map(afterWorkflow),
     transfers,
-    retrying,
     otherUncertain: otherUncertain.map((other) => ({
       workflowId: other.workflowId,
       sentAt: new Date(other.sentAtMs).toISOString(),
     })),
-    stuck,
-    note: cutOff === null ? note(description, reported) : `${cutOffWords(execution)}, ${cutOffMeaning(cutOff)}`,
   };
 }
 
@@ -140,15 +135,27 @@ function afterWorkflow(request: StopRequestView): StopRequestView {
   return { ...request, outcome: 'unconfirmed', words: 'Its workflow was cut off, so nothing follows it any more.' };
 }
 
-function note(
-  { execution, stuck, isOverloaded, taskQueue, isCancelRequested, encryptionKey }: DescribedWorkflow,
-  reported: TaskStatus | undefined,
-): string | null {
-  if (isOverloaded) return overloadWords;
-  // Of a task that is over, Temporal has all that matters.
-  if (reported !== undefined || stuck !== null || isClosed(execution)) return null;
-  const stop = isCancelRequested ? ' It was asked to stop, which a worker does as soon as one is there.' : '';
-  return `No worker answered in time, and without one the task makes no progress; this is what Temporal itself knows.${stop} ${noWorkerRemedy(taskQueue, encryptionKey)}`;
+/** The first that is known, in the order of the codes. */
+function openProblem({ description, reported, pending }: TaskViewSources, status: string): Problem | null {
+  const { workflowId, execution, problem } = description;
+  if (isClosed(execution)) return null;
+  // A worker that watches the task knows more than the workflow, which waits for it.
+  const { watched } = pending;
+  const isHeldBack = watched?.turnInMs !== undefined;
+  const seen = stateProblem({ workflowId, status, since: null, words: watched?.problem ?? null, isHeldBack });
+  const told = watched === null && reported !== undefined ? reported.problem : seen;
+  const silence = reported === undefined ? silenceProblem(description) : null;
+  const known = [problem, pending.problem, told, silence].flatMap((one) => one ?? []);
+  return known.sort((one, other) => problemCodes.indexOf(one.code) - problemCodes.indexOf(other.code))[0] ?? null;
+}
+
+function cutOffProblem({ execution, closedAt }: DescribedWorkflow, cutOff: CutOffTask): Problem {
+  return {
+    code: 'CutOff',
+    message: `${cutOffWords(execution)}, ${cutOffMeaning(cutOff)}`,
+    since: closedAt?.toISOString() ?? null,
+    remedy: cutOff.adoptedBy === null ? afterCutOff(cutOff) : afterAdoption(cutOff.adoptedBy),
+  };
 }
 
 /** The begin of a sentence about a workflow that was cut off. */

@@ -3,13 +3,9 @@ import { type BatchFact, batchFacts, endedRows, lastFailures, paceText } from '.
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { formatCount, printableLine } from '../../core/text';
 import type { Output } from '../command-context';
-import { formatRetry } from '../task/task-text';
 import { fit, formatBar, formatClock, type ShownLine, TerminalLines, wrap } from '../terminal';
 
-export interface ShownBatch extends Pick<
-  BatchView,
-  'retrying' | 'needPerson' | 'uploading' | 'createsHeldUp' | 'isOver'
-> {
+export interface ShownBatch extends Pick<BatchView, 'problem' | 'needPerson' | 'uploading' | 'isOver'> {
   readonly progress: BatchProgress;
 }
 
@@ -27,12 +23,10 @@ export function openBatchDisplay(stream: Output & NodeJS.WritableStream, now: ()
 }
 
 export function terminalFacts(batch: ShownBatch, nowMs: number): readonly BatchFact[] {
-  const [retry] = batch.retrying;
-  const facts = batchFacts(batch, { nowMs, words: printableLine, code: (text) => text });
-  return retry === undefined ? facts : [...facts, { name: 'Failing', value: formatRetry(retry) }];
+  return batchFacts(batch, { nowMs, words: printableLine, code: (text) => text });
 }
 
-const problemNames: readonly string[] = ['Held up', 'Wait for you', 'Daily budget', 'Problem', 'Failing'];
+const problemNames: readonly string[] = ['Problem', 'Wait for you', 'Daily budget'];
 
 function linesOf(batch: ShownBatch, nowMs: number, names: readonly string[]): string[] {
   return terminalFacts(batch, nowMs)
@@ -119,11 +113,10 @@ class LineDisplay implements BatchDisplay {
     }
     const problems = linesOf(batch, nowMs, problemNames);
     // How many rows have it, and which is the first, changes with each start of a row.
-    const { retrying, createsHeldUp, needPerson } = batch;
-    const heldUp = createsHeldUp ?? progress.rowStates?.heldUp;
-    const { problem, dailyBudget } = progress;
-    const reasons = [retrying[0]?.activity, retrying[0]?.lastFailure, problem, dailyBudget?.words, heldUp?.words];
-    this.#showNew(problems, problems.length === 0 ? '' : JSON.stringify([...reasons, needPerson]));
+    const { problem, needPerson } = batch;
+    const why = problem?.message.slice(problem.message.indexOf(': '));
+    const reasons = [problem?.code, why, progress.dailyBudget?.words, needPerson];
+    this.#showNew(problems, problems.length === 0 ? '' : JSON.stringify(reasons));
   }
 
   showProblem(message: string): void {

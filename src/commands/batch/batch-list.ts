@@ -4,6 +4,7 @@ import type { BatchHandle } from '../../client/batch/batch-handle';
 import { LonghaulError } from '../../client/errors';
 import type { ListedBatch } from '../../client/batch/list-batches';
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
+import { formatProblem } from '../../contract/problem';
 import { isCutOff } from '../../contract/task-advice';
 import { ConfigError } from '../../config/environment';
 import { formatCount, printableLine } from '../../core/text';
@@ -102,24 +103,24 @@ export function listText(batches: readonly ShownBatch[], nowMs: number): string 
       batchId,
     ].map(printableLine);
   });
-  const problems = batches.flatMap(({ workflowId, batchId, stuck, state }) => [
-    ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}`]),
+  const problems = batches.flatMap(({ workflowId, batchId, problem, state }) => [
+    ...(problem === null ? [] : [`${workflowId}: ${formatProblem(problem)}`]),
     ...(state === 'Refused'
       ? [
           `The last run of ${workflowId} was refused before it started a row: longhaul batch status ${batchId} says why.`,
         ]
       : []),
   ]);
-  if (batches.some(({ counts, state, stuck }) => counts === null && state !== 'Refused' && stuck === null)) {
+  if (batches.some(({ counts, state, problem }) => counts === null && state !== 'Refused' && problem === null)) {
     problems.push('?: no worker answered, or the result cannot be read; longhaul batch status ID says more.');
   }
   return `${[...tableLines([header, ...rows]), ...problems].join('\n')}\n`;
 }
 
-/** Of a workflow that was cut off or is stuck: the last state that it reported. */
-function stateText({ state, execution, stuck, ending }: ShownBatch): string {
+/** Of a workflow that was cut off or has a problem: the last state that it reported. */
+function stateText({ state, execution, problem, ending }: ShownBatch): string {
   const known = state ?? execution.toLowerCase();
-  if (stuck !== null) return `${known} (stuck)`;
+  if (problem !== null) return `${known} (${problem.code})`;
   if (state === 'Refused') return state;
   return endingWord(execution, ending) ?? (isCutOff(execution) ? `${known} (${execution.toLowerCase()})` : known);
 }

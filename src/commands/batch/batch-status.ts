@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import type { BatchView } from '../../client/batch/batch-view';
-import { LonghaulError, noWorkerRemedy } from '../../client/errors';
-import { overloadWords } from '../../client/workflow-info';
+import { LonghaulError } from '../../client/errors';
 import { lastFailures } from '../../contract/batch/batch-facts';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { mayExistUnfollowed } from '../../contract/failure-types';
+import { formatProblem } from '../../contract/problem';
 import { isCutOff } from '../../contract/task-advice';
 import { formatCount, formatCountOf, printableLine } from '../../core/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
@@ -33,14 +33,15 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
           return;
         }
         const view = await batch.status();
-        const { stuck, execution, needPerson } = view;
+        const { problem, needPerson } = view;
         if (json) printJson(context, view);
         else {
-          const ending = execution === 'COMPLETED' ? await endingOf(batch) : undefined;
+          const ending = view.execution === 'COMPLETED' ? await endingOf(batch) : undefined;
           context.stdout.write(`${batchStatusText(view, Date.now(), ending)}\n`);
         }
         // Nothing starts the rows of a batch that was cut off.
-        if (stuck !== null || isCutOff(execution) || needPerson > 0) context.exitWith(exitCodes.needsPerson);
+        const isStopped = problem?.code === 'Stuck' || problem?.code === 'CutOff';
+        if (isStopped || needPerson > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
 }
@@ -57,8 +58,20 @@ async function endingOf(batch: BatchHandle): Promise<BatchResult['ending'] | und
 
 /** @internal exported for tests */
 export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchResult['ending']): string {
-  const { workflowId, isOver, execution, startedAt, endedAt, source, stuck, url, batchId, refused, failure, progress } =
-    view;
+  const {
+    workflowId,
+    isOver,
+    execution,
+    startedAt,
+    endedAt,
+    source,
+    url,
+    batchId,
+    refused,
+    failure,
+    progress,
+    problem,
+  } = view;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
   const hasTable = execution === 'COMPLETED' || execution === 'CANCELLED';
   const over = `${overWord(view, ending)}, over after ${formatClock(elapsedMs)}${hasTable ? `; see "longhaul batch report ${batchId}"` : ''}`;
@@ -68,8 +81,7 @@ export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchRe
     ['row file', source],
     ['failure', failure && `${failure.type}: ${failure.message}`],
     ['refused', refused && `a later run${refused.at === null ? '' : ` (${refused.at})`}: ${refused.reason}`],
-    ['stuck', stuck?.message ?? null],
-    ['note', noteText(view)],
+    ['problem', progress === null || isOver ? problem && formatProblem(problem) : null],
     ...facts.map(({ name, value }) => [name.toLowerCase(), value] as const),
     ['next', isOver ? nextText(view) : null],
     ['page', url],
@@ -78,18 +90,9 @@ export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchRe
   return [workflowId, ...lines, ...failureLines(view)].map((line) => fit(line, Infinity)).join('\n');
 }
 
-function noteText({ isOverloaded, progress, stuck, isOver, taskQueue }: BatchView): string | null {
-  if (isOverloaded) return overloadWords;
-  if (progress !== null || stuck !== null) return null;
-  return `No worker answered, so this is all that is known.${isOver ? '' : ` ${noWorkerRemedy(taskQueue)}`}`;
-}
-
-/** What is left to do for a batch that is over without a table that says so, or left tasks that nothing follows. */
-function nextText({ workflowId, batchId, execution, progress }: BatchView): string | null {
-  if (isCutOff(execution)) {
-    const goOn = `longhaul batch retry ${batchId} takes it up again: it follows rows that run, starts the others, and creates those that failed anew`;
-    return `rows that ran go on, and are paid: ${goOn}. To end them instead: longhaul list --batch ${batchId}, then longhaul stop ${workflowId}:KEY of each`;
-  }
+/** What is left to do for a batch that ended and left tasks that nothing follows. */
+function nextText({ execution, progress }: BatchView): string | null {
+  if (isCutOff(execution)) return null;
   const failures = progress?.report?.failures ?? progress?.failures ?? {};
   const unfollowed = mayExistUnfollowed.reduce((sum, type) => sum + (failures[type] ?? 0), 0);
   if (unfollowed === 0) return null;

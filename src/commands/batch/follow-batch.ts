@@ -5,6 +5,7 @@ import { InputChangedError, InputInvalidError, NoWorkerError, WorkflowStuckError
 import { TemporalBusyError, TemporalUnreachableError } from '../../client/connection-errors';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
+import { problemText } from '../../contract/problem';
 import type { CommandContext, Output } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { type BatchDisplay, openBatchDisplay } from './batch-display';
@@ -118,11 +119,11 @@ async function pollUntilOver(
       const view = await batch.status({ signal });
       if (view.isOver) return { view, result: await batch.result({ signal }) };
       pauseMs = pollEveryMs;
-      const { taskQueue, progress, stuck, retrying, needPerson, uploading, createsHeldUp } = view;
-      if (stuck !== null) throw new WorkflowStuckError(batch.workflowId, stuck.message);
+      const { taskQueue, progress, problem, needPerson, uploading } = view;
+      if (problem?.code === 'Stuck') throw new WorkflowStuckError(batch.workflowId, problemText(problem));
       if (progress === null) throw new NoWorkerError(batch.workflowId, { taskQueue });
       display.show({ ...view, progress });
-      emitChange('progress', { ...progress, retrying, needPerson, uploading, createsHeldUp });
+      emitChange('progress', { ...progress, problem, needPerson, uploading });
     } catch (error) {
       if (!(error instanceof Error) || !passing.some((type) => error instanceof type)) throw error;
       display.showProblem(error.message);

@@ -120,7 +120,7 @@ async function readEnd(task: TaskHandle, archive: Archive, partial: boolean): Pr
         throw new ResultsError('notYet', words);
       }
       if (partial) return { requestId, manifest: null, failure: null };
-      const words = `The archive of ${workflowId} is incomplete, and its worker goes on trying: ${view.problem ?? 'outputs are missing'} Fetch what is there with --partial, or have it tried at once: ${taskCommands.rearchive(workflowId)}`;
+      const words = `The archive of ${workflowId} is incomplete, and its worker goes on trying: ${view.problem?.message ?? 'outputs are missing'} Fetch what is there with --partial, or have it tried at once: ${taskCommands.rearchive(workflowId)}`;
       throw new ResultsError('incomplete', words);
     }
     const { requestId, manifest, status } = await task.result();

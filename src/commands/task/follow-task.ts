@@ -3,8 +3,8 @@ import { eachView } from '../../client/task/task-events';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import type { TaskResult } from '../../contract/task-result';
+import { asksForPerson, problemText } from '../../contract/problem';
 import { taskCommands } from '../../contract/task-advice';
-import { statesThatWait } from '../../core/task-state';
 import {
   type CommandContext,
   type ConnectionOptions,
@@ -78,8 +78,8 @@ function tellDetached(context: CommandContext, { workflowId }: TaskHandle, json:
   context.exitWith(exitCodes.detached);
 }
 
-function parkedText({ workflowId, status, stuck }: TaskView): string {
-  if (stuck !== null) return `The task ${workflowId} is stuck. ${stuck.message}\n`;
+function parkedText({ workflowId, status, problem }: TaskView): string {
+  if (problem?.code === 'Stuck') return `The task ${workflowId} is stuck. ${problemText(problem)}\n`;
   const what =
     status === 'CreateUncertain'
       ? 'It is uncertain whether the service created the task, and Longhaul does not risk paying twice. Decide:'
@@ -125,8 +125,7 @@ async function showUntilParked(task: TaskHandle, progress: Progress, signal: Abo
   try {
     for await (const view of eachView(task, { signal, quietEveryMs: 0 })) {
       progress.show(view);
-      const isParked = view.stuck !== null || statesThatWait.some((state) => state === view.status);
-      parkedSinceMs = !view.isOver && isParked ? (parkedSinceMs ?? Date.now()) : undefined;
+      parkedSinceMs = asksForPerson(view.problem) ? (parkedSinceMs ?? Date.now()) : undefined;
       if (parkedSinceMs !== undefined && Date.now() - parkedSinceMs >= parkedAfterMs) return { kind: 'parked', view };
     }
   } catch (error) {

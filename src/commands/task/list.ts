@@ -3,12 +3,12 @@ import type { Command } from 'commander';
 import { InputInvalidError, UnknownTaskError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
 import type { ListedTask } from '../../client/task/list-tasks';
-import type { HeldUp } from '../../client/task/pending-work';
-import { checkListOptions, type ListTasksOptions } from '../../client/task/list-tasks';
+import { checkListOptions, listedProblems, type ListTasksOptions } from '../../client/task/list-tasks';
 import type { FailureType } from '../../contract/failure-types';
+import { formatProblem } from '../../contract/problem';
 import { type LonghaulStatus, statesThatWait } from '../../core/task-state';
 import { formatCount, printableLine } from '../../core/text';
-import { formatMoment, wallClock } from '../../core/time';
+import { wallClock } from '../../core/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { sinceMs } from '../reconcile-options';
@@ -28,9 +28,8 @@ interface ListOptions {
   readonly until?: string;
   readonly failure?: FailureType;
   readonly needsPerson?: true;
-  readonly stuck?: true;
-  readonly heldUp?: true;
-  readonly paused?: true;
+  /** True: any. As typed: checked with the other filters. */
+  readonly problem?: true | 'NeedsPerson';
   readonly limit: string;
   readonly json?: true;
 }
@@ -51,20 +50,23 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--until <when>', 'only tasks started before then')
     .option('--failure <type>', 'only tasks that ended with this failure, such as TaskRejected')
     .option('--needs-person', 'only those that wait for a decision; exit code 5 when there are any')
-    .option('--held-up', 'only those that cannot go on now: a step or every query fails; exit code 5 as well')
-    .option('--stuck', 'only those whose workflow tasks fail: they make no progress and cannot be stopped')
-    .option('--paused', 'only those of which an operator paused an activity')
+    .option(
+      '--problem [code]',
+      `only those that cannot go on now, or for this reason: ${listedProblems.join(', ')}; exit code 5 as well`,
+    )
     .option('--limit <count>', 'at most this many; a line on standard error says when there are more', defaultLimit)
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
-    .action(async ({ limit, json, tag, since, until, heldUp, ...given }: ListOptions) => {
+    .action(async ({ limit, json, tag, since, until, needsPerson, problem: asked, ...given }: ListOptions) => {
       const problems: string[] = [];
       const count = collecting(problems, () => readCount('--limit', limit)) ?? 0;
       const from = collecting(problems, () => momentOf('--since', since));
       const to = collecting(problems, () => momentOf('--until', until));
+      const problem = needsPerson ? 'NeedsPerson' : asked === true ? undefined : asked;
       // A filter that is there must have a value.
       const filter = {
         ...given,
+        ...(problem !== undefined && { problem }),
         ...(tag !== undefined && { tags: tag }),
         ...(from !== undefined && { since: from }),
         ...(to !== undefined && { until: to }),
@@ -74,27 +76,23 @@ export function addListCommand(program: Command, context: CommandContext): void 
       });
       if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
       await withLonghaul(context, {}, async (longhaul) => {
-        const find = heldUp ? findHeldUpTasks : listFirst;
+        const find = asked === true ? findProblems : listFirst;
         const { tasks, isCut, lookedAt } = await find(longhaul, filter, count);
-        const none = heldUp ? 'nothing is held up\n' : given.needsPerson ? 'nothing needs a person\n' : 'no tasks\n';
         if (json) printJson(context, { tasks });
-        else if (tasks.length === 0) context.stdout.write(none);
+        else if (tasks.length === 0) context.stdout.write('no tasks\n');
         else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks)}`);
         if (isCut) context.stderr.write(`the first ${count}; more: --limit ${Math.max(100, 5 * count)}\n`);
         if (lookedAt !== null) context.stderr.write(lookedAtLine(lookedAt));
-        if ((filter.needsPerson || heldUp) && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
+        if ((asked ?? needsPerson) && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
 }
-
-/** `heldUp`: only where that was asked. */
-type ShownTask = ListedTask & { readonly heldUp?: HeldUp };
 
 async function listFirst(longhaul: Longhaul, filter: ListTasksOptions, count: number): Promise<FoundTasks> {
   const tasks: ListedTask[] = [];
   // One more than is shown tells whether there are more.
   for await (const task of longhaul.list({ ...filter, limit: count + 1 })) tasks.push(task);
-  const shown = await withHeldUpCreates(longhaul, tasks.slice(0, count));
+  const shown = await withProblemsOfCreates(longhaul, tasks.slice(0, count));
   return { tasks: shown, isCut: tasks.length > count, lookedAt: null };
 }
 
@@ -113,7 +111,7 @@ function collecting<Value>(problems: string[], read: () => Value): Value | undef
   }
 }
 
-function listText(tasks: readonly ShownTask[], nowMs: number): string {
+function listText(tasks: readonly ListedTask[], nowMs: number): string {
   const header = ['STATUS', 'STARTED (UTC)', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
   const waited: readonly string[] = statesThatWait;
   const rows = tasks.map((task) => {
@@ -133,55 +131,45 @@ function listText(tasks: readonly ShownTask[], nowMs: number): string {
     .join('');
 }
 
-function problemLines(tasks: readonly ShownTask[]): string {
-  const lines: string[] = [];
-  for (const { heldUp, ...task } of tasks) {
-    const { workflowId, stuck, paused, undecodable } = task;
-    if (heldUp !== undefined) lines.push(heldUpLine({ ...task, heldUp }));
-    if (stuck !== null) lines.push(`${workflowId} is stuck. ${stuck.message}`);
-    if (paused.length > 0) lines.push(`${printableLine(`${workflowId}: ${paused.join(', ')}`)} ${pausedRemedy}`);
-    if (undecodable.length > 0) lines.push(`${workflowId}: not decodable, so not shown: ${undecodable.join(', ')}`);
-  }
+function problemLines(tasks: readonly ListedTask[]): string {
+  const lines = tasks.flatMap(({ workflowId, problem, undecodable }) => [
+    ...(problem === null ? [] : [printableLine(`${workflowId}: ${formatProblem(problem)}`)]),
+    ...(undecodable.length === 0 ? [] : [`${workflowId}: not decodable, so not shown: ${undecodable.join(', ')}`]),
+  ]);
   return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;
 }
 
-const pausedRemedy = 'paused by an operator: not tried before Unpause, in the Web UI’s Pending Activities';
-
-/** Of a workflow that was terminated, timed out or is stuck: the last status that it reported. */
-function shownState({ status, execution, stuck, paused, heldUp }: ShownTask): string {
-  if (stuck !== null) return `${status} (stuck)`;
-  if (paused.length > 0) return `${status} (paused)`;
-  if (heldUp !== undefined) return `${status} (held up)`;
+/** Of a workflow that was terminated, timed out or has a problem: the last status that it reported. */
+function shownState({ status, execution, problem }: ListedTask): string {
+  if (problem !== null && problem.code !== 'NeedsPerson') return `${status} (${problem.code})`;
   return `${status}${cutOffText(execution)}`;
 }
 
-export type HeldUpTask = ListedTask & { readonly heldUp: HeldUp };
-
-export interface FoundTasks<Task extends ShownTask = ShownTask> {
+export interface FoundTasks {
   /** In Temporal's order, at most as many as asked for. */
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ListedTask[];
   /** Whether there are more among those that were looked at. */
   readonly isCut: boolean;
   /** How many tasks were asked about, if more run: there may be others. Null: all. */
   readonly lookedAt: number | null;
 }
 
-/** No list of Temporal tells it: each running task is asked, at most so many. */
+/** No list of Temporal has every problem: each running task is asked, at most so many. */
 const maxLookedAt = 1_000;
 /** Questions to Temporal at the same time. */
 const atOnce = 20;
 
 /** The rest of the filter holds as for any list. Throws what a list throws. */
-export async function findHeldUpTasks(
+export async function findProblems(
   longhaul: Longhaul,
   filter: ListTasksOptions,
   count: number,
   most = maxLookedAt,
-): Promise<FoundTasks<HeldUpTask>> {
+): Promise<FoundTasks> {
   const running: ListedTask[] = [];
   for await (const task of longhaul.list({ ...filter, running: true, limit: most + 1 })) running.push(task);
-  const asked = await askHeldUp(longhaul, running.slice(0, most), () => true);
-  const tasks = asked.filter((task): task is HeldUpTask => task.heldUp !== undefined);
+  const asked = await withProblems(longhaul, running.slice(0, most), () => true);
+  const tasks = asked.filter(({ problem }) => problem !== null && problem.code !== 'HeldBack');
   const isCut = tasks.length > count;
   return { tasks: tasks.slice(0, count), isCut, lookedAt: running.length > most ? most : null };
 }
@@ -189,35 +177,29 @@ export async function findHeldUpTasks(
 /** Tasks of a list that are asked why they are not created. */
 const maxAsked = 100;
 
-/** Adds to tasks that wait for their create what keeps them from it. */
-export async function withHeldUpCreates(
-  longhaul: Longhaul,
-  tasks: readonly ListedTask[],
-): Promise<readonly ShownTask[]> {
+async function withProblemsOfCreates(longhaul: Longhaul, tasks: readonly ListedTask[]): Promise<readonly ListedTask[]> {
   let asked = 0;
-  return await askHeldUp(longhaul, tasks, (task) => task.status === 'Creating' && !task.isOver && ++asked <= maxAsked);
+  return await withProblems(longhaul, tasks, ({ status, isOver }) => {
+    return status === 'Creating' && !isOver && ++asked <= maxAsked;
+  });
 }
 
-async function askHeldUp(
+async function withProblems(
   longhaul: Longhaul,
   tasks: readonly ListedTask[],
   isAsked: (task: ListedTask) => boolean,
-): Promise<readonly ShownTask[]> {
-  const ask = async (task: ListedTask): Promise<ShownTask> => {
+): Promise<readonly ListedTask[]> {
+  const ask = async (task: ListedTask): Promise<ListedTask> => {
     if (!isAsked(task)) return task;
     try {
-      return { ...task, heldUp: (await longhaul.task(task.workflowId).heldUp()) ?? undefined };
+      return { ...task, problem: await longhaul.task(task.workflowId).problem() };
     } catch (error) {
       // It ended meanwhile, and Temporal has forgotten it.
       if (error instanceof UnknownTaskError) return task;
       throw error;
     }
   };
-  return (await Readable.from(tasks).map(ask, { concurrency: atOnce }).toArray()) as ShownTask[];
-}
-
-export function heldUpLine({ workflowId, heldUp: { activity, since, words } }: HeldUpTask): string {
-  return printableLine(`${workflowId} is held up since ${formatMoment(since)}: ${activity}: ${words}`);
+  return (await Readable.from(tasks).map(ask, { concurrency: atOnce }).toArray()) as ListedTask[];
 }
 
 export function lookedAtLine(lookedAt: number): string {

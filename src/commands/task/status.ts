@@ -5,11 +5,11 @@ import type { Longhaul } from '../../client/longhaul';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
 import { parseTaskInput } from '../../contract/parse-task-input';
+import { asksForPerson, type Problem, problemText } from '../../contract/problem';
 import { afterAdoption, isCutOff, taskCommands } from '../../contract/task-advice';
 import { batchIdOf } from '../../contract/workflow-ids';
 import { isRecord } from '../../core/json';
 import { redact } from '../../core/redact';
-import { statesThatWait } from '../../core/task-state';
 import { errorMessage } from '../../core/text';
 import type { Archive } from '../../storage/archive/archive';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
@@ -49,7 +49,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
         if (json) printJson(context, { ...view, ...outcome });
         else {
           // The failure says it, with its type.
-          const shown = outcome?.failure == null ? view : { ...view, problem: null, note: null };
+          const shown = outcome?.failure == null ? view : { ...view, problem: null };
           context.stdout.write(
             `${[statusText(shown, Date.now()), ...(outcome === null ? [] : outcomeLines(outcome))].join('\n')}\n`,
           );
@@ -72,15 +72,15 @@ async function readOutcome(task: TaskHandle): Promise<TaskOutcome | null> {
   }
 }
 
-/** The note says what became of a task whose workflow was cut off; the failure knows only that it was. */
-function afterCutOff({ note }: TaskView, outcome: TaskOutcome | null): TaskOutcome | null {
-  if (note === null || outcome?.failure == null) return outcome;
-  return { ...outcome, failure: { ...outcome.failure, message: note } };
+/** The problem says what became of a task whose workflow was cut off; the failure knows only that it was. */
+function afterCutOff({ problem }: TaskView, outcome: TaskOutcome | null): TaskOutcome | null {
+  if (problem === null || outcome?.failure == null) return outcome;
+  return { ...outcome, failure: { ...outcome.failure, message: problemText(problem) } };
 }
 
 /** Whether it waits for a decision, is stuck, or ended so that a person should check. */
-function isLeftToPerson({ status, isOver, stuck }: TaskView, outcome: TaskOutcome | null): boolean {
-  if (!isOver) return stuck !== null || statesThatWait.some((state) => state === status);
+function isLeftToPerson({ isOver, problem }: TaskView, outcome: TaskOutcome | null): boolean {
+  if (!isOver) return asksForPerson(problem);
   return outcome?.failure != null && isForPerson(outcome.failure.type);
 }
 
@@ -128,29 +128,32 @@ async function readSettlement(archive: Archive, longhaul: Longhaul, view: TaskVi
   const { readCreates } = await import('../../archive/archive-reader.js');
   const { workflowId } = view;
   const cut = cutOffWords(view.execution);
+  const problem = (message: string, remedy: string | null): Problem => {
+    return { code: 'CutOff', message: `${cut}${message}`, since: view.endedAt, remedy };
+  };
   const { value: record } = await readCreates(archive, workflowId).next();
   const requestId = view.requestId ?? record?.requestId ?? null;
   if (requestId === null) {
     // With an open record it is as uncertain as it was.
     if (record !== undefined) return { isSettled: false };
-    const note = `${cut}. The archive has no record of a create: none was sent, or it is settled that none made a task. Nothing is paid.`;
-    return { isSettled: true, note, nextStep: null };
+    const words =
+      '. The archive has no record of a create: none was sent, or it is settled that none made a task. Nothing is paid.';
+    return { isSettled: true, problem: problem(words, null) };
   }
   const isByRecord = view.requestId === null;
   const made = isByRecord ? ` By its create record, it made the task ${requestId}.` : '';
   const adoptedBy = isByRecord ? await followerOf(longhaul, workflowId, requestId) : null;
   if (adoptedBy !== null) {
-    const note = `${cut}, and ${adoptedBy} took its task over.${made}`;
-    return { isSettled: true, requestId, adoptedBy, note, nextStep: afterAdoption(adoptedBy) };
+    const words = `, and ${adoptedBy} took its task over.${made}`;
+    return { isSettled: true, requestId, adoptedBy, problem: problem(words, afterAdoption(adoptedBy)) };
   }
   const manifest = await findManifest(archive, longhaul, workflowId, requestId);
   if (manifest !== undefined) {
-    const note = `${cut}.${made} Its outputs are archived: ${manifest}`;
-    return { isSettled: true, requestId, note, nextStep: null };
+    return { isSettled: true, requestId, problem: problem(`.${made} Its outputs are archived: ${manifest}`, null) };
   }
   if (!isByRecord) return { isSettled: false };
-  const nextStep = `${taskCommands.adopt(requestId)} follows and archives it, at no cost`;
-  return { isSettled: false, requestId, note: `${cut}, so nothing follows the task.${made}`, nextStep };
+  const remedy = `${taskCommands.adopt(requestId)} follows and archives it, at no cost`;
+  return { isSettled: false, requestId, problem: problem(`, so nothing follows the task.${made}`, remedy) };
 }
 
 /** The workflow of another id that runs with this task, else the last that ended. */

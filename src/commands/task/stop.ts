@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { TaskHandle } from '../../client/task/task-handle';
 import type { TaskView } from '../../client/task/task-view';
+import { problemText } from '../../contract/problem';
 import { isCutOff, taskCommands } from '../../contract/task-advice';
 import { adoptionKey, taskWorkflowId } from '../../contract/workflow-ids';
 import { shellWord } from '../../core/text';
@@ -10,6 +11,9 @@ import { exitCodes } from '../exit-code';
 import { followToTheEnd } from './follow-task';
 import { choiceLines, cutOffText } from './task-text';
 import { detachedAnyway, idArgument } from '../shared-options';
+
+/** Problems of a workflow that handles no message now. */
+const unreachable: readonly string[] = ['Stuck', 'Overloaded', 'NoWorker'];
 
 type StopVerb = 'cancel' | 'interrupt' | 'stop';
 
@@ -28,8 +32,9 @@ async function obstacle(task: TaskHandle, verb: StopVerb): Promise<string> {
     return 'No worker has answered yet. The request is on record, and applies as soon as a worker takes it; "longhaul doctor" says whether one is there.\n';
   }
   if (view.isOver) return '';
-  if (view.stuck !== null) return `${view.stuck.message}\n`;
-  if (verb === 'stop' || view.status !== 'CreateUncertain') return view.note === null ? '' : `${view.note}\n`;
+  const { problem } = view;
+  if (problem !== null && unreachable.includes(problem.code)) return `${problemText(problem)}\n`;
+  if (verb === 'stop' || view.status !== 'CreateUncertain') return '';
   return `It is not known whether the service created the task, so the request waits until that is decided:\n${choiceLines(view.status, view.workflowId).join('\n')}\nIt cannot be withdrawn. To keep a task that exists: decide --abandon, and then the status says how to follow it.\n`;
 }
 

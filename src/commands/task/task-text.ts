@@ -1,6 +1,6 @@
-import type { RetryingActivity } from '../../client/task/pending-work';
 import type { TaskView } from '../../client/task/task-view';
 import type { TransferProgress } from '../../contract/activities';
+import { formatProblem } from '../../contract/problem';
 import { type Fact, operatorChoices, taskFacts } from '../../contract/task-advice';
 import type { TaskResult, Timestamps } from '../../contract/task-result';
 import { formatBytes, printableLine } from '../../core/text';
@@ -35,27 +35,11 @@ export function cutOffText(execution: TaskView['execution']): string {
   return execution === 'TIMED_OUT' ? ' (timed out)' : '';
 }
 
-export function formatDetails({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
-  const [retry] = retrying;
-  const problemText = stuck?.message ?? problem ?? (retry && formatRetry(retry)) ?? note;
+export function formatDetails({ requestId, problem }: TaskView): string[] {
   return [
     ...(requestId === null ? [] : [`request ${shorten(requestId)}`]),
-    ...(problemText === null ? [] : [problemText]),
+    ...(problem === null ? [] : [formatProblem(problem)]),
   ];
-}
-
-/** @param nowMs - tells in how long. @default it is not told */
-export function formatRetry(
-  { activity, attempt, lastFailure, isPaused, waitsForTurn, nextAttemptAt }: RetryingActivity,
-  nowMs?: number,
-): string {
-  const why = lastFailure === '' ? '' : `: ${lastFailure}`;
-  if (isPaused) {
-    return `${activity}, paused by an operator (Unpause, in the Web UI’s Pending Activities); attempt ${attempt}${why}`;
-  }
-  if (waitsForTurn) return lastFailure;
-  const waitMs = nextAttemptAt === null || nowMs === undefined ? 0 : Date.parse(nextAttemptAt) - nowMs;
-  return `${activity}, attempt ${attempt}${waitMs > 0 ? ` in ${formatClock(waitMs)}` : ''}${why}`;
 }
 
 /** A transfer in one line, with a bar where the length is known. */
@@ -77,13 +61,10 @@ export function statusText(view: TaskView, nowMs: number): string {
     ...taskFacts(view, (iso) => (view.isOver ? `as of ${wallClock(iso)} UTC` : ago(iso))),
     ['adopted by', view.adoptedBy],
     ['tags', view.tags.join(', ')],
-    ['problem', view.problem],
+    ['problem', view.problem && formatProblem(view.problem)],
     ...choices.map(({ command, meaning }): Fact => ['to decide', `${command}  # ${meaning}`]),
     ['others', othersText(view)],
-    ['stuck', view.stuck?.message ?? null],
-    ...view.retrying.map((retry): Fact => [retry.waitsForTurn ? 'its turn' : 'retrying', formatRetry(retry, nowMs)]),
     ...view.stopRequests.map(({ verb, outcome, words }): Fact => [verb, `${outcome}: ${words}`]),
-    ['note', view.note],
     ['page', view.url],
   ];
   return [

@@ -2,9 +2,9 @@ import type { BatchPrices, BatchSpending } from '../../money/batch-budget';
 import type { DailyRefusal } from '../../money/day-operations';
 import type { AppFigures } from '../../money/estimate';
 import type { Money } from '../../money/money';
-import { type RowPlace, shownKey } from '../../core/batch/row-place';
-import { formatCountOf } from '../../core/text';
-import { formatMoment } from '../../core/time';
+import { type PlacedKeys, type RowPlace, shownKey } from '../../core/batch/row-place';
+import { formatCountOf, shellWord } from '../../core/text';
+import type { Problem } from '../problem';
 import type { RowChoice, RowsReference } from './batch-input';
 import type { RowDefaults } from './parse-batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
@@ -130,35 +130,31 @@ export interface PollRowsResult {
   readonly polled?: number;
   /** How many of the polled rows run, by `LonghaulStatus`. */
   readonly states?: Readonly<Record<string, number>>;
-  readonly heldUp?: HeldUpRows;
+  readonly problem?: RowProblem;
 }
 
 /** Rows that cannot go on now: a step waits for its next attempt or is paused, or the queries of a watch fail. */
-export interface HeldUpRows {
+export interface RowProblem extends PlacedKeys {
   readonly rows: number;
-  /** ISO-8601: since when the first of them, `key`, has wanted to take that step. */
-  readonly since: string;
-  readonly key: string;
-  /** As the row gave it, where its task has another one. Absent: the same. */
-  readonly originalKey?: string | undefined;
-  /** The step of that row, `createTask` say. */
-  readonly activity: string;
-  /** Why it was not taken the last time; redacted, on one line. */
-  readonly words: string;
+  /** Of the row that has had one longest, `key`; redacted, on one line. */
+  readonly problem: Problem;
 }
 
-/** Both together, with the words about the row that has waited longest. */
-export function addHeldUp(one: HeldUpRows | undefined, other: HeldUpRows | undefined): HeldUpRows | undefined {
+/** Both together, with the problem of the row that has had it longest. */
+export function addRowProblem(one: RowProblem | undefined, other: RowProblem | undefined): RowProblem | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return { ...(other.since < one.since ? other : one), rows: one.rows + other.rows };
+  const isOlder = (other.problem.since ?? '') < (one.problem.since ?? '');
+  return { ...(isOlder ? other : one), rows: one.rows + other.rows };
 }
 
-/** `3 rows, the first (order-17) since 2026-03-01 12:34:56 UTC: createTask: …`; `show` makes words safe to show. */
-export function formatHeldUp(heldUp: HeldUpRows, show: (text: string) => string): string {
-  const { rows, since, activity, words } = heldUp;
-  const key = show(shownKey(heldUp));
-  const first = rows === 1 ? key : `the first (${key})`;
-  return `${formatCountOf(rows, 'row')}, ${first} since ${formatMoment(since)}: ${show(`${activity}: ${words}`)}`;
+/** The problem of a batch of which rows have one. */
+export function problemOfRows(batchId: string, rows: RowProblem): Problem {
+  const first = rows.rows === 1 ? shownKey(rows) : `the first (${shownKey(rows)})`;
+  return {
+    ...rows.problem,
+    message: `${formatCountOf(rows.rows, 'row')}, ${first}: ${rows.problem.message}`,
+    remedy: `longhaul list --batch ${shellWord(batchId)} --problem names them.`,
+  };
 }
 
 /** `cancelBatch`: has Temporal cancel the batch's own workflow: it goes on for a run that was canceled. */

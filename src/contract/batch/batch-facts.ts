@@ -5,7 +5,7 @@ import { formatBytes, formatCount, formatCountOf } from '../../core/text';
 import { formatDuration, formatMinute, formatMoment } from '../../core/time';
 import { formatBudget } from '../../money/batch-budget';
 import { formatMoney } from '../../money/money';
-import { formatHeldUp, type HeldUpRows } from './batch-activities';
+import { formatProblem, type Problem } from '../problem';
 import type { BatchProgress } from './batch-messages';
 
 export interface KnownBatch {
@@ -14,7 +14,8 @@ export interface KnownBatch {
   /** Rows whose tasks wait for a decision. Default: as of the last poll. */
   readonly needPerson?: number;
   readonly uploading?: number;
-  readonly createsHeldUp?: HeldUpRows | null;
+  /** Default: as of the last poll. */
+  readonly problem?: Problem | null;
 }
 
 export interface FactStyle {
@@ -38,8 +39,8 @@ const minEndedRows = 5;
 const nearlyAll = 0.9;
 
 export function batchFacts(batch: KnownBatch, style: FactStyle): readonly BatchFact[] {
-  const { progress, uploading = 0 } = batch;
-  const { uploads, report, problem } = progress;
+  const { progress, uploading = 0, problem = progress.problem } = batch;
+  const { uploads, report } = progress;
   const isOpen = !batch.isOver && progress.state !== 'Ended';
   const uploadingNow = uploading === 0 ? '' : `${formatCountOf(uploading, 'row')} now, `;
   const facts: Facts = {
@@ -52,7 +53,8 @@ export function batchFacts(batch: KnownBatch, style: FactStyle): readonly BatchF
       `${uploadingNow}${formatCountOf(uploads.files, 'file')} (${formatBytes(uploads.bytes)}) sent, ${formatCount(uploads.shared)} shared`,
     ...moneyFacts(progress, isOpen, style),
     Failures: failuresText(progress, style.words),
-    Problem: problem !== null && style.words(problem),
+    // Those that wait for a person are counted above.
+    Problem: isOpen && problem !== null && problem.code !== 'NeedsPerson' && style.words(formatProblem(problem)),
   };
   return Object.entries(facts).flatMap(([name, value]) =>
     value === undefined || value === false ? [] : [{ name, value }],
@@ -83,18 +85,16 @@ function rowFacts(progress: BatchProgress, isOpen: boolean, { code }: FactStyle)
   };
 }
 
-function openFacts({ progress, needPerson, createsHeldUp }: KnownBatch, { nowMs, words, code }: FactStyle): Facts {
+function openFacts({ progress, needPerson }: KnownBatch, { nowMs, code }: FactStyle): Facts {
   const { batchId, running, rowStates, lastMovedAt, report } = progress;
   const polled = running > 0 ? rowStates : undefined;
   const isOlder = polled !== undefined && lastMovedAt != null && lastMovedAt > polled.asOf;
   const moved = isOlder ? ', and rows have started or ended since' : '';
   const asOf = polled === undefined ? '' : `; as of ${formatMinute(polled.asOf)}${moved}`;
   const states = mostFrequent(polled?.counts ?? {}).map(([name, count]) => `${formatCount(count)} ${name}`);
-  const heldUp = polled?.heldUp && `${formatHeldUp(polled.heldUp, words)}${asOf}`;
   const waiting = needPerson ?? rowsThatWait(progress);
   return {
     'Running rows': states.length > 0 && `${states.join(', ')}${asOf}`,
-    'Held up': running > 0 && createsHeldUp != null ? formatHeldUp(createsHeldUp, words) : heldUp,
     'Wait for you':
       waiting > 0 && `${formatCountOf(waiting, 'row')}: ${code(`longhaul list --batch ${batchId} --needs-person`)}`,
     Pace: report === null && paceText(progress, nowMs),
@@ -139,9 +139,9 @@ export function paceText(
 ): string {
   const { perMinute, state, running, rowStates, expectedEnd } = progress;
   if (state === 'BudgetReached' && running === 0) return 'no row starts until the budget is raised';
-  const stuck = Math.min(running, rowsThatWait(progress) + (rowStates?.heldUp?.rows ?? 0));
+  const stuck = Math.min(running, rowsThatWait(progress) + (rowStates?.problem?.rows ?? 0));
   if (stuck > 0 && stuck >= nearlyAll * running) {
-    return `${formatCount(stuck)} of ${formatCountOf(running, 'row')} that run are held up or wait for a person, so no end can be estimated`;
+    return `${formatCount(stuck)} of ${formatCountOf(running, 'row')} that run have a problem or wait for a person, so no end can be estimated`;
   }
   const stalledMs = stalledForMs(progress, nowMs);
   if (stalledMs !== null) {

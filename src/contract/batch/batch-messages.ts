@@ -1,7 +1,8 @@
 import type { BudgetView } from '../../money/batch-budget';
 import type { Money } from '../../money/money';
 import { defineQuery, defineUpdate } from '../message-definitions';
-import type { HeldUpRows, PlacedKey, ReportBatchResult } from './batch-activities';
+import type { Problem } from '../problem';
+import type { PlacedKey, ReportBatchResult, RowProblem } from './batch-activities';
 import type { RowUploads } from './batch-rows';
 import type { DecisionTaken } from '../task-messages';
 
@@ -63,7 +64,7 @@ export interface RowStates {
   readonly asOf: string;
   readonly counts: Readonly<Record<string, number>>;
   /** Absent: each of them could go on. */
-  readonly heldUp?: HeldUpRows;
+  readonly problem?: RowProblem | undefined;
 }
 
 /** Answer of the `progress` query. */
@@ -109,8 +110,8 @@ export interface BatchProgress {
   readonly uploads: RowUploads;
   /** The last rows that failed, newest first. */
   readonly lastFailures: readonly (PlacedKey & { readonly message: string })[];
-  /** The last problem, if it still stands. */
-  readonly problem: string | null;
+  /** Of its rows, when last polled. */
+  readonly problem: Problem | null;
   /** Once the results are joined: a batch that was stopped ends without a result of its own. */
   readonly report: ReportBatchResult | null;
   /** Absent until the rows were compared with the record. */

@@ -4,6 +4,7 @@ import { isCount, isRecord } from '../../core/json';
 import { isMoney } from '../../money/money';
 import { utf8Bytes } from '../../core/text';
 import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../../archive/row-end';
+import type { Problem } from '../problem';
 import type { NewTaskInput } from '../task-input';
 import { readTaskFacts, type TaskResult } from '../task-result';
 
@@ -185,8 +186,8 @@ export interface RowStart {
 export interface OpenRow {
   /** Its `LonghaulStatus`. */
   readonly status: string;
-  /** The step that it cannot take now, since when it wants to (ISO-8601) and why it cannot. Absent: it can go on. */
-  readonly heldUp?: { readonly activity: string; readonly since: string; readonly words: string };
+  /** Null: it can go on. */
+  readonly problem: Problem | null;
 }
 
 /** A row of which a run closed; the row may run again. */

@@ -42,18 +42,18 @@ export interface OpenRows {
   /** Whether those that wait may start: the batch is not paused, and has budget left. */
   readonly mayStart: boolean;
   /** How many of those that run cannot go on. */
-  readonly heldUp: number;
+  readonly held: number;
 }
 
 /** ISO-8601: when all open rows will have ended; null where there is nothing to go by, or where none goes on. */
 export function expectedEnd(
-  { running, waiting, mayStart, heldUp }: OpenRows,
+  { running, waiting, mayStart, held }: OpenRows,
   perMinute: number | null,
   nowMs: number,
 ): string | null {
   const open = running + waiting;
   if (perMinute === null || perMinute === 0 || open === 0) return null;
-  if ((waiting > 0 && !mayStart) || (running > 0 && heldUp >= running)) return null;
+  if ((waiting > 0 && !mayStart) || (running > 0 && held >= running)) return null;
   const endMs = nowMs + (open / perMinute) * 60_000;
   return endMs > latestMs ? null : new Date(endMs).toISOString();
 }

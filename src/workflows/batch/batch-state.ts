@@ -89,7 +89,6 @@ export interface BatchRun {
   readonly state: BatchContinueAsNewState;
   phase: 'Opening' | 'Running' | 'Reporting' | 'Ended';
   shown: BatchState | null;
-  problem: string | null;
   /** Null until the results are joined. */
   report: ReportBatchResult | null;
   isCanceled: boolean;
@@ -122,7 +121,6 @@ export function openRun(argument: unknown): BatchRun {
     state,
     phase: 'Opening',
     shown: null,
-    problem: null,
     report: null,
     isCanceled: false,
     running: new Map(state.running.map((row) => [row.key, { row, calledMs: 0, returnedMs: 0 }])),

@@ -111,8 +111,7 @@ function endingBatchFailure(run: BatchRun, error: unknown): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure || !(error instanceof ActivityFailure)) {
     return error;
   }
-  const words = failureMessage(error);
   // By the status attribute, a run that started no row is passed over for the one before.
-  show(run, run.state.opened ? 'Ended' : 'Opening', words);
-  return getFinalFailure(error) ?? taskFailure('BatchFailed', `${error.activityType} failed: ${words}`);
+  show(run, run.state.opened ? 'Ended' : 'Opening');
+  return getFinalFailure(error) ?? taskFailure('BatchFailed', `${error.activityType} failed: ${failureMessage(error)}`);
 }

@@ -1,5 +1,6 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { batchFacts, lastFailures, rowsThatWait } from '../../contract/batch/batch-facts';
+import { problemOfRows } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { rowsOfBatch, searchAttributes } from '../../contract/search-attributes';
 import { expectedEnd, rowsPerMinute } from '../../core/batch/batch-pace';
@@ -8,14 +9,12 @@ import { markdownCode, markdownText } from '../../core/text';
 import { spentSums } from '../../money/batch-budget';
 import { batchState, type BatchRun, readBudget, startBlock } from './batch-state';
 
-const maxProblemLength = 1_000;
 const maxWordsLength = 1_000;
 
 const unsuccessful = 'ExecutionStatus IN ("Failed", "Terminated", "TimedOut")';
 
-export function show(run: BatchRun, phase: BatchRun['phase'], problem: string | null = null): void {
+export function show(run: BatchRun, phase: BatchRun['phase']): void {
   run.phase = phase;
-  run.problem = problem?.slice(0, maxProblemLength) ?? null;
   refresh(run);
 }
 
@@ -32,7 +31,7 @@ export function redraw(run: BatchRun): void {
 }
 
 export function viewBatch(run: BatchRun): BatchProgress {
-  const { plan, state, problem, report } = run;
+  const { plan, state, report } = run;
   const { failed, canceled, lastMovedMs, pausedAtMs, rowStates, cursor, mode, succeededBefore, onRecord } = state;
   const running = run.running.size;
   const current = batchState(run);
@@ -43,8 +42,9 @@ export function viewBatch(run: BatchRun): BatchProgress {
   const movedMs = lastMovedMs ?? state.startedAtMs;
   const perMinute = rowsPerMinute(state.pace, state.startedAtMs + state.heldMs, running === 0 ? movedMs : Date.now());
   const toStart = current === 'Draining' || current === 'Stopping' ? 0 : waiting;
-  const heldUp = rowStates?.heldUp?.rows ?? 0;
-  const open = { running, waiting: toStart, mayStart: startBlock(run) === null, heldUp };
+  const troubled = running > 0 ? rowStates?.problem : undefined;
+  const held = troubled?.rows ?? 0;
+  const open = { running, waiting: toStart, mayStart: startBlock(run) === null, held };
   return {
     batchId: plan.id,
     state: current,
@@ -71,7 +71,7 @@ export function viewBatch(run: BatchRun): BatchProgress {
     dailyBudget: state.dailyWait,
     uploads: state.uploads,
     lastFailures: state.lastFailures,
-    problem,
+    problem: troubled === undefined ? null : problemOfRows(plan.id, troubled),
     report,
     onRecord,
   };

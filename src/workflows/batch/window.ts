@@ -1,5 +1,5 @@
 import { allHandlersFinished, CancellationScope, condition, makeContinueAsNewFunc, sleep } from '@temporalio/workflow';
-import { addHeldUp, type HeldUpRows } from '../../contract/batch/batch-activities';
+import { addRowProblem, type RowProblem } from '../../contract/batch/batch-activities';
 import { rowsThatWait } from '../../contract/batch/batch-facts';
 import type { RowStates } from '../../contract/batch/batch-messages';
 import type { RowRecord } from '../../contract/batch/batch-rows';
@@ -17,7 +17,7 @@ const maxRecords = 200;
 /** The longest pause between polls of unchanged rows, in normal pauses. */
 const maxPollPauses = 15;
 /** The same for rows that cannot go on, as a person may wait for them. */
-const maxPollPausesHeldUp = 4;
+const maxPollPausesInTrouble = 4;
 
 /** Step 2: runs the rows in a sliding window, at a handful of history events a row. */
 export async function runRows(run: BatchRun): Promise<void> {
@@ -180,7 +180,7 @@ async function pollRegularly(run: BatchRun): Promise<never> {
     const polled = await pollAll(run);
     state.rowStates = { asOf: new Date().toISOString(), ...polled };
     refresh(run);
-    const mostPauses = polled.heldUp === undefined ? maxPollPauses : maxPollPausesHeldUp;
+    const mostPauses = polled.problem === undefined ? maxPollPauses : maxPollPausesInTrouble;
     pauses = state.lastMovedMs === movedMs ? Math.min(2 * pauses, mostPauses) : 1;
     movedMs = state.lastMovedMs;
   }
@@ -189,7 +189,7 @@ async function pollRegularly(run: BatchRun): Promise<never> {
 async function pollAll(run: BatchRun): Promise<Omit<RowStates, 'asOf'>> {
   const { id, tuning } = run.plan;
   const counts: Record<string, number> = {};
-  let heldUp: HeldUpRows | undefined;
+  let problem: RowProblem | undefined;
   let keys: readonly string[] = [...run.running.keys()];
   while (keys.length > 0) {
     const askedMs = Date.now();
@@ -198,21 +198,21 @@ async function pollAll(run: BatchRun): Promise<Omit<RowStates, 'asOf'>> {
     const { ended, polled = keys.length, states = {} } = result;
     for (const end of ended) takeEnd(run, end, askedMs);
     for (const [state, rows] of Object.entries(states)) counts[state] = (counts[state] ?? 0) + rows;
-    if (result.heldUp !== undefined) {
-      const started = run.running.get(result.heldUp.key);
-      heldUp = addHeldUp(heldUp, { ...result.heldUp, ...(started && pickKeys(started.row)) });
+    if (result.problem !== undefined) {
+      const started = run.running.get(result.problem.key);
+      problem = addRowProblem(problem, { ...result.problem, ...(started && pickKeys(started.row)) });
     }
     keys = keys.slice(Math.max(1, polled));
   }
-  return { counts, heldUp };
+  return { counts, problem };
 }
 
 function waitingRows({ running, state: { rowStates } }: BatchRun): string {
   const wait = rowsThatWait({ running: running.size, rowStates });
-  const heldUp = rowStates?.heldUp?.rows ?? 0;
+  const held = rowStates?.problem?.rows ?? 0;
   const parts = [
     ...(wait === 0 ? [] : [`${wait} ${wait === 1 ? 'row waits' : 'rows wait'} for you`]),
-    ...(heldUp === 0 ? [] : [`${formatCountOf(heldUp, 'row')} held up`]),
+    ...(held === 0 ? [] : [`${formatCountOf(held, 'row')} with a problem`]),
   ];
   return parts.length === 0 ? '' : `${parts.join(', ')}, User Metadata tells more; `;
 }

@@ -2,8 +2,8 @@ import { log, metricMeter, upsertSearchAttributes, workflowInfo } from '@tempora
 import { type FailureType, mayExistUnfollowed } from '../../contract/failure-types';
 import { metrics, record } from '../../contract/metrics';
 import { rowsOfBatch, taskSearchAttributes } from '../../contract/search-attributes';
-import { operatorChoices } from '../../contract/task-advice';
-import { isOpenRequest, taskFacts } from '../../contract/task-advice';
+import { stateProblem } from '../../contract/problem';
+import { isOpenRequest, operatorChoices, taskFacts } from '../../contract/task-advice';
 import type { TaskStatus } from '../../contract/task-messages';
 import { afterEnd } from '../../core/stop-request';
 import type { LonghaulStatus } from '../../core/task-state';
@@ -55,11 +55,13 @@ export function showEnd(run: TaskRun, status: LonghaulStatus, nextStep: string, 
 }
 
 export function taskStatus({ workflowId, state, isOver, mayRun }: TaskRun): TaskStatus {
-  const { serviceStatusAtMs } = state;
+  const { status, serviceStatusAtMs, problem: words } = state;
+  const since = new Date(state.sinceMs).toISOString();
+  const isHeldBack = state.turnInMs !== undefined;
   return {
     workflowId,
-    status: state.status,
-    since: new Date(state.sinceMs).toISOString(),
+    status,
+    since,
     startedAt: new Date(state.requestedAtMs).toISOString(),
     serviceStatusAt: serviceStatusAtMs === undefined ? undefined : new Date(serviceStatusAtMs).toISOString(),
     requestId: state.requestId,
@@ -70,7 +72,7 @@ export function taskStatus({ workflowId, state, isOver, mayRun }: TaskRun): Task
     createRequests: state.createRequests,
     waitingFor: state.waitingFor,
     nextStep: state.nextStep,
-    problem: state.problem,
+    problem: isOver ? null : stateProblem({ workflowId, status, since, words, isHeldBack }),
     stopRequests: state.stopRequests.map((request) => {
       const { verb, askedAtMs, outcome, words } = isOver ? afterEnd(request, mayRun) : request;
       return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words };
@@ -101,7 +103,7 @@ export function taskDetails(run: TaskRun): string {
     ['cost', cost === null ? unknownCost : formatMoney(cost)],
     ['to stop it', isOver ? null : howToStop(status)],
     ['row of', batch && `batch:${batch.id}`],
-    ['problem', status.problem],
+    ['problem', state.problem],
   ] as const;
   const choices = isOver ? [] : operatorChoices(status.status, status.workflowId);
   const inputBytes = inputs.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -44,23 +44,24 @@ describe('a batch whose creates are all refused for now', () => {
       service.scenarios.add({ endpoint: 'create', scenario: refusal, times: 1_000 });
     };
     await withBatch('held-up', {}, refuseAll, async (batch, stack) => {
-      await eventually(async () => (await batch.status()).progress?.rowStates?.heldUp?.rows === 3, {
+      await eventually(async () => (await batch.status()).progress?.rowStates?.problem?.rows === 3, {
         withinMs: 30_000,
-        what: 'three rows held up',
+        what: 'three rows with a problem',
       });
       const view = await batch.status();
-      const { heldUp, counts } = view.progress?.rowStates ?? {};
-      expect(counts).toEqual({ Creating: 3 });
-      expect(heldUp).toMatchObject({ activity: 'createTask', words: expect.stringMatching(/HTTP 429/) as string });
-      const sinceMs = Date.parse(heldUp?.since ?? '');
+      const { problem } = view;
+      expect(view.progress?.rowStates?.counts).toEqual({ Creating: 3 });
+      expect(problem).toMatchObject({ code: 'Retrying', remedy: expect.stringContaining(' --problem ') as string });
+      expect(problem?.message).toMatch(/^3 rows, the first \([abc]\): createTask: .*HTTP 429/);
+      const sinceMs = Date.parse(problem?.since ?? '');
       expect(sinceMs).toBeGreaterThanOrEqual(beforeMs - 1_000);
       expect(sinceMs).toBeLessThanOrEqual(Date.now());
       expect(batchStatusText(view, Date.now())).toMatch(
-        /^ {2}held up +3 rows, the first \([abc]\) since .* UTC: createTask: .*429/m,
+        /^ {2}problem +Retrying since .* UTC: 3 rows, the first \([abc]\): createTask: .*429/m,
       );
       const workflow = stack.client.workflow.getHandle(batch.workflowId);
       const page = (await metadataOf(workflow)).map(({ text }) => text).join('\n');
-      expect(page).toMatch(/\*\*Held up:\*\* 3 rows, the first \([abc]\) since .* UTC: `createTask: .*429.*`; as of /);
+      expect(page).toMatch(/\*\*Problem:\*\* .*Retrying since .* UTC: 3 rows, the first \([abc]\): createTask: .*429/);
 
       stack.service.scenarios.clear();
       expect(await batch.result()).toMatchObject({ success: 3, failed: 0 });
@@ -69,7 +70,7 @@ describe('a batch whose creates are all refused for now', () => {
 });
 
 describe('a batch whose creates wait for their turn within the limit of their account', () => {
-  it('does not say that rows are held up, since nothing is wrong', async () => {
+  it('has no problem, since nothing is wrong', async () => {
     const env = { LONGHAUL_CREATES_PER_SECOND: '0.1' };
     await withBatch(
       'in-turn',
@@ -90,7 +91,9 @@ describe('a batch whose creates wait for their turn within the limit of their ac
           const { asOf = '', counts = {} } = (await batch.status()).progress?.rowStates ?? {};
           return asOf > sinceIso && (counts['Creating'] ?? 0) > 0;
         });
-        expect((await batch.status()).progress?.rowStates).not.toHaveProperty('heldUp');
+        const { problem, progress } = await batch.status();
+        expect(problem).toBeNull();
+        expect(progress?.rowStates).not.toHaveProperty('problem');
         await batch.stop();
       },
     );

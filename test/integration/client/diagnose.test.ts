@@ -99,7 +99,7 @@ describe('the doctor', () => {
     for (const call of [
       () => longhaul.start(smallInput),
       () => first(longhaul.list({ tags: ['a'] })),
-      () => first(longhaul.list({ failure: 'TaskRejected', needsPerson: true })),
+      () => first(longhaul.list({ failure: 'TaskRejected', problem: 'NeedsPerson' })),
       () => first(longhaul.list({ requestIds: ['a'] })),
     ]) {
       const error: unknown = await call().catch((thrown: unknown) => thrown);

@@ -100,15 +100,17 @@ describe('a list of tasks', () => {
     const { workflowId } = await environment.longhaul.start({ ...smallInput, key: `${prefix}-paused` });
     const { workflowService } = environment.temporal;
     const create = { namespace: 'default', execution: { workflowId }, type: 'createTask' };
-    await eventually(async () => (await environment.longhaul.task(workflowId).status()).retrying.length > 0);
+    await eventually(async () => (await environment.longhaul.task(workflowId).problem())?.code === 'Retrying');
     await workflowService.pauseActivity({ ...create, identity: 'an operator' });
 
-    await expectListed({ keyPrefix: `${prefix}-paused`, paused: true }, [workflowId]);
-    expect(await list({ keyPrefix: `${prefix}-paused` })).toMatchObject([{ paused: ['createTask'] }]);
-    await expectListed({ keyPrefix: `${prefix}-order`, paused: true }, []);
+    await expectListed({ keyPrefix: `${prefix}-paused`, problem: 'Paused' }, [workflowId]);
+    expect(await list({ keyPrefix: `${prefix}-paused` })).toMatchObject([
+      { problem: { code: 'Paused', message: 'createTask is paused by an operator' } },
+    ]);
+    await expectListed({ keyPrefix: `${prefix}-order`, problem: 'Paused' }, []);
 
     await workflowService.unpauseActivity({ ...create, resetAttempts: true });
-    await expectListed({ keyPrefix: `${prefix}-paused`, paused: true }, []);
+    await expectListed({ keyPrefix: `${prefix}-paused`, problem: 'Paused' }, []);
     await environment.longhaul.task(workflowId).stop();
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { runCommandLine } from '../../../src/commands/program';
-import { findHeldUpTasks, lookedAtLine } from '../../../src/commands/task/list';
+import { findProblems, lookedAtLine } from '../../../src/commands/task/list';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { FakeContext } from '../../support/fake-context';
@@ -107,7 +107,7 @@ describe('longhaul list', () => {
   it('says in words that there is nothing, and in JSON by an empty list', async () => {
     const tag = `none:${randomUUID()}`;
     expect((await run('list', '--tag', tag)).stdout.text).toBe('no tasks\n');
-    expect((await run('list', '--tag', tag, '--needs-person')).stdout.text).toBe('nothing needs a person\n');
+    expect((await run('list', '--tag', tag, '--needs-person')).stdout.text).toBe('no tasks\n');
     expect(JSON.parse((await run('list', '--tag', tag, '--json')).stdout.text)).toEqual({ tasks: [] });
   });
 
@@ -126,33 +126,33 @@ describe('longhaul list', () => {
   });
 });
 
-describe('longhaul list --held-up', () => {
+describe('longhaul list --problem', () => {
   const words = /createTask: .*HTTP 503.*busy/;
   const busy = refusedCreate(503, 'busy', { retryAfterMs: 60_000 });
 
   it('is of the tasks of which a step fails and is tried again, and says since when and why', async () => {
-    const tag = `held-up:${randomUUID()}`;
+    const tag = `problem:${randomUUID()}`;
     environment.service.script = [seen('Running')];
     const running = await start('Running', [tag]);
-    expect(await run('list', '--held-up', '--tag', tag)).toMatchObject({
-      ...{ exitCode: 0, stdout: { text: 'nothing is held up\n' } },
+    expect(await run('list', '--problem', '--tag', tag)).toMatchObject({
+      ...{ exitCode: 0, stdout: { text: 'no tasks\n' } },
     });
 
     environment.service.createOutcomes = [busy];
     const key = await start('Creating', [tag]);
     const found = await eventually(async () => {
-      const context = await run('list', '--held-up', '--tag', tag);
+      const context = await run('list', '--problem', '--tag', tag);
       return context.exitCode === 5 ? context : undefined;
     });
-    expect(found?.stdout.text).toMatch(new RegExp(`^Creating \\(held up\\) .* task:${key} `, 'm'));
-    expect(found?.stdout.text).toMatch(new RegExp(`^task:${key} is held up since .* UTC: ${words.source}`, 'm'));
+    expect(found?.stdout.text).toMatch(new RegExp(`^Creating \\(Retrying\\) .* task:${key} `, 'm'));
+    expect(found?.stdout.text).toMatch(new RegExp(`^task:${key}: Retrying since .* UTC: ${words.source}`, 'm'));
     expect(found?.stdout.text).not.toContain(running);
     expect(found?.stderr.text).toBe('');
 
-    const { tasks } = JSON.parse((await run('list', '--held-up', '--tag', tag, '--json')).stdout.text) as {
+    const { tasks } = JSON.parse((await run('list', '--problem', '--tag', tag, '--json')).stdout.text) as {
       tasks: unknown[];
     };
-    expect(tasks).toMatchObject([{ workflowId: `task:${key}`, heldUp: { activity: 'createTask' } }]);
+    expect(tasks).toMatchObject([{ workflowId: `task:${key}`, problem: { code: 'Retrying' } }]);
     for (const one of [key, running]) await run('stop', one, '--wait');
   });
 
@@ -161,7 +161,7 @@ describe('longhaul list --held-up', () => {
     environment.service.script = [seen('Running')];
     const first = await start('Running', [tag]);
     const second = await start('Running', [tag]);
-    const look = (most: number) => findHeldUpTasks(environment.longhaul, { tags: [tag] }, 20, most);
+    const look = (most: number) => findProblems(environment.longhaul, { tags: [tag] }, 20, most);
     await eventually(async () => (await look(1)).lookedAt === 1, { what: 'both in a list' });
     expect(await look(2)).toEqual({ tasks: [], isCut: false, lookedAt: null });
     expect(lookedAtLine(1_000)).toMatch(/^looked at the first 1,000 tasks that run, and more run: /);

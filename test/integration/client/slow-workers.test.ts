@@ -37,8 +37,8 @@ describe('the status of a task', () => {
     const waiting = await environment.longhaul.start(smallInput);
 
     for (const [task, told] of [
-      [waiting, { isOver: false, note: expect.stringMatching(/^No worker answered/) as string }],
-      [over, { status: 'Success', isOver: true, note: null }],
+      [waiting, { isOver: false, problem: { code: 'NoWorker' } }],
+      [over, { status: 'Success', isOver: true, problem: null }],
     ] as const) {
       const tookMs = await msOf(async () => {
         expect(await task.status()).toMatchObject(told);
@@ -67,7 +67,7 @@ describe('the status of a task', () => {
     const status = task.status();
     line.release();
 
-    expect(await status).toMatchObject({ serviceStatus: 'Running', note: null });
+    expect(await status).toMatchObject({ serviceStatus: 'Running', problem: null });
     environment.service.script = [seen('Success')];
     await task.result();
     await workers.stop();

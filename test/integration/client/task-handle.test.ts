@@ -52,7 +52,7 @@ describe('a task’s status', () => {
 
     const view = await whenStatus(task, ({ queuePosition }) => queuePosition === 4);
 
-    expect(view).toMatchObject({ status: 'Watching', serviceStatus: 'Queuing', failedPolls: 0, retrying: [] });
+    expect(view).toMatchObject({ status: 'Watching', serviceStatus: 'Queuing', failedPolls: 0, problem: null });
     expect(view.polls).toBeGreaterThan(0);
     environment.service.script = [seen('Success')];
     await task.result();
@@ -74,7 +74,6 @@ describe('a task’s status', () => {
       requestId: environment.service.requestId,
       createRequests: 1,
       problem: null,
-      note: null,
     });
     await task.stop();
     await task.result();
@@ -101,9 +100,10 @@ describe('a task’s status', () => {
     environment.service.onUpload = () => Promise.reject(passingFailure('the disk is full'));
     const task = await start({ inputs: { '1:LoadImage.image': { file: '/photos/cat.jpg' } } });
 
-    const view = await whenStatus(task, ({ retrying }) => (retrying[0]?.attempt ?? 0) > 2);
+    const view = await whenStatus(task, ({ problem }) => problem !== null);
 
-    expect(view.retrying).toMatchObject([{ activity: 'storeInput', lastFailure: 'the disk is full' }]);
+    expect(view.problem).toMatchObject({ code: 'Retrying', message: 'storeInput: the disk is full' });
+    expect(await task.problem()).toEqual(view.problem);
     environment.service.onUpload = () => Promise.resolve();
     await task.result();
   });
@@ -124,8 +124,8 @@ describe('the end of a task', () => {
   it('is a result with status Canceled when it was stopped before it was created', async () => {
     environment.service.createOutcomes = Array.from({ length: 100 }, () => ({ outcome: 'notSent', reason: 'refused' }));
     const task = await start();
-    const { retrying } = await whenStatus(task, (view) => view.retrying.length > 0);
-    expect(retrying).toMatchObject([{ activity: 'createTask', lastFailure: 'The create was not sent: refused' }]);
+    const { problem } = await whenStatus(task, (view) => view.problem !== null);
+    expect(problem?.message).toBe('createTask: The create was not sent: refused');
 
     await task.cancel();
 
@@ -223,7 +223,7 @@ describe('without a worker', () => {
       status: 'Running',
       requestId: environment.service.requestId,
       serviceStatus: null,
-      note: expect.stringContaining('No worker answered') as string,
+      problem: { code: 'NoWorker' },
     });
     const onAnotherQueue = new Longhaul({ client: environment.temporal, taskQueue: 'elsewhere' }).task(task.workflowId);
     const error = await onAnotherQueue.rearchive().catch((caught: unknown) => caught);

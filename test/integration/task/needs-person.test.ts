@@ -47,8 +47,8 @@ describe('rows that wait for a person', () => {
       else await eventually(async () => (await longhaul.task(task.workflowId).status()).status === 'CreateUncertain');
     }
     await eventually(async () => (await listed({ batch })).length === 2, { what: 'both rows to be listed' });
-    await eventually(async () => (await listed({ batch, needsPerson: true })).length === 1);
-    expect(await listed({ batch, needsPerson: true })).toEqual([rowWorkflowId(batch, 'in-doubt')]);
+    await eventually(async () => (await listed({ batch, problem: 'NeedsPerson' })).length === 1);
+    expect(await listed({ batch, problem: 'NeedsPerson' })).toEqual([rowWorkflowId(batch, 'in-doubt')]);
     const rowTasks = new TemporalRowTasks({
       ...{ client: stack.client, taskQueue: stack.taskQueue },
       ...{ address: 'the test’s', webUiUrl: null },

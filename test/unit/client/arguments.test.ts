@@ -184,7 +184,7 @@ describe('a key or an id that is missing', () => {
     expect(await problemsOf(call)).toEqual([expect.stringContaining(words)]);
   });
 
-  it.each(['tags', 'account', 'keyPrefix', 'needsPerson'])(
+  it.each(['tags', 'account', 'keyPrefix', 'problem'])(
     'of a list’s filter is refused, for it would list what others started: %s',
     async (name) => {
       expect(await problemsOf(calling('list', { [name]: undefined }))).toEqual([

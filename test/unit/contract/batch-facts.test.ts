@@ -1,4 +1,5 @@
 import { batchFacts, type KnownBatch, lastFailures, paceText } from '../../../src/contract/batch/batch-facts';
+import { problemOfRows } from '../../../src/contract/batch/batch-activities';
 import type { BatchProgress } from '../../../src/contract/batch/batch-messages';
 import { progressOf, resultOf, startedAt } from '../../support/batch-progress';
 
@@ -52,30 +53,32 @@ describe('the facts of a batch', () => {
     expect(Object.keys(over)).toEqual(['Rows', 'Ended', 'Now']);
   });
 
-  it('tell what the running rows do, which cannot go on, and which wait for a person, as of the last poll', () => {
-    const slug = { key: 'A-20-0123', originalKey: 'A 20/ä' };
-    const heldUp = { rows: 3, since: startedAt, ...slug, activity: 'createTask', words: 'busy' };
-    const rowStates = { asOf: startedAt, counts: { CreateUncertain: 1, Running: 2_000 }, heldUp };
+  it('tell what the running rows do, and which wait for a person, as of the last poll', () => {
+    const rowStates = { asOf: startedAt, counts: { CreateUncertain: 1, Running: 2_000 } };
     const asOf = 'as of 2026-03-01 12:00 UTC';
     expect(factsOf({ rowStates })).toMatchObject({
       'Running rows': `2,000 Running, 1 CreateUncertain; ${asOf}`,
-      'Held up': `3 rows, the first (<A 20/ä>) since 2026-03-01 12:00:00 UTC: <createTask: busy>; ${asOf}`,
       'Wait for you': '1 row: $longhaul list --batch photos --needs-person',
     });
     const lastMovedAt = '2026-03-01T12:00:01.000Z';
-    expect(factsOf({ rowStates, lastMovedAt })['Held up']).toMatch(/UTC, and rows have started or ended since$/);
+    expect(factsOf({ rowStates, lastMovedAt })['Running rows']).toMatch(/UTC, and rows have started or ended since$/);
     // Those that run may have started since.
     expect(factsOf({ rowStates: { asOf: startedAt, counts: {} } })).not.toHaveProperty('Running rows');
     for (const none of [factsOf({ rowStates, running: 0 }), factsOf({ rowStates }, { isOver: true })]) {
       expect(none).not.toHaveProperty('Running rows');
-      expect(none).not.toHaveProperty('Held up');
     }
   });
 
-  it('tell what a client knows rather than the last poll', () => {
-    const createsHeldUp = { rows: 7, since: startedAt, key: 'a', activity: 'createTask', words: 'closed' };
-    const facts = factsOf({}, { needPerson: 2, uploading: 5, createsHeldUp });
-    expect(facts['Held up']).toMatch(/^7 rows, .*<createTask: closed>$/);
+  it('tell of the problem of a batch that is not over, and what a client knows rather than the last poll', () => {
+    const slug = { key: 'A-20-0123', originalKey: 'A 20/ä' };
+    const busy = { code: 'Retrying', message: 'createTask: busy', since: startedAt, remedy: null } as const;
+    const problem = problemOfRows('photos', { rows: 3, ...slug, problem: busy });
+    const remedy = 'longhaul list --batch photos --problem names them.';
+    const told = `<Retrying since 2026-03-01 12:00:00 UTC: 3 rows, the first (A 20/ä): createTask: busy ${remedy}>`;
+    expect(factsOf({ problem })['Problem']).toBe(told);
+    expect(factsOf({ problem }, { isOver: true })).not.toHaveProperty('Problem');
+    const facts = factsOf({ problem }, { needPerson: 2, uploading: 5, problem: busy });
+    expect(facts['Problem']).toBe('<Retrying since 2026-03-01 12:00:00 UTC: createTask: busy>');
     expect(facts['Wait for you']).toMatch(/^2 rows:/);
     expect(facts['Uploads']).toBe('5 rows now, 0 files (0 B) sent, 0 shared');
   });
@@ -105,9 +108,8 @@ describe('the facts of a batch', () => {
     expect(factsOf({ failed: 5, failures })['Failures']).toBe('3 <A>, 2 <B>');
     expect(factsOf({ failed: 4, failures })['Failures']).toBe('3 <A>, 2 <B>; of this run, each attempt counted');
     const report = resultOf({ csv: '/a/results.csv', html: '/a/report.html', failures: { A: 4 } });
-    const ended = factsOf({ state: 'Ended', failed: 4, failures, report, problem: 'late' });
+    const ended = factsOf({ state: 'Ended', failed: 4, failures, report });
     expect(ended).toMatchObject({ Failures: '4 <A>', Table: '</a/results.csv>', Report: '</a/report.html>' });
-    expect(ended['Problem']).toBe('<late>');
     expect(ended).not.toHaveProperty('Pace');
   });
 });
@@ -123,9 +125,13 @@ describe('the pace of a batch in words', () => {
     const stalled = progressOf({ lastMovedAt: startedAt });
     expect(paceText(stalled, startMs + 60_000)).toContain('over at about');
     expect(paceText(stalled, startMs + 432_000)).toMatch(/^no row has started or ended for 7 m 12 s/);
-    const heldUp = { rows: 22, since: startedAt, key: 'a', activity: 'watchTask', words: 'HTTP 301' };
-    const rowStates = { asOf: startedAt, counts: { Watching: 24, ArchiveIncomplete: 9 }, heldUp };
-    expect(paceText(progressOf({ running: 33, rowStates }), startMs)).toMatch(/^31 of 33 rows that run are held up/);
+    const problem = { code: 'Retrying', message: 'watchTask: HTTP 301', since: startedAt, remedy: null } as const;
+    const rowStates = {
+      asOf: startedAt,
+      counts: { Watching: 24, ArchiveIncomplete: 9 },
+      problem: { rows: 22, key: 'a', problem },
+    };
+    expect(paceText(progressOf({ running: 33, rowStates }), startMs)).toMatch(/^31 of 33 rows that run have a problem/);
     expect(paceText(progressOf({ running: 60, rowStates }), startMs)).toContain('over at about');
   });
 

@@ -85,17 +85,17 @@ describe('a batch that does not move', () => {
 });
 
 describe('the end of a batch', () => {
-  const open = { running: 2, waiting: 8, mayStart: true, heldUp: 0 };
+  const open = { running: 2, waiting: 8, mayStart: true, held: 0 };
   const nowMs = Date.parse('2026-01-01T00:00:00.000Z');
 
   it('is when its open rows will have ended at its pace', () => {
     expect(expectedEnd(open, 10, nowMs)).toBe('2026-01-01T00:01:00.000Z');
-    expect(expectedEnd({ ...open, waiting: 0, mayStart: false, heldUp: 1 }, 1, nowMs)).toBe('2026-01-01T00:02:00.000Z');
+    expect(expectedEnd({ ...open, waiting: 0, mayStart: false, held: 1 }, 1, nowMs)).toBe('2026-01-01T00:02:00.000Z');
   });
 
   it('is not known while rows wait that may not start, while all that run are held up, or without a pace', () => {
     expect(expectedEnd({ ...open, mayStart: false }, 10, nowMs)).toBeNull();
-    expect(expectedEnd({ ...open, heldUp: 2 }, 10, nowMs)).toBeNull();
+    expect(expectedEnd({ ...open, held: 2 }, 10, nowMs)).toBeNull();
     expect(expectedEnd(open, null, nowMs)).toBeNull();
     expect(expectedEnd({ ...open, running: 0, waiting: 0 }, 10, nowMs)).toBeNull();
   });

@@ -1,4 +1,4 @@
-import type { TaskEvent, TaskView } from '../../../../src';
+import type { Problem, TaskEvent, TaskView } from '../../../../src';
 import { ClientClosedError, TemporalUnreachableError } from '../../../../src/client/connection-errors';
 import { UnknownTaskError } from '../../../../src/client/errors';
 import { changes, eachView, type FollowedTask, taskEvents } from '../../../../src/client/task/task-events';
@@ -21,15 +21,13 @@ const view: TaskView = {
     problem: null,
     stopRequests: [],
     transfers: [],
-    retrying: [],
     webhooks: [],
     otherUncertain: [],
     adoptedBy: null,
-    stuck: null,
-    note: null,
   },
 };
 const upload = (bytes: number) => ({ transfer: 'upload', name: 'a.png', bytes, totalBytes: 9 }) as const;
+const retrying: Problem = { code: 'Retrying', message: 'createTask: HTTP 503', since: null, remedy: null };
 const ended = { ...view, status: 'Success', isOver: true };
 const quick = { everyMs: 1, quietEveryMs: 1 };
 
@@ -70,11 +68,11 @@ async function kindsOf(task: FollowedTask): Promise<TaskEvent['kind'][]> {
 describe('the changes of a task', () => {
   it('are everything that is there at the first poll', () => {
     const first = { ...view, status: 'Queuing', serviceStatus: 'Queuing', queuePosition: 3, transfers: [upload(1)] };
-    expect(changes(undefined, { ...first, problem: 'no answer' })).toEqual([
+    expect(changes(undefined, { ...first, problem: retrying })).toEqual([
       { kind: 'state', status: 'Queuing', serviceStatus: 'Queuing' },
       { kind: 'queue', position: 3 },
       { kind: 'transfer', transfer: upload(1) },
-      { kind: 'problem', problem: 'no answer' },
+      { kind: 'problem', problem: retrying },
     ]);
   });
 
@@ -83,46 +81,24 @@ describe('the changes of a task', () => {
     expect(changes({ ...view, transfers: [upload(1)] }, { ...view, transfers: [upload(1)] })).toEqual([]);
   });
 
-  it('say once that no worker answers, and nothing of that when the task is over', () => {
-    const silent = { ...view, note: 'No worker answered.' };
-    expect(changes(undefined, silent)).toContainEqual({ kind: 'problem', problem: 'No worker answered.' });
-    expect(changes(view, silent)).toEqual([{ kind: 'problem', problem: 'No worker answered.' }]);
-    expect(changes(silent, silent)).toEqual([]);
-    expect(changes(view, { ...silent, problem: 'x' })).toEqual([{ kind: 'problem', problem: 'x' }]);
-    expect(changes(view, { ...view, isOver: true, note: 'The workflow was terminated.' })).toEqual([
-      { kind: 'end', status: 'Creating' },
-    ]);
-  });
-
-  it('say once why a step is tried again, and that it no longer is', () => {
-    const retry = {
-      activity: 'createTask',
-      attempt: 2,
-      lastFailure: 'The API key is refused.',
-      nextAttemptAt: null,
-      isPaused: false,
-      waitsForTurn: false,
-    };
-    const retried = { ...view, retrying: [retry] };
-    const problem = 'createTask failed and is tried again: The API key is refused.';
-    expect(changes(view, retried)).toEqual([{ kind: 'problem', problem }]);
-    expect(changes(retried, { ...retried, retrying: [{ ...retry, attempt: 3 }] })).toEqual([]);
-    expect(changes(view, { ...retried, note: 'No worker answered.' })).toEqual([{ kind: 'problem', problem }]);
-    expect(changes(view, { ...retried, problem: 'x' })).toEqual([{ kind: 'problem', problem: 'x' }]);
+  it('say once what is wrong, and that it no longer is', () => {
+    const retried = { ...view, problem: retrying };
+    expect(changes(undefined, retried)).toContainEqual({ kind: 'problem', problem: retrying });
+    expect(changes(view, retried)).toEqual([{ kind: 'problem', problem: retrying }]);
+    expect(changes(retried, { ...view, problem: { ...retrying } })).toEqual([]);
     expect(changes(retried, view)).toEqual([{ kind: 'problem', problem: null }]);
-    expect(changes(view, { ...retried, isOver: true })).toEqual([{ kind: 'end', status: 'Creating' }]);
   });
 
   it('are each what is another now', () => {
     expect(changes({ ...view, queuePosition: 1 }, view)).toEqual([{ kind: 'queue', position: null }]);
-    expect(changes({ ...view, problem: 'x' }, view)).toEqual([{ kind: 'problem', problem: null }]);
+    const stuck = { ...retrying, code: 'Stuck' } as const;
+    expect(changes({ ...view, problem: retrying }, { ...view, problem: stuck })).toEqual([
+      { kind: 'problem', problem: stuck },
+    ]);
     expect(changes(view, { ...view, serviceStatus: 'Running' })).toMatchObject([{ kind: 'state' }]);
     expect(changes({ ...view, transfers: [upload(1)] }, { ...view, transfers: [upload(2)] })).toEqual([
       { kind: 'transfer', transfer: upload(2) },
     ]);
-    const stuck = { problems: [], attempts: 9, message: 'stuck: roll back' };
-    expect(changes(view, { ...view, stuck })).toEqual([{ kind: 'problem', problem: 'stuck: roll back' }]);
-    expect(changes({ ...view, note: 'No worker answered.' }, view)).toEqual([{ kind: 'problem', problem: null }]);
     expect(changes(view, ended)).toEqual([
       { kind: 'state', status: 'Success', serviceStatus: null },
       { kind: 'end', status: 'Success' },

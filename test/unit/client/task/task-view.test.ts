@@ -1,16 +1,16 @@
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { readHeldUp, retryingActivities } from '../../../../src/client/task/pending-work';
+import { pendingProblem } from '../../../../src/client/task/pending-work';
 import { type TaskView, taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
-import { overloadWords } from '../../../../src/client/workflow-info';
+import type { Problem } from '../../../../src/contract/problem';
 import { unseenTask } from '../../../../src/core/task-state';
 
 const description: TaskViewSources['description'] = {
-  ...{ workflowId: 'task:order-17', runId: 'r', taskQueue: 'longhual', execution: 'RUNNING', stuck: null, paused: [] },
+  ...{ workflowId: 'task:order-17', runId: 'r', taskQueue: 'longhual', execution: 'RUNNING', paused: [] },
   ...{ startedAt: new Date(0), closedAt: null, attributes: new Map(), tags: [], undecodable: [] },
-  ...{ memo: new Map(), pendingActivities: [], isCancelRequested: false, encryptionKey: null, isOverloaded: false },
+  ...{ memo: new Map(), pendingActivities: [], isCancelRequested: false, encryptionKey: null, problem: null },
 };
-const pending = { transfers: [], retrying: [], watched: null, refusedCreates: 0 };
+const pending = { transfers: [], problem: null, watched: null, refusedCreates: 0 };
 const terminated = { execution: 'TERMINATED', closedAt: new Date(1) } as const;
 
 function viewOf(
@@ -23,22 +23,40 @@ function viewOf(
 
 describe('the view of a task that no worker answers for', () => {
   it('names the task queue that it waits on, which may be another than this client’s', () => {
-    expect(viewOf({}).note).toMatch(/^No worker answered.* waits on the task queue "longhual": start a worker there/);
+    const { problem } = viewOf({});
+    expect(problem).toMatchObject({ code: 'NoWorker', since: null });
+    expect(problem?.remedy).toMatch(/ waits on the task queue "longhual": start a worker there/);
   });
 
   it.each([
     [true, /It was asked to stop/],
     [false, /^(?!.*asked to stop)/],
   ])('says whether it was asked to stop (%s), which waits for a worker', (isCancelRequested, words) => {
-    expect(viewOf({ isCancelRequested }).note).toMatch(words);
+    expect(viewOf({ isCancelRequested }).problem?.message).toMatch(words);
   });
 
-  it('says that it goes on by itself while its workflow tasks time out', () => {
-    expect(viewOf({ isOverloaded: true })).toMatchObject({ note: overloadWords, stuck: null });
+  it('has none once the task is over', () => {
+    expect(viewOf({ execution: 'COMPLETED', closedAt: new Date(1) }).problem).toBeNull();
+  });
+});
+
+describe('the problem of a task', () => {
+  const since = '2025-06-01T00:00:05.000Z';
+  const problemOf = (code: Problem['code']): Problem => ({ code, message: code, since, remedy: null });
+  const waits = { attributes: new Map([['LonghaulStatus', 'CreateUncertain']]) };
+
+  it.each<[string, Partial<TaskViewSources['description']>, Problem | null, Problem['code']]>([
+    ['workflow tasks that fail hide the rest', { ...waits, problem: problemOf('Stuck') }, problemOf('Paused'), 'Stuck'],
+    ['a decision comes before a worker', waits, problemOf('Retrying'), 'NeedsPerson'],
+    ['a worker comes before what it would try again', {}, problemOf('Retrying'), 'NoWorker'],
+  ])('is the first by its code: %s', (_, described, found, code) => {
+    const sources = { description: { ...description, ...described }, reported: undefined, url: null };
+    expect(taskView({ ...sources, pending: { ...pending, problem: found } }).problem?.code).toBe(code);
   });
 
-  it('has no note once the task is over', () => {
-    expect(viewOf({ execution: 'COMPLETED', closedAt: new Date(1) }).note).toBeNull();
+  it('that waits for a person names every decision', () => {
+    const { remedy } = viewOf(waits).problem ?? {};
+    expect(remedy).toMatch(/^Decide: .*--adopt REQUEST_ID, or .*--recreate, or .*--abandon$/);
   });
 });
 
@@ -57,7 +75,9 @@ describe('the view of a task', () => {
   });
 
   it('names both remedies of a task that was terminated', () => {
-    expect(viewOf(terminated).note).toMatch(/with the same key, input and retry .*, or adopt its request id/);
+    expect(viewOf(terminated).problem?.message).toMatch(
+      /with the same key, input and retry .*, or adopt its request id/,
+    );
   });
 
   it.each([
@@ -65,21 +85,24 @@ describe('the view of a task', () => {
     ['batch:photos:row-3', /^longhaul batch retry photos, which .* takes over/],
     ['order-17', /^longhaul run with --key KEY --retry/],
   ])('that was terminated names the command that follows %s again', (workflowId, command) => {
-    const { nextStep } = viewOf({ ...terminated, workflowId }, reported);
-    expect(nextStep).toMatch(command);
-    expect(nextStep).toContain('longhaul reconcile');
+    const { problem } = viewOf({ ...terminated, workflowId }, reported);
+    expect(problem).toMatchObject({ code: 'CutOff', since: '1970-01-01T00:00:00.001Z' });
+    expect(problem?.remedy).toMatch(command);
+    expect(problem?.remedy).toContain('longhaul reconcile');
   });
 
   it('that was terminated while it was uncertain whether it was created tells where that may be settled by now', () => {
-    const { nextStep } = viewOf(terminated, { ...reported, status: 'CreateUncertain' });
-    expect(nextStep).toMatch(/^longhaul reconcile tells whether it is settled by now .* --key order-17 --retry/);
+    const { problem } = viewOf(terminated, { ...reported, status: 'CreateUncertain' });
+    expect(problem?.remedy).toMatch(/^longhaul reconcile tells whether it is settled by now .* --key order-17 --retry/);
   });
 
   it('that was terminated and adopted since names the workflow that took it over, and no other remedy', () => {
     expect(viewOf(terminated, { ...reported, requestId: 'r-1' }, 'task:adopt-r-1')).toMatchObject({
       adoptedBy: 'task:adopt-r-1',
-      nextStep: 'longhaul status adopt-r-1 tells how its task goes on',
-      note: 'The workflow was terminated, and task:adopt-r-1 took its task over.',
+      problem: {
+        message: 'The workflow was terminated, and task:adopt-r-1 took its task over.',
+        remedy: 'longhaul status adopt-r-1 tells how its task goes on',
+      },
     });
   });
 
@@ -96,13 +119,13 @@ describe('the view of a task', () => {
   });
 
   it('that was terminated and had been adopted is to be adopted again', () => {
-    const { nextStep } = viewOf({ ...terminated, workflowId: 'task:adopt-r-1' }, { ...reported, requestId: 'r-1' });
-    expect(nextStep).toMatch(/^longhaul adopt r-1 follows/);
+    const { problem } = viewOf({ ...terminated, workflowId: 'task:adopt-r-1' }, { ...reported, requestId: 'r-1' });
+    expect(problem?.remedy).toMatch(/^longhaul adopt r-1 follows/);
   });
 });
 
 describe('what is tried again of a task', () => {
-  type Pending = Parameters<typeof retryingActivities>[1];
+  type Pending = Parameters<typeof pendingProblem>[1];
   // Nothing is asked of Temporal: it connects when it is used.
   const connection = Connection.lazy();
   const client = new Client({ connection });
@@ -114,18 +137,17 @@ describe('what is tried again of a task', () => {
     },
   ];
 
-  it('says of a create whether it failed or waits for its turn', async () => {
-    const failed = await retryingActivities(client, ended('ServiceUnavailable', 'HTTP 503'));
-    expect(failed).toMatchObject([{ lastFailure: 'HTTP 503', waitsForTurn: false }]);
-    const waiting = await retryingActivities(client, ended('WaitsForTurn', 'The create waits for its turn'));
-    expect(waiting).toMatchObject([{ lastFailure: 'The create waits for its turn', waitsForTurn: true }]);
+  it.each([
+    ['ServiceUnavailable', false, { code: 'Retrying', message: 'createTask: HTTP 503', remedy: null }],
+    ['WaitsForTurn', false, { code: 'HeldBack', message: 'HTTP 503', remedy: null }],
+    ['ServiceUnavailable', true, { code: 'Paused', message: 'createTask is paused by an operator: HTTP 503' }],
+    ['ActivityPause', true, { code: 'Paused', message: 'createTask is paused by an operator' }],
+  ])('is told by the end of its last attempt: %s, paused: %s', async (type, paused, problem) => {
+    expect(await pendingProblem(client, ended(type, 'HTTP 503', paused))).toMatchObject(problem);
   });
 
-  it.each(['ActivityPause', 'ActivityReset'])('calls it no failure that an attempt ended as %s', async (type) => {
-    expect(await retryingActivities(client, ended(type, 'Activity paused'))).toEqual([]);
-    const paused = ended(type, 'Activity paused', true);
-    expect(await retryingActivities(client, paused)).toMatchObject([{ lastFailure: '', isPaused: true }]);
-    expect(await readHeldUp(client, paused)).toMatchObject({ words: 'paused by an operator' });
+  it.each(['ActivityPause', 'ActivityReset'])('is no problem when an attempt ended as %s', async (type) => {
+    expect(await pendingProblem(client, ended(type, 'Activity paused'))).toBeNull();
   });
 
   describe('of a watch', () => {
@@ -140,12 +162,12 @@ describe('what is tried again of a task', () => {
     const known = { ...unseenTask(0), serviceStatus: 'Running', polls: 20, failedPolls: 16, problem: 'HTTP 301' };
     const beat = { watched: 'Running', known };
 
-    it('holds the task up once every query has failed for minutes, in words', async () => {
+    it('is a problem once every query has failed for minutes, in words', async () => {
       const sinceMs = Date.now() - 5 * minuteMs;
       const failing = { sinceMs, lastMs: sinceMs + 4 * minuteMs, queries: 16, problem: 'HTTP 301' };
-      expect(await readHeldUp(client, watching({ ...beat, failing }))).toEqual({
-        ...{ activity: 'watchTask', since: new Date(sinceMs).toISOString() },
-        words: 'the last 16 queries failed: HTTP 301',
+      expect(await pendingProblem(client, watching({ ...beat, failing }))).toEqual({
+        ...{ code: 'Retrying', since: new Date(sinceMs).toISOString(), remedy: null },
+        message: 'watchTask: the last 16 queries failed: HTTP 301',
       });
     });
 
@@ -154,8 +176,8 @@ describe('what is tried again of a task', () => {
       ['have failed twice in a long time', { sinceMs: 0, lastMs: Date.now(), queries: 2, problem: 'HTTP 301' }],
       ['are told of in another form', { sinceMs: 'long', lastMs: Date.now(), queries: 16, problem: 'HTTP 301' }],
       ['are not told of, by an older worker', undefined],
-    ])('does not hold it up when queries %s', async (_, failing) => {
-      expect(await readHeldUp(client, watching({ ...beat, failing }))).toBeUndefined();
+    ])('is none when queries %s', async (_, failing) => {
+      expect(await pendingProblem(client, watching({ ...beat, failing }))).toBeNull();
     });
   });
 });

@@ -1,4 +1,5 @@
 import { type BatchDisplay, openBatchDisplay, type ShownBatch } from '../../../../src/commands/batch/batch-display';
+import type { Problem } from '../../../../src/contract/problem';
 import type { BatchProgress } from '../../../../src/contract/batch/batch-messages';
 import { eventually } from '../../../support/eventually';
 import { drawn, escape, FakeStream, screenLines } from '../../../support/fake-context';
@@ -7,9 +8,8 @@ import { progressOf, startedAt } from '../../../support/batch-progress';
 const startMs = Date.parse(startedAt);
 const failure = { key: 'dog', line: 3, message: 'no such node' };
 
-function shown(more: Partial<BatchProgress> = {}): ShownBatch {
-  const nothing = { retrying: [], needPerson: 0, uploading: 0, createsHeldUp: null };
-  return { progress: progressOf(more), isOver: false, ...nothing };
+function shown(more: Partial<BatchProgress> = {}, problem: Problem | null = null): ShownBatch {
+  return { progress: progressOf(more), isOver: false, needPerson: 0, uploading: 0, problem };
 }
 
 const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
@@ -160,21 +160,14 @@ describe('the display of a batch without a terminal', () => {
   it('shows a problem once, and again when it came back or is another', () => {
     const stream = new FakeStream();
     const display = openBatchDisplay(stream, () => startMs);
-    for (const problem of ['no disk', 'no disk', null, 'no disk']) display.show(shown({ problem }));
-    expect(stream.text.match(/problem: no disk/g)).toHaveLength(2);
+    const failing = (message: string, since: string): Problem => ({ code: 'Retrying', message, since, remedy: null });
+    const noDisk = failing('openBatch: no disk', startedAt);
+    for (const problem of [noDisk, noDisk, null, noDisk]) display.show(shown({}, problem));
+    expect(stream.text.match(/problem: .*no disk/g)).toHaveLength(2);
 
-    const retry = {
-      activity: 'openBatch',
-      attempt: 3,
-      lastFailure: 'disk full',
-      nextAttemptAt: null,
-      isPaused: false,
-      waitsForTurn: false,
-    };
-    for (const attempt of [3, 4]) display.show({ ...shown(), retrying: [{ ...retry, attempt }] });
-    expect(stream.text.match(/failing: openBatch, attempt \d: disk full/g)).toHaveLength(1);
-    const heldUp = { rows: 1, since: startedAt, key: 'a', activity: 'createTask', words: 'busy' };
-    for (const rows of [1, 2]) display.show({ ...shown(), createsHeldUp: { ...heldUp, rows } });
-    expect(stream.text.match(/held up: .*busy/g)).toHaveLength(1);
+    // How many rows have it, and which is the first, is no other problem.
+    display.show(shown({}, failing('1 row, a: createTask: busy', startedAt)));
+    display.show(shown({}, failing('2 rows, the first (b): createTask: busy', '2026-03-01T12:00:01.000Z')));
+    expect(stream.text.match(/problem: .*busy/g)).toHaveLength(1);
   });
 });

@@ -10,7 +10,7 @@ const over: ShownBatch = {
     state: 'Ended',
     execution: 'COMPLETED',
     isOver: true,
-    stuck: null,
+    problem: null,
   },
   ...{ startedAt: '2026-01-02T03:00:00.000Z', endedAt: '2026-01-02T03:10:00.000Z', ending: 'completed' },
   counts: { rows: 9, success: 4, failed: 1, canceled: 1, running: 0, notStarted: 3 },

@@ -5,8 +5,8 @@ import { progressOf, startedAt } from '../../../support/batch-progress';
 function viewOf(more: Partial<BatchView>): BatchView {
   return {
     ...{ workflowId: 'batch:photos', batchId: 'photos', execution: 'RUNNING', isOver: false, startedAt },
-    ...{ endedAt: null, source: null, taskQueue: 'longhaul', progress: null, stuck: null, retrying: [], url: null },
-    ...{ refused: null, failure: null, needPerson: 0, uploading: 0, isOverloaded: false, createsHeldUp: null },
+    ...{ endedAt: null, source: null, taskQueue: 'longhaul', progress: null, problem: null, url: null },
+    ...{ refused: null, failure: null, needPerson: 0, uploading: 0 },
     ...more,
   };
 }
@@ -15,18 +15,9 @@ const endedAt = '2026-03-01T12:00:42.000Z';
 
 describe('the status of a batch', () => {
   it('has the facts of the batch, and the step that fails', () => {
-    const retrying = [
-      {
-        activity: 'openBatch',
-        attempt: 3,
-        lastFailure: 'disk full',
-        nextAttemptAt: null,
-        isPaused: false,
-        waitsForTurn: false,
-      },
-    ];
+    const problem = { code: 'Retrying', message: 'openBatch: disk full', since: null, remedy: null } as const;
     const progress = progressOf({ state: 'Paused', lastFailures: [{ key: 'a', line: 3, message: 'no' }], failed: 1 });
-    const text = batchStatusText(viewOf({ progress, source: 'photos.csv', retrying }), Date.parse(startedAt) + 42_000);
+    const text = batchStatusText(viewOf({ progress, source: 'photos.csv', problem }), Date.parse(startedAt) + 42_000);
     expect(text.split('\n')).toEqual([
       'batch:photos',
       '  state         Paused for 0:42',
@@ -36,7 +27,7 @@ describe('the status of a batch', () => {
       '  now           100 running (at most 100), 666 waiting',
       '  paused        to go on: longhaul batch resume photos, or the update resume',
       expect.stringMatching(/^ {2}pace {10}12 rows a minute/),
-      '  failing       openBatch, attempt 3: disk full',
+      '  problem       Retrying: openBatch: disk full',
       '  failed: a (line 3): no',
     ]);
   });
@@ -58,13 +49,6 @@ describe('the status of a batch', () => {
       batchStatusText(viewOf({ progress: progressOf({ failed, lastFailures }) }), Date.parse(startedAt));
     expect(shown(8)).toMatch(/^ {2}and 7 more that failed: longhaul list --batch \S+ --status Failed$/m);
     expect(shown(1)).not.toContain('more that failed');
-  });
-
-  it('says what is left to do once its workflow was cut off', () => {
-    const over = viewOf({ execution: 'TERMINATED', isOver: true, endedAt, progress: progressOf({ running: 2 }) });
-    const [next] = /^ {2}next .*$/m.exec(batchStatusText(over, Date.now())) ?? [];
-    expect(next).toMatch(/rows that ran go on, and are paid: longhaul batch retry photos takes it up again/);
-    expect(next).toMatch(/longhaul list --batch photos, then longhaul stop batch:photos:KEY of each$/);
   });
 
   it('says once it is over that rows may have tasks that nothing follows', () => {

@@ -10,8 +10,13 @@ const hostile = `a';echo,owned;$(echo,owned)"\``;
 
 function cutOffWords(): string {
   const description = {
-    ...{ workflowId: taskWorkflowId(adoptionKey(hostile)), runId: 'r', taskQueue: 'longhaul', stuck: null, paused: [] },
-    isOverloaded: false,
+    ...{
+      workflowId: taskWorkflowId(adoptionKey(hostile)),
+      runId: 'r',
+      taskQueue: 'longhaul',
+      problem: null,
+      paused: [],
+    },
     ...{
       startedAt: new Date(0),
       closedAt: new Date(1),
@@ -21,8 +26,8 @@ function cutOffWords(): string {
     ...{ undecodable: [], memo: new Map(), pendingActivities: [], isCancelRequested: false, encryptionKey: null },
     execution: 'TERMINATED',
   } as const;
-  const pending = { transfers: [], retrying: [], watched: null, refusedCreates: 0 };
-  return taskView({ description, reported: undefined, pending, url: null }).nextStep ?? '';
+  const pending = { transfers: [], problem: null, watched: null, refusedCreates: 0 };
+  return taskView({ description, reported: undefined, pending, url: null }).problem?.remedy ?? '';
 }
 
 function failedWords(type: 'StopUnconfirmed' | 'ArchiveIncomplete', requestId: string | null): string {

@@ -1,4 +1,5 @@
 import type { TaskView } from '../../../../src/client/task/task-view';
+import type { Problem } from '../../../../src/contract/problem';
 import { openProgress } from '../../../../src/commands/task/follow-task';
 import { statusLine, transferLine } from '../../../../src/commands/task/task-text';
 import { eventually } from '../../../support/eventually';
@@ -17,14 +18,7 @@ const upload = {
   totalBytes: 100e6,
 } as const;
 
-const storing = {
-  activity: 'storeInput',
-  attempt: 3,
-  lastFailure: 'disk full',
-  nextAttemptAt: null,
-  isPaused: false,
-  waitsForTurn: false,
-};
+const retrying = (message: string): Problem => ({ code: 'Retrying', message, since: null, remedy: null });
 
 describe('a status line', () => {
   it.each<[string, Partial<TaskView>, string]>([
@@ -43,33 +37,16 @@ describe('a status line', () => {
       '1:05  Watching: Queuing, 3 ahead · request 3f0c2a4e…',
     ],
     ['no request id yet', { status: 'Creating', requestId: null }, '1:05  Creating'],
-    ['trouble', { problem: 'no answer' }, '1:05  Running · request 3f0c2a4e… · no answer'],
     [
-      'a step that is tried again',
-      {
-        requestId: null,
-        retrying: [storing],
-      },
-      '1:05  Running · storeInput, attempt 3: disk full',
+      'a problem, since when, and what to do',
+      { problem: { code: 'Paused', message: 'storeInput is paused', since: startedAt, remedy: 'Unpause it.' } },
+      '1:05  Running · request 3f0c2a4e… · Paused since 2026-03-01 12:00:00 UTC: storeInput is paused Unpause it.',
     ],
     [
-      'a step that an operator paused',
-      {
-        requestId: null,
-        retrying: [{ ...storing, isPaused: true }],
-      },
-      '1:05  Running · storeInput, paused by an operator (Unpause, in the Web UI’s Pending Activities); attempt 3: disk full',
+      'a problem that goes by itself',
+      { requestId: null, problem: retrying('storeInput: disk full') },
+      '1:05  Running · Retrying: storeInput: disk full',
     ],
-    [
-      'a create that waits for its turn, which did not fail',
-      {
-        status: 'Creating',
-        requestId: null,
-        retrying: [{ ...storing, lastFailure: 'The create waits for its turn', waitsForTurn: true }],
-      },
-      '1:05  Creating · The create waits for its turn',
-    ],
-    ['a note', { requestId: null, note: 'No worker answered.' }, '1:05  Running · No worker answered.'],
   ])('tells %s', (_, more, expected) => {
     expect(statusLine(view(more), 65_000)).toBe(expected);
   });
@@ -112,10 +89,10 @@ describe('progress without a terminal', () => {
     const stream = new FakeStream();
     const progress = openProgress(stream, afterMs(0));
 
-    progress.show(view({ problem: 'first\nsecond\u001b[2Jthird' }));
+    progress.show(view({ problem: retrying('first\nsecond\u001b[2Jthird') }));
     progress.stop();
 
-    expect(stream.text.trimEnd()).toBe('0:00  Running · request 3f0c2a4e… · first second\\u001b[2Jthird');
+    expect(stream.text.trimEnd()).toBe('0:00  Running · request 3f0c2a4e… · Retrying: first second\\u001b[2Jthird');
   });
 });
 
@@ -124,7 +101,7 @@ describe('progress on a terminal', () => {
     const stream = new FakeStream(columns);
     const progress = openProgress(stream, afterMs(65_000));
 
-    progress.show(view({ problem: 'a very long story '.repeat(20), transfers: [upload] }));
+    progress.show(view({ problem: retrying('a very long story '.repeat(20)), transfers: [upload] }));
     await eventually(() => stream.text.includes('uploading'));
     progress.stop();
 

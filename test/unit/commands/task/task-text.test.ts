@@ -1,5 +1,5 @@
 import { taskView } from './task-view';
-import { cutOffText, formatRetry, resultText, statusText } from '../../../../src/commands/task/task-text';
+import { cutOffText, resultText, statusText } from '../../../../src/commands/task/task-text';
 import { formatClock } from '../../../../src/commands/terminal';
 import type { TaskResult } from '../../../../src/contract/task-result';
 import { formatBytes } from '../../../../src/core/text';
@@ -35,18 +35,6 @@ it.each([
   ['TIMED_OUT', ' (timed out)'],
 ] as const)('the state of a task whose workflow is %s is followed by %j', (execution, words) => {
   expect(cutOffText(execution)).toBe(words);
-});
-
-describe('an activity that is tried again', () => {
-  const failed = { activity: 'createTask', attempt: 3, lastFailure: 'HTTP 503', isPaused: false, waitsForTurn: false };
-
-  it.each([
-    ['12 s from now', '1970-01-01T00:00:12Z', 'createTask, attempt 3 in 0:12: HTTP 503'],
-    ['now', '1970-01-01T00:00:00Z', 'createTask, attempt 3: HTTP 503'],
-    ['at a time that is not known', null, 'createTask, attempt 3: HTTP 503'],
-  ])('%s', (_when, nextAttemptAt, words) => {
-    expect(formatRetry({ ...failed, nextAttemptAt }, 0)).toBe(words);
-  });
 });
 
 describe('the status of a task as text', () => {

@@ -9,7 +9,7 @@ export function taskView(more: Partial<TaskView> = {}): TaskView {
     ...{ startedAt, endedAt: null, since: null, url: null, app: null, account: null, requestId: null, tags: [] },
     ...{ serviceStatus: null, serviceStatusAt: null, queuePosition: null, adoptedBy: null, otherUncertain: [] },
     ...{ polls: null, failedPolls: null, createRequests: null, waitingFor: null, nextStep: null },
-    ...{ problem: null, note: null, stuck: null, stopRequests: [], transfers: [], retrying: [] },
+    ...{ problem: null, stopRequests: [], transfers: [] },
     ...more,
   };
 }

@@ -1,0 +1,76 @@
+import * as v from 'valibot';
+import { statesThatWait } from '../core/task-state';
+import { formatMoment } from '../core/time';
+import { moment, wordOf } from './schema';
+import { operatorChoices } from './task-advice';
+
+/** In the order in which one hides the others. */
+export const problemCodes = [
+  /** Its workflow was terminated or timed out: nothing follows the task. */
+  'CutOff',
+  /** Its workflow tasks fail: it makes no progress, and a stop does not reach it. */
+  'Stuck',
+  /** Its workflow tasks time out: workers have more to replay than they can. */
+  'Overloaded',
+  'NeedsPerson',
+  'NoWorker',
+  /** By an operator: a step is not tried before Unpause. */
+  'Paused',
+  /** A step, or the queries of a watch, failed and are tried again. */
+  'Retrying',
+  /** Nothing is wrong: its turn comes within the limits of its account. */
+  'HeldBack',
+] as const;
+export type ProblemCode = (typeof problemCodes)[number];
+
+export const problemSchema = v.object({
+  code: wordOf<ProblemCode>(),
+  /** What is wrong, in words. */
+  message: v.string(),
+  /** ISO-8601: since when; null: not known. */
+  since: v.nullable(moment),
+  /** What to do; null: nothing, it goes on by itself. */
+  remedy: v.nullable(v.string()),
+});
+/** What keeps a task or a batch from going on, or asks for a person. */
+export type Problem = v.InferOutput<typeof problemSchema>;
+
+export function problemText({ message, remedy }: Problem): string {
+  return remedy === null ? message : `${message} ${remedy}`;
+}
+
+/** `Retrying since 2026-03-01 12:34:56 UTC: createTask: HTTP 503`. */
+export function formatProblem(problem: Problem): string {
+  const { code, since } = problem;
+  return `${code}${since === null ? '' : ` since ${formatMoment(since)}`}: ${problemText(problem)}`;
+}
+
+const waits: Readonly<Record<string, string>> = {
+  CreateUncertain: 'It is not known whether the service created the task.',
+  ArchiveIncomplete: 'It succeeded, and not every output could be archived.',
+};
+
+/** Whether it goes on only once a person has done something. */
+export function asksForPerson(problem: Problem | null): boolean {
+  return problem?.code === 'NeedsPerson' || problem?.code === 'Stuck';
+}
+
+interface StatedTask {
+  readonly workflowId: string;
+  readonly status: string;
+  readonly since: string | null;
+  /** Of its workflow or its watch. */
+  readonly words: string | null;
+  readonly isHeldBack?: boolean;
+}
+
+/** The problem of a task that is not over, by its state. */
+export function stateProblem({ workflowId, status, since, words, isHeldBack = false }: StatedTask): Problem | null {
+  if (statesThatWait.some((state) => state === status)) {
+    const commands = operatorChoices(status, workflowId).map(({ command }) => command);
+    const message = words ?? waits[status] ?? status;
+    return { code: 'NeedsPerson', message, since, remedy: `Decide: ${commands.join(', or ')}` };
+  }
+  if (words === null) return null;
+  return { code: isHeldBack ? 'HeldBack' : 'Retrying', message: words, since: null, remedy: null };
+}
