@@ -1,5 +1,6 @@
 import { dirname } from 'node:path/posix';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
 import type { ArchiveOutputsInput, TransferProgress } from '../contract/activities';
@@ -238,8 +239,11 @@ export class OutputFetch {
     const tooSlow = (rates: string): DownloadError =>
       new DownloadError('DOWNLOAD_TOO_SLOW', `it comes too slowly: ${rates}`);
     let keeping: Promise<T> | undefined;
+    let body: Readable | undefined;
+    // The archive may take less than the link brings.
+    const isBlocked = (): boolean => body !== undefined && body.readableLength >= body.readableHighWaterMark;
     await this.#allowance.check(output, undefined);
-    await atMinimumRate({ rate, signal, tooSlow }, async (either = signal, onBytes) => {
+    await atMinimumRate({ rate, signal, isBlocked, tooSlow }, async (either = signal, onBytes) => {
       const watch = this.#allowance.watch(output, (error) => {
         tooMuch.abort(error);
       });
@@ -247,6 +251,7 @@ export class OutputFetch {
         onBytes(bytes);
         watch(bytes);
       });
+      body = opened.body;
       keeping = keep(opened, either);
       // Archiving takes its own time; `keeping` tells how the content ended.
       await Promise.race([finished(opened.body).catch(() => undefined), keeping]);

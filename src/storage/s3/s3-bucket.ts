@@ -24,6 +24,8 @@ export interface FoundObject {
   readonly metadata: Readonly<Record<string, string>>;
   /** The tag, where it may be the MD5 (hex) of the content: not in parts, not with a key of its own. */
   readonly md5?: string | undefined;
+  /** Another one for each content that was kept. */
+  readonly tag: string | undefined;
 }
 
 export interface ListedObject {
@@ -74,7 +76,7 @@ export class S3Bucket {
       const { SSECustomerAlgorithm } = found;
       const mayBeMd5 = ServerSideEncryption === 'AES256' && SSECustomerAlgorithm === undefined;
       const [, md5] = /^"?([0-9a-f]{32})"?$/i.exec(mayBeMd5 ? ETag : '') ?? [];
-      return { bytes: ContentLength, metadata: Metadata, md5: md5?.toLowerCase() };
+      return { bytes: ContentLength, metadata: Metadata, md5: md5?.toLowerCase(), tag: readTag(ETag) };
     });
   }
 
@@ -194,6 +196,11 @@ export class S3Bucket {
   #at(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.name, Key: key };
   }
+}
+
+/** Without its quotes; undefined where there is none that a manifest can keep. */
+export function readTag(etag: string | undefined): string | undefined {
+  return /^"?([\x21\x23-\x7e]{1,100})"?$/.exec(etag ?? '')?.[1];
 }
 
 /** A server may answer with all of an object. */
