@@ -1,6 +1,5 @@
 import { dirname } from 'node:path/posix';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
 import type { ArchiveOutputsInput, TransferProgress } from '../contract/activities';
@@ -239,19 +238,22 @@ export class OutputFetch {
     const tooSlow = (rates: string): DownloadError =>
       new DownloadError('DOWNLOAD_TOO_SLOW', `it comes too slowly: ${rates}`);
     let keeping: Promise<T> | undefined;
-    let body: Readable | undefined;
-    // The archive may take less than the link brings.
-    const isBlocked = (): boolean => body !== undefined && body.readableLength >= body.readableHighWaterMark;
+    let opened: Download | undefined;
+    let received = 0;
+    // The archive may take less than the link brings, which is over once everything has come.
+    const isBlocked = (): boolean =>
+      opened !== undefined &&
+      (received === opened.sizeBytes || opened.body.readableLength >= opened.body.readableHighWaterMark);
     await this.#allowance.check(output, undefined);
     await atMinimumRate({ rate, signal, isBlocked, tooSlow }, async (either = signal, onBytes) => {
       const watch = this.#allowance.watch(output, (error) => {
         tooMuch.abort(error);
       });
-      const opened = await this.#open(output, either, (bytes) => {
+      opened = await this.#open(output, either, (bytes) => {
+        received = bytes;
         onBytes(bytes);
         watch(bytes);
       });
-      body = opened.body;
       keeping = keep(opened, either);
       // Archiving takes its own time; `keeping` tells how the content ended.
       await Promise.race([finished(opened.body).catch(() => undefined), keeping]);

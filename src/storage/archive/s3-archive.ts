@@ -22,6 +22,7 @@ import {
   type ListedFile,
   compareContent,
   type OpenedArchiveFile,
+  type PutOptions,
 } from './archive';
 import { diskError, readFreeBytes } from './disk';
 
@@ -49,8 +50,8 @@ const maxMemoryBytes = 128 * mebibyte;
 const maxPartInMemoryBytes = 8 * mebibyte;
 
 /**
- * What is not as expected never becomes an object. A file of known size is sent as it comes, from a bounded memory, and
- * waits in the spool folder where that is in use or the size is not known. The SHA-256 is in the metadata, but for files
+ * What is not as expected never becomes an object. The first attempt sends a file of known size as it comes, from a bounded
+ * memory; otherwise, and where that memory is in use, the file waits in the spool folder. The SHA-256 is in the metadata, but for files
  * that were sent in parts as they came: theirs is known by the storage's tag, or the object is read.
  */
 export class S3Archive implements Archive {
@@ -104,7 +105,7 @@ export class S3Archive implements Archive {
     await this.list(name).next();
   }
 
-  async put(name: string, content: Readable, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile> {
+  async put(name: string, content: Readable, expected: PutOptions = {}, signal?: AbortSignal): Promise<ArchivedFile> {
     const key = this.#key(name);
     const check = (measured: Measure): void => {
       const problem = compareContent(measured, expected);
@@ -112,7 +113,8 @@ export class S3Archive implements Archive {
     };
     ignoreLateErrors(content);
     try {
-      const streamed = await this.#stream(key, content, expected.bytes, check, signal);
+      const sizeBytes = expected.isFirst === true ? expected.bytes : undefined;
+      const streamed = await this.#stream(key, content, sizeBytes, check, signal);
       const { bytes, sha256, tag } = streamed ?? (await this.#keepSpooled(key, name, content, check, signal));
       return { path: this.locate(name), bytes, sha256, tag };
     } catch (error) {
@@ -261,7 +263,6 @@ export class S3Archive implements Archive {
     if (this.#usedMemoryBytes + memoryBytes > maxMemoryBytes) return undefined;
     this.#usedMemoryBytes += memoryBytes;
     try {
-      if (sizeBytes > plan.partBytes) await this.#abortUploads(key);
       const metadata = ({ sha256, md5 }: Hashes): Metadata => ({ [hashKey]: sha256, [tagKey]: md5 });
       return await putContent({ ...this.#object(key, sizeBytes, signal), content, check, metadata }, plan);
     } finally {
@@ -285,18 +286,17 @@ export class S3Archive implements Archive {
     const { file, bytes, sha256 } = spooled;
     try {
       check(spooled);
-      if (bytes > parts.aboveBytes) await this.#abortUploads(key);
+      // Of an attempt whose worker died, which may have streamed. Without the right to list them, the bucket's lifecycle
+      // rules clean up.
+      if (bytes > Math.min(parts.aboveBytes, maxPartInMemoryBytes)) {
+        await this.#bucket.abortUploads(key).catch(() => undefined);
+      }
       const metadata = { [hashKey]: sha256, [tagKey]: hash.digest('hex') };
       await putFile({ ...this.#object(key, bytes, signal), file, metadata }, parts);
       return { bytes, sha256, tag: undefined };
     } finally {
       await file.close();
     }
-  }
-
-  /** Of an attempt whose worker died. Without the right to list them, the bucket's lifecycle rules clean up. */
-  async #abortUploads(key: string): Promise<void> {
-    await this.#bucket.abortUploads(key).catch(() => undefined);
   }
 
   #object(key: string, sizeBytes: number, signal: AbortSignal | undefined): ObjectToPut {

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { type CompletedPart, PutObjectCommand } from './aws-sdk';
 import type { Measure } from '../hash';
-import { readTag } from './s3-bucket';
 import { ContentError, toBytes } from '../spool';
 import {
   maxParts,
@@ -50,8 +49,9 @@ export function memoryFor(sizeBytes: number, { partBytes, parallel }: PartPlan):
 export async function putContent(put: ContentToPut, plan: PartPlan): Promise<KeptContent | undefined> {
   const parts = new PartReader(put);
   if (put.sizeBytes <= plan.partBytes) return await putWhole(put, plan, parts);
-  const kept = await uploadInParts(put, requestFor(put), (upload) => sendParts(put, plan, parts, upload));
-  return kept === undefined ? undefined : { ...parts.measure, tag: readTag(kept.tag) };
+  const object = requestFor(put, { upload: randomUUID() });
+  const kept = await uploadInParts(put, plan, object, (upload) => sendParts(put, plan, parts, upload));
+  return kept === undefined ? undefined : { ...parts.measure, tag: kept.tag };
 }
 
 async function putWhole(put: ContentToPut, plan: PartPlan, parts: PartReader): Promise<KeptContent> {

@@ -13,6 +13,7 @@ import {
 } from './aws-sdk';
 import { errorCode } from '../../core/text';
 import { readRange } from '../local-file';
+import { inTime, readTag, S3Bucket } from './s3-bucket';
 import { isUnavailable, readS3Error, UnexpectedAnswerError } from './s3-error';
 
 export interface ObjectToPut {
@@ -62,7 +63,10 @@ export const defaultPartPlan: PartPlan = {
 export async function putFile(put: FileToPut, plan = defaultPartPlan): Promise<string | undefined> {
   const { client, file, sizeBytes } = put;
   const object = requestFor(put, put.metadata);
-  if (sizeBytes > plan.aboveBytes && (await putInParts(put, plan, object))) return undefined;
+  if (sizeBytes > plan.aboveBytes) {
+    const kept = await uploadInParts(put, plan, object, (upload) => sendParts(put, plan, upload));
+    if (kept !== undefined) return undefined;
+  }
   const sha256 = createHash('sha256');
   await sendBody({ ...put, read: () => hashed(readRange(file, 0, sizeBytes), sha256) }, (body, abortSignal) => {
     return client.send(new PutObjectCommand({ ...object, Body: body, ContentLength: sizeBytes }), { abortSignal });
@@ -95,14 +99,8 @@ export function requestFor(put: ObjectToPut, metadata?: Readonly<Record<string, 
   };
 }
 
-const refusedStatuses: readonly (number | undefined)[] = [403, 405, 501];
-const refusedCodes: readonly string[] = ['AccessDenied', 'MethodNotAllowed', 'NotImplemented'];
-
 /** As many as S3 and OSS take for one object. */
 export const maxParts = 10_000;
-const abortWithinMs = 10_000;
-const abortAttempts = 5;
-const abortAgainAfterMs = 200;
 
 export interface Upload {
   readonly Bucket: string;
@@ -110,36 +108,94 @@ export interface Upload {
   readonly UploadId: string | undefined;
 }
 
-async function putInParts(put: FileToPut, plan: PartPlan, object: ObjectRequest): Promise<boolean> {
-  return (await uploadInParts(put, object, (upload) => sendParts(put, plan, upload))) !== undefined;
+export interface CompletedUpload {
+  /** The storage's, of the object. */
+  readonly tag: string | undefined;
 }
+
+const refusedStatuses: readonly (number | undefined)[] = [403, 405, 501];
+const refusedCodes: readonly string[] = ['AccessDenied', 'MethodNotAllowed', 'NotImplemented'];
+const abortWithinMs = 10_000;
+const abortAttempts = 5;
+const abortAgainAfterMs = 200;
 
 /**
  * After a failure the upload is aborted: its parts would be charged. Undefined: the storage takes no multipart upload.
+ * @param object - its metadata, if it has any, tells this content from every other
  * @param send - its parts are the object as soon as it returns
  */
 export async function uploadInParts(
-  { client, signal }: Pick<ObjectToPut, 'client' | 'signal'>,
+  put: ObjectToPut,
+  plan: PartPlan,
   object: ObjectRequest,
   send: (upload: Upload) => Promise<CompletedPart[]>,
-): Promise<{ readonly tag: string | undefined } | undefined> {
-  const abortSignal = signal ?? new AbortController().signal;
-  const begun = await client.send(new CreateMultipartUploadCommand(object), { abortSignal }).catch((error: unknown) => {
-    const { httpStatus, storageCode } = readS3Error(error);
-    if (refusedStatuses.includes(httpStatus) && refusedCodes.includes(storageCode)) return undefined;
-    throw error;
-  });
+): Promise<CompletedUpload | undefined> {
+  const { client, signal } = put;
+  const begun = await begin(put, plan, object);
   if (begun === undefined) return undefined;
   const upload = { Bucket: object.Bucket, Key: object.Key, UploadId: begun.UploadId };
   try {
-    const Parts = await send(upload);
-    const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } });
-    return { tag: (await client.send(complete, { abortSignal })).ETag };
+    return await complete(put, plan, object, upload, await send(upload));
   } catch (error) {
     await abortUpload(client, upload);
     signal?.throwIfAborted();
     throw error;
   }
+}
+
+/** Without an answer it may have begun twice: an upload without parts costs nothing. */
+async function begin(
+  { client, signal }: ObjectToPut,
+  plan: PartPlan,
+  object: ObjectRequest,
+): Promise<Partial<Upload> | undefined> {
+  const command = new CreateMultipartUploadCommand(object);
+  const request = inTime(async (deadline) => {
+    const abortSignal = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+    const create = (): Promise<Partial<Upload> | undefined> =>
+      client.send(command, { abortSignal }).catch((error: unknown) => {
+        const { httpStatus, storageCode } = readS3Error(error);
+        if (refusedStatuses.includes(httpStatus) && refusedCodes.includes(storageCode)) return undefined;
+        throw error;
+      });
+    return await whileUnavailable(abortSignal, plan, create);
+  });
+  return await request.catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
+}
+
+/** What is there decides when the answer is lost: a storage may not know an upload any more that it has completed. */
+async function complete(
+  put: ObjectToPut,
+  plan: PartPlan,
+  object: ObjectRequest,
+  upload: Upload,
+  Parts: CompletedPart[],
+): Promise<CompletedUpload> {
+  const { client, signal } = put;
+  const command = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } });
+  return await whileUnavailable(signal, plan, async () => {
+    try {
+      const { ETag } = await client.send(command, { abortSignal: signal ?? new AbortController().signal });
+      return { tag: readTag(ETag) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      const kept = await findKept(put, object).catch(() => undefined);
+      if (kept === undefined) throw error;
+      return kept;
+    }
+  });
+}
+
+/** Undefined where it is not there, or nothing tells it from another object. */
+async function findKept(put: ObjectToPut, { Key, Metadata = {} }: ObjectRequest): Promise<CompletedUpload | undefined> {
+  const marks = Object.entries(Metadata);
+  if (marks.length === 0) return undefined;
+  const found = await new S3Bucket(put.client, put.bucket).head(Key);
+  if (found?.bytes !== put.sizeBytes) return undefined;
+  return marks.every(([name, value]) => found.metadata[name] === value) ? { tag: found.tag } : undefined;
 }
 
 /** Repeated where it fails for now: a part that still arrives can keep the upload from being removed. */
@@ -205,15 +261,24 @@ export async function sendPart(body: Body, plan: PartPlan, upload: Upload, PartN
 
 /** Again where the storage cannot take it for now. */
 export async function sendAgain<T extends StoredReply>(body: Body, plan: PartPlan, send: Send<T>): Promise<T> {
+  return await whileUnavailable(body.signal, plan, () => sendBody(body, send));
+}
+
+/** Only for what does no harm when it is done twice. */
+export async function whileUnavailable<T>(
+  signal: AbortSignal | undefined,
+  plan: PartPlan,
+  request: () => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await sendBody(body, send);
+      return await request();
     } catch (error) {
-      body.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       const isFinal = error instanceof FileUnreadableError || !isUnavailable(readS3Error(error));
       if (isFinal || attempt >= plan.attempts) throw error;
       const pauseMs = plan.pauseMs * 2 ** (attempt - 1) * (0.5 + Math.random());
-      await delay(pauseMs, undefined, { signal: body.signal }).catch(() => body.signal?.throwIfAborted());
+      await delay(pauseMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
   }
 }

@@ -180,12 +180,13 @@ export class S3Bucket {
   /** Their parts would be kept and charged. */
   async abortUploads(key: string): Promise<void> {
     const list = new ListMultipartUploadsCommand({ Bucket: this.name, Prefix: key });
-    const { Uploads = [] } = await inTime((abortSignal) => this.client.send(list, { abortSignal }));
-    for (const { Key, UploadId } of Uploads) {
-      if (Key !== key) continue;
-      const abort = new AbortMultipartUploadCommand({ ...this.#at(key), UploadId });
-      await inTime((abortSignal) => this.client.send(abort, { abortSignal }));
-    }
+    await inTime(async (abortSignal) => {
+      const { Uploads = [] } = await this.client.send(list, { abortSignal });
+      for (const { Key, UploadId } of Uploads) {
+        if (Key !== key) continue;
+        await this.client.send(new AbortMultipartUploadCommand({ ...this.#at(key), UploadId }), { abortSignal });
+      }
+    });
   }
 
   /** Without the credentials. @param variable - which names the bucket */
@@ -229,7 +230,8 @@ function undefinedIfMissing(error: unknown): undefined {
   if (httpStatus !== 404 || storageCode === 'NoSuchBucket') throw error;
 }
 
-async function inTime<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+/** The whole of it. @throws also an error that says that no answer came within ten seconds */
+export async function inTime<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = AbortSignal.timeout(answerWithinMs);
   try {
     return await request(deadline);

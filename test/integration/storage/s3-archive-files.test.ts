@@ -15,6 +15,9 @@ import { eventually } from '../../support/eventually';
 import type { InjectedFault } from '../../support/injected-fault';
 import { failureOf, mebibyte, S3ArchiveUnderTest } from './s3-archive-under-test';
 
+/** A first attempt streams. */
+const isFirst = true;
+
 let s3: S3ArchiveUnderTest;
 beforeAll(async () => {
   s3 = await S3ArchiveUnderTest.start();
@@ -98,7 +101,7 @@ describe('an object of the archive', () => {
   it('that was sent in parts as it came is known by its tag, or read: whether it is whole shows either way', async () => {
     const archive = s3.open();
     const large = randomBytes(12 * mebibyte + 3);
-    const kept = await archive.put('r/0.mp4', Readable.from([large]), { bytes: large.length });
+    const kept = await archive.put('r/0.mp4', Readable.from([large]), { bytes: large.length, isFirst });
     expect(kept).toMatchObject({ bytes: large.length, sha256: sha256(large) });
     expect((await archive.read('r/0.mp4'))?.equals(large)).toBe(true);
     expect(await s3.openUploads()).toBe(0);
@@ -156,7 +159,7 @@ describe('a file on its way', () => {
       const chunks = Array.from({ length: Math.ceil(bytes / 700_001) }, (_, index) =>
         content.subarray(index * 700_001, (index + 1) * 700_001),
       );
-      const kept = await archive.put('r/0.mp4', Readable.from(chunks), { bytes });
+      const kept = await archive.put('r/0.mp4', Readable.from(chunks), { bytes, isFirst });
       expect(kept).toMatchObject({ bytes, sha256: sha256(content) });
       expect((await archive.read('r/0.mp4'))?.equals(content)).toBe(true);
       expect(await archive.isKept('r/0.mp4', kept)).toBe(true);
@@ -167,7 +170,8 @@ describe('a file on its way', () => {
     const content = randomBytes(12 * mebibyte);
     const refused = unavailable(['partNumber=2'], 2);
     const { client, sent } = counting();
-    const kept = await s3.open({ client }).put('r/0.mp4', Readable.from([content]), { bytes: content.length });
+    const expected = { bytes: content.length, isFirst };
+    const kept = await s3.open({ client }).put('r/0.mp4', Readable.from([content]), expected);
     expect(kept.sha256).toBe(sha256(content));
     expect(refused.hitCount).toBe(2);
     expect(sent.filter((command) => command.startsWith('UploadPart')).sort()).toEqual([
@@ -177,12 +181,31 @@ describe('a file on its way', () => {
     ]);
   });
 
+  it('is kept once when the answer to its completion is lost, and no older object is taken for it', async () => {
+    const content = randomBytes(12 * mebibyte);
+    const expected = { bytes: content.length, isFirst };
+    const { client, sent } = counting();
+    const archive = s3.open({ client });
+    const lost = { markers: ['POST ', 'uploadId='], fault: { kind: 'resetAfter' } as const };
+    s3.storage.proxy.inject(lost);
+    const kept = await archive.put('r/0.mp4', Readable.from([content]), expected);
+    expect(await archive.isKept('r/0.mp4', kept)).toBe(true);
+    expect(sent.filter((command) => command.startsWith('Complete'))).toHaveLength(1);
+
+    const reset = s3.storage.proxy.inject({ ...lost, fault: { kind: 'resetBefore' }, times: Infinity });
+    await failureOf(archive.put('r/0.mp4', Readable.from([randomBytes(content.length)]), expected));
+    expect(reset.hitCount).toBe(3);
+    s3.storage.proxy.release();
+    expect(await archive.isKept('r/0.mp4', kept)).toBe(true);
+    expect(await s3.openUploads()).toBe(0);
+  });
+
   it('is no object, and leaves no part, when a part fails for good, its content fails, or it is not as expected', async () => {
     const archive = s3.open();
     const content = randomBytes(12 * mebibyte);
     unavailable(['partNumber=2'], Infinity);
     const source = Readable.from([content]);
-    await failureOf(archive.put('r/0.mp4', source, { bytes: content.length }));
+    await failureOf(archive.put('r/0.mp4', source, { bytes: content.length, isFirst }));
     expect(source.destroyed).toBe(true);
     s3.storage.proxy.release();
 
@@ -193,30 +216,36 @@ describe('a file on its way', () => {
         throw cut;
       })(),
     );
-    await expect(archive.put('r/0.mp4', failing, { bytes: content.length })).rejects.toBe(cut);
+    await expect(archive.put('r/0.mp4', failing, { bytes: content.length, isFirst })).rejects.toBe(cut);
     for (const bytes of [content.length - 1, content.length + 1]) {
-      const { code } = await failureOf(archive.put('r/0.mp4', Readable.from([content]), { bytes }));
+      const { code } = await failureOf(archive.put('r/0.mp4', Readable.from([content]), { bytes, isFirst }));
       expect(code).toBe('NOT_WHOLE');
     }
-    const expected = { bytes: content.length, sha256: sha256('other') };
+    const expected = { bytes: content.length, sha256: sha256('other'), isFirst };
     expect((await failureOf(archive.put('r/0.mp4', Readable.from([content]), expected))).code).toBe('NOT_WHOLE');
     expect(await archive.find('r/0.mp4')).toBeUndefined();
     expect(await s3.openUploads()).toBe(0);
+  });
+
+  it('waits in a file where an attempt before may have left something', async () => {
+    const content = randomBytes(6 * mebibyte);
+    const kept = await s3.open().put('r/0.mp4', Readable.from([content]), { bytes: content.length });
+    expect(await s3.metadataOf('r/0.mp4')).toMatchObject({ sha256: kept.sha256 });
   });
 
   it('waits in a file where the memory for contents on their way is in use', async () => {
     const archive = s3.open();
     const bytes = 25 * mebibyte;
     const slow = Array.from({ length: 6 }, () => new PassThrough());
-    const putting = slow.map((content, index) => archive.put(`r/${index}.mp4`, content, { bytes }));
+    const putting = slow.map((content, index) => archive.put(`r/${index}.mp4`, content, { bytes, isFirst }));
     expect(slow).toHaveLength(6);
     const content = randomBytes(bytes);
-    const last = await archive.put('r/last.mp4', Readable.from([content]), { bytes });
+    const last = await archive.put('r/last.mp4', Readable.from([content]), { bytes, isFirst });
     expect(await s3.metadataOf('r/last.mp4')).toMatchObject({ sha256: last.sha256 });
     slow.forEach((one) => one.end(content));
     const kept = await Promise.all(putting);
     expect(new Set(kept.map(({ sha256: hash }) => hash))).toEqual(new Set([sha256(content)]));
-    expect(await s3.metadataOf('r/0.mp4')).toEqual({});
+    expect(await s3.metadataOf('r/0.mp4')).not.toHaveProperty('sha256');
   });
 });
 
@@ -229,7 +258,7 @@ describe('a large file', () => {
     s3.storage.proxy.inject({ markers: ['partNumber='], fault: { kind: 'holdAnswer', afterBytes: 0 } });
     const archive = s3.open();
     const bytes = 12 * mebibyte;
-    const putting = archive.put('r/0.mp4', Readable.from([Buffer.alloc(bytes)]), { bytes }, abort.signal);
+    const putting = archive.put('r/0.mp4', Readable.from([Buffer.alloc(bytes)]), { bytes, isFirst }, abort.signal);
     await eventually(() => s3.storage.proxy.heldCount() > 0, { what: 'a part on its way' });
     abort.abort(reason);
     await expect(putting).rejects.toBe(reason);
