@@ -10,14 +10,22 @@ import { mebibytes } from './process-use';
 const USAGE = `Usage: npm run bench:transfer -- [options]
 
 Uploads and archives one large file in each way, through a real S3 server on the loopback address, each in a process of
-its own, and prints throughput, processor time and how far its memory rose above what it was before.
+its own, and prints throughput, processor time and how far its memory rose above what it was before; and how fast an
+archive in a bucket is to a download into a file and its upload by the AWS SDK.
 
   --mebibytes NUMBER   size of the file (default: 1024)
   --rounds NUMBER      how often; the ways take turns (default: 1)
   --help               show this text
 `;
 
-const WAYS = ['upload in one PUT', 'upload in parts', 'archive in a folder', 'archive in a bucket'] as const;
+const WAYS = [
+  'upload in one PUT',
+  'upload in parts',
+  'archive in a folder',
+  'archive in a bucket',
+  'archive in a bucket, by the disk',
+  'download, then upload by the SDK',
+] as const;
 
 interface Figures {
   readonly idleBytes: number;
@@ -50,10 +58,15 @@ async function main(): Promise<void> {
   try {
     if (storage === undefined) throw new Error('The service was started without its storage.');
     for (let round = 0; round < Number(values.rounds); round += 1) {
+      const seconds: number[] = [];
       for (const way of WAYS) {
         const figures = await measure(way, { service, storage, folder, sizeBytes });
+        seconds.push(figures.seconds);
         process.stdout.write(textOf(way, sizeBytes, figures));
       }
+      const [streamed = 0, byDisk = 0, bySdk = 0] = seconds.slice(-3);
+      const ratios = `streamed ${(bySdk / streamed).toFixed(2)}, by the disk ${(bySdk / byDisk).toFixed(2)}`;
+      process.stdout.write(`archive in a bucket : download, then upload by the SDK: ${ratios}\n`);
       process.stdout.write(
         textOf('curl -T', sizeBytes, { seconds: await curl({ service, storage, folder, sizeBytes }) }),
       );
@@ -109,7 +122,7 @@ function textOf(way: string, sizeBytes: number, { seconds, ...use }: Partial<Fig
   const { idleBytes = 0, peakBytes = 0, cpuSeconds } = use;
   const speed = `${mebibytes(sizeBytes / seconds)}/s`;
   const memory = cpuSeconds === undefined ? '' : `, idle ${mebibytes(idleBytes)} + ${mebibytes(peakBytes - idleBytes)}`;
-  return `${way.padEnd(20)} ${speed.padStart(10)}${memory}${cpuSeconds === undefined ? '' : `, ${cpuSeconds.toFixed(1)} s of CPU`}\n`;
+  return `${way.padEnd(32)} ${speed.padStart(10)}${memory}${cpuSeconds === undefined ? '' : `, ${cpuSeconds.toFixed(1)} s of CPU`}\n`;
 }
 
 void main();

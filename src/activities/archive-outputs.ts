@@ -252,7 +252,9 @@ function resultOf({ dependencies: { archive }, input, names }: ArchiveRun, list:
   const archived = list.outputs.flatMap(({ index, item, file }): ArchivedOutput[] => {
     const { auditStatus } = item;
     const words = { ext: boundedWord(item.ext), errorType: boundedWord(item.errorType) };
-    return file === null ? [] : [{ index, ...file, ...words, auditStatus }];
+    if (file === null) return [];
+    const { path, bytes, sha256 } = file;
+    return [{ index, path, bytes, sha256, ...words, auditStatus }];
   });
   const failed = list.outputs.filter(({ file }) => file === null);
   log.info('archived', { requestId: input.requestId, outputs: archived.length, failedOutputs: failed.length });

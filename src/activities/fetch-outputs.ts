@@ -238,12 +238,19 @@ export class OutputFetch {
     const tooSlow = (rates: string): DownloadError =>
       new DownloadError('DOWNLOAD_TOO_SLOW', `it comes too slowly: ${rates}`);
     let keeping: Promise<T> | undefined;
+    let opened: Download | undefined;
+    let received = 0;
+    // The archive may take less than the link brings, which is over once everything has come.
+    const isBlocked = (): boolean =>
+      opened !== undefined &&
+      (received === opened.sizeBytes || opened.body.readableLength >= opened.body.readableHighWaterMark);
     await this.#allowance.check(output, undefined);
-    await atMinimumRate({ rate, signal, tooSlow }, async (either = signal, onBytes) => {
+    await atMinimumRate({ rate, signal, isBlocked, tooSlow }, async (either = signal, onBytes) => {
       const watch = this.#allowance.watch(output, (error) => {
         tooMuch.abort(error);
       });
-      const opened = await this.#open(output, either, (bytes) => {
+      opened = await this.#open(output, either, (bytes) => {
+        received = bytes;
         onBytes(bytes);
         watch(bytes);
       });

@@ -75,6 +75,7 @@ function toManifestOutput(output: Output, isComplete: boolean): Manifest['output
     file: kept === undefined ? null : (name.split('/').at(-1) ?? name),
     bytes: kept?.bytes ?? null,
     sha256: kept?.sha256 ?? null,
+    tag: kept?.tag,
     ext: boundedWord(item.ext),
     contentEncoding: kept === undefined || contentEncoding === null ? undefined : boundedWord(contentEncoding),
     costTimeMs: item.costTimeMs ?? null,

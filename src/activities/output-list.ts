@@ -166,7 +166,7 @@ export class OutputList {
     return output;
   }
 
-  #addPrevious({ file, bytes, sha256, link, ...previous }: Manifest['outputs'][number]): void {
+  #addPrevious({ file, bytes, sha256, tag, link, ...previous }: Manifest['outputs'][number]): void {
     const { ext, auditStatus, errorType, costTimeMs, errorMessage } = previous;
     const item: OutputItem = {
       ext,
@@ -179,7 +179,7 @@ export class OutputList {
     this.outputs.push({
       ...this.draft(item),
       link: link === null ? null : parseLinkIdentity(link),
-      was: file !== null && bytes !== null && sha256 !== null ? { bytes, sha256 } : undefined,
+      was: file !== null && bytes !== null && sha256 !== null ? { bytes, sha256, tag } : undefined,
       atLeastBytes,
       contentEncoding,
       isFetchedTwice: fetchedTwice,

@@ -25,6 +25,8 @@ const outputSchema = v.object({
   file: v.nullable(v.string()),
   bytes: v.nullable(v.number()),
   sha256: v.nullable(v.string()),
+  /** The storage's, of an object without its hash in the metadata: the same tag, the same bytes. */
+  tag: v.fallback(v.optional(v.string()), undefined),
   /** With its leading dot, as the service gave it. */
   ext: v.fallback(v.string(), ''),
   /** The bytes are kept as they came. */

@@ -7,6 +7,7 @@ import { isRequestId } from '../core/create-outcome';
 import { parseJson } from '../core/json';
 import type { Archive, Expectation } from '../storage/archive/archive';
 import { ArchiveError } from '../storage/errors';
+import type { Measure } from '../storage/hash';
 import type { KnownTasks, ReadManifest } from './known-tasks';
 
 const readsAtOnce = 16;
@@ -197,10 +198,10 @@ async function findProblems(
 ): Promise<string[]> {
   const problems: string[] = [];
   if (archivedAtMs < files.sinceMs) return problems;
-  for (const [index, { file, bytes, sha256 }] of outputs.entries()) {
+  for (const [index, { file, bytes, sha256, tag }] of outputs.entries()) {
     if (problems.length >= maxProblems) return [...problems, `${outputs.length - index} more were not looked at`];
     if (file === null || bytes === null || sha256 === null) continue;
-    const problem = await findProblem(files, `${prefix}${file}`, { bytes, sha256 });
+    const problem = await findProblem(files, `${prefix}${file}`, { bytes, sha256, tag });
     if (problem !== undefined) problems.push(problem);
   }
   return problems;
@@ -209,7 +210,7 @@ async function findProblems(
 async function findProblem(
   { archive, sizes, verify }: ArchiveFiles,
   name: string,
-  { bytes, sha256 }: Required<Expectation>,
+  { bytes, sha256, tag }: Measure & Expectation,
 ): Promise<string | undefined> {
   if (sizes.get(name) !== bytes) {
     // It may have been replaced since the list was read.
@@ -217,6 +218,6 @@ async function findProblem(
     if (size === undefined) return `${name} is missing`;
     if (size !== bytes) return `${name} has ${size} bytes instead of ${bytes}`;
   }
-  if (!verify || (await archive.find(name, { sha256 })) !== undefined) return undefined;
+  if (!verify || (await archive.find(name, { sha256, tag })) !== undefined) return undefined;
   return `${name} is not what it was: its SHA-256 is another one`;
 }

@@ -93,8 +93,11 @@ export async function download(url: string, options: DownloadOptions): Promise<D
     throw new DownloadError('DOWNLOAD_CUT_SHORT', words);
   }
   const proof = new BodyProof({ shown, headers, bytes: expectedBytes ?? sizeBytes, name, earlier });
-  const bodies = new ResumedBodies(link, first);
-  const body = Readable.from(checked(bodies, proof, options), { objectMode: false, highWaterMark: 1024 * 1024 });
+  const bodies = new ResumedBodies(link, first, () => body.destroyed);
+  const body: Readable = Readable.from(checked(bodies, proof, options), {
+    objectMode: false,
+    highWaterMark: 1024 * 1024,
+  });
   // A generator that was never started does not run its `finally`.
   body.once('close', () => {
     bodies.discard();
@@ -138,15 +141,18 @@ const maxPoorRequests = 2;
 class ResumedBodies {
   readonly #link: Link;
   readonly #first: Reply;
+  readonly #isDestroyed: () => boolean;
   #response: Dispatcher.ResponseData;
   #chunks: AsyncIterator<Buffer>;
   #bytes = 0;
   #askedFrom = 0;
   #poorRequests = 0;
 
-  constructor(link: Link, first: Reply) {
+  /** @param isDestroyed - whether its reader takes no more */
+  constructor(link: Link, first: Reply, isDestroyed: () => boolean) {
     this.#link = link;
     this.#first = first;
+    this.#isDestroyed = isDestroyed;
     this.#response = first.response;
     this.#chunks = readChunks(first.response);
   }
@@ -176,12 +182,13 @@ class ResumedBodies {
     const isPoor = fromByte - this.#askedFrom < (this.#first.sizeBytes ?? 0) * leastShare;
     this.#poorRequests = isPoor ? this.#poorRequests + 1 : 0;
     const headers = headersToResume(this.#first, fromByte);
-    if (headers === undefined || this.#poorRequests >= maxPoorRequests) return false;
+    if (this.#isDestroyed() || headers === undefined || this.#poorRequests >= maxPoorRequests) return false;
     const next = await request(this.#link, headers).catch(() => undefined);
     this.#link.options.signal?.throwIfAborted();
     if (next === undefined) return false;
     this.#response = next.response;
-    if (!isRest(this.#first, { ...next, statusCode: next.response.statusCode }, fromByte)) return false;
+    if (this.#isDestroyed() || !isRest(this.#first, { ...next, statusCode: next.response.statusCode }, fromByte))
+      return false;
     this.#chunks = readChunks(next.response);
     this.#askedFrom = fromByte;
     return true;

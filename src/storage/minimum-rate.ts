@@ -9,6 +9,8 @@ export interface WatchedTransfer {
   /** After so many, only the reply is awaited. */
   readonly totalBytes?: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whether it waits for who takes the bytes: what passes then says nothing about its rate. */
+  readonly isBlocked?: () => boolean;
   /** Gets the rate and the required one, in words. */
   readonly tooSlow: (rates: string) => Error;
 }
@@ -19,7 +21,7 @@ const answerWindows = 5;
 
 /** Aborts a transfer that becomes too slow, which no timeout tells. It reports its bytes so far, also from 0 again. */
 export async function atMinimumRate<Result>(
-  { rate, totalBytes, signal, tooSlow }: WatchedTransfer,
+  { rate, totalBytes, signal, isBlocked = () => false, tooSlow }: WatchedTransfer,
   transfer: (signal: AbortSignal | undefined, onProgress: (bytes: number) => void) => Promise<Result>,
 ): Promise<Result> {
   if (rate === undefined) return await transfer(signal, () => undefined);
@@ -34,7 +36,7 @@ export async function atMinimumRate<Result>(
       samplesAtEnd += 1;
       return samplesAtEnd > answerWindows * samplesPerWindow ? 0 : undefined;
     }
-    const isAgain = bytes < (seen.at(-1) ?? 0) || samplesAtEnd > 0;
+    const isAgain = bytes < (seen.at(-1) ?? 0) || samplesAtEnd > 0 || isBlocked();
     samplesAtEnd = 0;
     seen = [...(isAgain ? [] : seen), bytes];
     if (seen.length <= samplesPerWindow) return undefined;

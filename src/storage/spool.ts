@@ -116,7 +116,8 @@ export async function writeContent(
   }
 }
 
-function toBytes(value: unknown): Buffer {
+/** Of a stream’s value. */
+export function toBytes(value: unknown): Buffer {
   if (Buffer.isBuffer(value)) return value;
   if (typeof value === 'string') return Buffer.from(value);
   if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);

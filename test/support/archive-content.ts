@@ -11,8 +11,8 @@ export function stream(...chunks: string[]): Readable {
   return Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
 }
 
-export async function listed(archive: Archive, folder = ''): Promise<string[]> {
+export async function listed(archive: Archive, folder = '', prefix?: string): Promise<string[]> {
   const names: string[] = [];
-  for await (const { name } of archive.list(folder)) names.push(name);
+  for await (const { name } of archive.list(folder, undefined, prefix)) names.push(name);
   return names.sort();
 }

@@ -51,7 +51,9 @@ export class FaultyConnection {
       // Either side may die at any moment: that is what the proxy is for.
       stream.on('error', () => undefined);
       stream.on('close', () => {
-        if (stream === caller || stream === this.#target) this.cut();
+        // What a server sent before it closed still arrives.
+        const isEnding = stream === this.#target && this.#target.readableEnded && !this.isHolding;
+        if ((stream === caller || stream === this.#target) && !isEnding) this.cut();
       });
     }
   }

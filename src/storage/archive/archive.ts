@@ -11,11 +11,15 @@ export interface ArchivedFile {
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
+  /** Where only who kept the file knows its hash: of the storage, for {@link Expectation}. */
+  readonly tag?: string | undefined;
 }
 
 export interface Expectation {
   readonly bytes?: number;
   readonly sha256?: string;
+  /** Of the storage, when the file was kept: as long as it is the same, the file need not be read. */
+  readonly tag?: string | undefined;
 }
 
 export interface PutOptions extends Expectation {
@@ -59,7 +63,7 @@ export function shownName(name: string): string {
 }
 
 /** How a file differs from the expected one; undefined when it does not. */
-export function compareContent(file: Required<Expectation>, expected: Expectation): string | undefined {
+export function compareContent(file: Measure, expected: Expectation): string | undefined {
   if (expected.bytes !== undefined && file.bytes !== expected.bytes) {
     return `it has ${file.bytes} bytes instead of ${expected.bytes}`;
   }
@@ -97,7 +101,7 @@ export interface Archive {
   find(name: string, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile | undefined>;
 
   /** Whether the file is the one that was kept, as far as that shows without reading it. */
-  isKept(name: string, file: Measure): Promise<boolean>;
+  isKept(name: string, file: Measure & Expectation): Promise<boolean>;
 
   /** Does not read the file; undefined when there is none. */
   size(name: string): Promise<number | undefined>;

@@ -58,8 +58,12 @@ export class FolderArchive implements Archive {
 
   async check(): Promise<void> {
     const name = testFileName();
-    await this.replace(name, '');
-    await this.remove(name);
+    try {
+      await this.replace(name, '');
+      await this.append(name, () => ({ text: 'more' }));
+    } finally {
+      await this.remove(name);
+    }
   }
 
   async put(name: string, content: Readable, options: PutOptions = {}, signal?: AbortSignal): Promise<ArchivedFile> {

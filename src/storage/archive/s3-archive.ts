@@ -4,10 +4,11 @@ import type { S3Client } from '../s3/aws-sdk';
 import { ArchiveError } from '../errors';
 import { hashStream, type Measure } from '../hash';
 import { lookUpContentType } from '../local-file';
-import { defaultPartPlan, type PartPlan, putFile } from '../s3/put-object';
+import { type Hashes, type KeptContent, memoryFor, type Metadata, putContent } from '../s3/put-content';
+import { defaultPartPlan, type ObjectToPut, type PartPlan, putFile } from '../s3/put-object';
 import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
 import { UnexpectedAnswerError } from '../s3/s3-error';
-import { SpoolError, type SpooledFile, spoolFile } from '../spool';
+import { ContentError, ignoreLateErrors, SpoolError, spoolFile } from '../spool';
 import {
   type AddTo,
   type Archive,
@@ -21,6 +22,7 @@ import {
   type ListedFile,
   compareContent,
   type OpenedArchiveFile,
+  type PutOptions,
 } from './archive';
 import { diskError, readFreeBytes } from './disk';
 
@@ -38,14 +40,20 @@ export interface S3ArchiveOptions {
 const hashKey = 'sha256';
 /** Metadata: the MD5 (hex) of the content, which most storages have as the object's tag, too. */
 const tagKey = 'md5';
-interface TaggedFile extends SpooledFile {
-  readonly md5: string;
-}
 
 /** As many as S3 and OSS take. */
 const maxKeyBytes = 1023;
 
-/** A file is spooled and measured first: only what is as expected is sent, with its SHA-256 in the metadata. */
+const mebibyte = 1024 * 1024;
+/** Of contents on their way from a link into the bucket. */
+const maxMemoryBytes = 128 * mebibyte;
+const maxPartInMemoryBytes = 8 * mebibyte;
+
+/**
+ * What is not as expected never becomes an object. The first attempt sends a file of known size as it comes, from a bounded
+ * memory; otherwise, and where that memory is in use, the file waits in the spool folder. The SHA-256 is in the metadata, but for files
+ * that were sent in parts as they came: theirs is known by the storage's tag, or the object is read.
+ */
 export class S3Archive implements Archive {
   readonly location: string;
   readonly maxNameBytes: number;
@@ -53,6 +61,7 @@ export class S3Archive implements Archive {
   readonly #bucket: S3Bucket;
   readonly #prefix: string;
   #hasOtherTags = false;
+  #usedMemoryBytes = 0;
 
   constructor(options: S3ArchiveOptions) {
     const { client, bucket, prefix } = options;
@@ -96,20 +105,22 @@ export class S3Archive implements Archive {
     await this.list(name).next();
   }
 
-  async put(name: string, content: Readable, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile> {
+  async put(name: string, content: Readable, expected: PutOptions = {}, signal?: AbortSignal): Promise<ArchivedFile> {
     const key = this.#key(name);
-    const spooled = await this.#spool(content, name, signal);
-    const { file, bytes, sha256 } = spooled;
-    try {
-      const problem = compareContent(spooled, expected);
+    const check = (measured: Measure): void => {
+      const problem = compareContent(measured, expected);
       if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${this.locate(name)} is not kept: ${problem}`);
-      await this.#send(key, spooled, signal);
-      return { path: this.locate(name), bytes, sha256 };
+    };
+    ignoreLateErrors(content);
+    try {
+      const sizeBytes = expected.isFirst === true ? expected.bytes : undefined;
+      const streamed = await this.#stream(key, content, sizeBytes, check, signal);
+      const { bytes, sha256, tag } = streamed ?? (await this.#keepSpooled(key, name, content, check, signal));
+      return { path: this.locate(name), bytes, sha256, tag };
     } catch (error) {
+      content.destroy();
       signal?.throwIfAborted();
-      throw await this.#failure(error, name);
-    } finally {
-      await file.close();
+      throw error instanceof ContentError ? error.cause : await this.#failure(error, name);
     }
   }
 
@@ -118,14 +129,18 @@ export class S3Archive implements Archive {
     const compare = async (): Promise<ArchivedFile | undefined> => {
       const found = await this.#bucket.head(key);
       if (found === undefined) return undefined;
-      const file = { bytes: found.bytes, sha256: await this.#readHash(key, found, signal) };
+      if (expected.bytes !== undefined && expected.bytes !== found.bytes) return undefined;
+      const isSame = expected.tag !== undefined && expected.tag === found.tag;
+      const sha256 = (isSame ? expected.sha256 : undefined) ?? (await this.#readHash(key, found, signal));
+      const tag = found.metadata[hashKey] === undefined ? found.tag : undefined;
+      const file = { bytes: found.bytes, sha256, tag };
       return compareContent(file, expected) === undefined ? { path: this.locate(name), ...file } : undefined;
     };
     return await this.#attempt(name, compare, signal);
   }
 
-  async isKept(name: string, { bytes, sha256 }: Measure): Promise<boolean> {
-    return (await this.find(name, { bytes, sha256 })) !== undefined;
+  async isKept(name: string, file: Measure & Expectation): Promise<boolean> {
+    return (await this.find(name, file)) !== undefined;
   }
 
   async size(name: string): Promise<number | undefined> {
@@ -233,36 +248,63 @@ export class S3Archive implements Archive {
     return key;
   }
 
-  async #spool(content: Readable, name: string, signal: AbortSignal | undefined): Promise<TaggedFile> {
-    const { spoolFolder } = this.#options;
-    const md5 = createHash('md5');
+  /** Undefined, with nothing read, where it cannot be sent as it comes. */
+  async #stream(
+    key: string,
+    content: Readable,
+    sizeBytes: number | undefined,
+    check: (measured: Measure) => void,
+    signal: AbortSignal | undefined,
+  ): Promise<KeptContent | undefined> {
+    const { parts = defaultPartPlan } = this.#options;
+    const plan = { ...parts, partBytes: Math.min(parts.partBytes, maxPartInMemoryBytes) };
+    const memoryBytes = sizeBytes === undefined ? undefined : memoryFor(sizeBytes, plan);
+    if (sizeBytes === undefined || memoryBytes === undefined) return undefined;
+    if (this.#usedMemoryBytes + memoryBytes > maxMemoryBytes) return undefined;
+    this.#usedMemoryBytes += memoryBytes;
     try {
-      return { ...(await spoolFile(content, spoolFolder, { signal, md5 })), md5: md5.digest('hex') };
-    } catch (error) {
-      content.destroy();
-      if (!(error instanceof SpoolError)) throw error;
-      throw diskError(error.cause, `${this.locate(name)} cannot be kept: ${error.problem}; ${error.remedy}`);
+      const metadata = ({ sha256, md5 }: Hashes): Metadata => ({ [hashKey]: sha256, [tagKey]: md5 });
+      return await putContent({ ...this.#object(key, sizeBytes, signal), content, check, metadata }, plan);
+    } finally {
+      this.#usedMemoryBytes -= memoryBytes;
     }
   }
 
-  async #send(key: string, spooled: TaggedFile, signal: AbortSignal | undefined): Promise<void> {
-    const { client, bucket, parts = defaultPartPlan } = this.#options;
+  async #keepSpooled(
+    key: string,
+    name: string,
+    content: Readable,
+    check: (measured: Measure) => void,
+    signal: AbortSignal | undefined,
+  ): Promise<KeptContent> {
+    const { spoolFolder, parts = defaultPartPlan } = this.#options;
+    const hash = createHash('md5');
+    const spooled = await spoolFile(content, spoolFolder, { signal, md5: hash }).catch((error: unknown) => {
+      if (!(error instanceof SpoolError)) throw new ContentError('', { cause: error });
+      throw diskError(error.cause, `${this.locate(name)} cannot be kept: ${error.problem}; ${error.remedy}`);
+    });
+    const { file, bytes, sha256 } = spooled;
+    try {
+      check(spooled);
+      // Of an attempt whose worker died, which may have streamed. Without the right to list them, the bucket's lifecycle
+      // rules clean up.
+      if (bytes > Math.min(parts.aboveBytes, maxPartInMemoryBytes)) {
+        await this.#bucket.abortUploads(key).catch(() => undefined);
+      }
+      const metadata = { [hashKey]: sha256, [tagKey]: hash.digest('hex') };
+      await putFile({ ...this.#object(key, bytes, signal), file, metadata }, parts);
+      return { bytes, sha256, tag: undefined };
+    } finally {
+      await file.close();
+    }
+  }
+
+  #object(key: string, sizeBytes: number, signal: AbortSignal | undefined): ObjectToPut {
+    const { client, bucket } = this.#options;
     const contentType = lookUpContentType(key);
-    // Of an attempt whose worker died. Without the right to list them, the bucket's lifecycle rules clean up.
-    if (spooled.bytes > parts.aboveBytes) await this.#bucket.abortUploads(key).catch(() => undefined);
-    const object = {
-      client,
-      bucket,
-      objectKey: key,
-      file: spooled.file,
-      sizeBytes: spooled.bytes,
-      signal,
-      contentType,
-      // A browser that opened it would run what is in it, as from the bucket's own address.
-      isDownloaded: /html|svg|xml|javascript/.test(contentType),
-      metadata: { [hashKey]: spooled.sha256, [tagKey]: spooled.md5 },
-    };
-    await putFile(object, parts);
+    // A browser that opened it would run what is in it, as from the bucket's own address.
+    const isDownloaded = /html|svg|xml|javascript/.test(contentType);
+    return { client, bucket, objectKey: key, sizeBytes, signal, contentType, isDownloaded };
   }
 
   /** As kept with the object; without that, or where the tag is not the MD5 of what was sent, the object is read. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,19 +13,23 @@ import {
 } from './aws-sdk';
 import { errorCode } from '../../core/text';
 import { readRange } from '../local-file';
+import { inTime, readTag, S3Bucket } from './s3-bucket';
 import { isUnavailable, readS3Error, UnexpectedAnswerError } from './s3-error';
 
-export interface FileToPut {
+export interface ObjectToPut {
   readonly client: S3Client;
   readonly bucket: string;
   readonly objectKey: string;
-  readonly file: FileHandle;
   readonly sizeBytes: number;
   readonly contentType: string;
   /** Whether a browser saves it instead of opening it. */
   readonly isDownloaded?: boolean;
-  readonly metadata?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface FileToPut extends ObjectToPut {
+  readonly file: FileHandle;
+  readonly metadata?: Readonly<Record<string, string>>;
   /** Called often, with the bytes read for sending so far. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
@@ -57,56 +61,141 @@ export const defaultPartPlan: PartPlan = {
  * @throws the signal's reason, FileUnreadableError, UnexpectedAnswerError, or the SDK's error.
  */
 export async function putFile(put: FileToPut, plan = defaultPartPlan): Promise<string | undefined> {
-  const { client, bucket, objectKey, sizeBytes, contentType, metadata } = put;
-  const object = {
-    Bucket: bucket,
-    Key: objectKey,
-    ContentType: contentType,
+  const { client, file, sizeBytes } = put;
+  const object = requestFor(put, put.metadata);
+  if (sizeBytes > plan.aboveBytes) {
+    const kept = await uploadInParts(put, plan, object, (upload) => sendParts(put, plan, upload));
+    if (kept !== undefined) return undefined;
+  }
+  const sha256 = createHash('sha256');
+  await sendBody({ ...put, read: () => hashed(readRange(file, 0, sizeBytes), sha256) }, (body, abortSignal) => {
+    return client.send(new PutObjectCommand({ ...object, Body: body, ContentLength: sizeBytes }), { abortSignal });
+  });
+  return sha256.digest('hex');
+}
+
+async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer, void, undefined> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+export interface ObjectRequest {
+  readonly Bucket: string;
+  readonly Key: string;
+  readonly ContentType: string;
+  readonly ContentDisposition: string | undefined;
+  readonly Metadata: Readonly<Record<string, string>> | undefined;
+}
+
+export function requestFor(put: ObjectToPut, metadata?: Readonly<Record<string, string>>): ObjectRequest {
+  return {
+    Bucket: put.bucket,
+    Key: put.objectKey,
+    ContentType: put.contentType,
     ContentDisposition: put.isDownloaded === true ? 'attachment' : undefined,
     Metadata: metadata,
   };
-  if (sizeBytes > plan.aboveBytes && (await putInParts(put, plan, object))) return undefined;
-  const { sha256 } = await sendRange({ ...put, startByte: 0 }, (body, abortSignal) => {
-    return client.send(new PutObjectCommand({ ...object, Body: body, ContentLength: sizeBytes }), { abortSignal });
-  });
-  return sha256;
 }
 
-const refusedStatuses: readonly (number | undefined)[] = [403, 405, 501];
-const refusedCodes: readonly string[] = ['AccessDenied', 'MethodNotAllowed', 'NotImplemented'];
-
 /** As many as S3 and OSS take for one object. */
-const maxParts = 10_000;
-const abortWithinMs = 10_000;
-const abortAttempts = 5;
-const abortAgainAfterMs = 200;
+export const maxParts = 10_000;
 
-interface Upload {
+export interface Upload {
   readonly Bucket: string;
   readonly Key: string;
   readonly UploadId: string | undefined;
 }
 
-/** After a failure the upload is aborted: its parts would be charged. False: the storage takes no multipart upload. */
-async function putInParts(put: FileToPut, plan: PartPlan, object: Omit<Upload, 'UploadId'>): Promise<boolean> {
+export interface CompletedUpload {
+  /** The storage's, of the object. */
+  readonly tag: string | undefined;
+}
+
+const refusedStatuses: readonly (number | undefined)[] = [403, 405, 501];
+const refusedCodes: readonly string[] = ['AccessDenied', 'MethodNotAllowed', 'NotImplemented'];
+const abortWithinMs = 10_000;
+const abortAttempts = 5;
+const abortAgainAfterMs = 200;
+
+/**
+ * After a failure the upload is aborted: its parts would be charged. Undefined: the storage takes no multipart upload.
+ * @param object - its metadata, if it has any, tells this content from every other
+ * @param send - its parts are the object as soon as it returns
+ */
+export async function uploadInParts(
+  put: ObjectToPut,
+  plan: PartPlan,
+  object: ObjectRequest,
+  send: (upload: Upload) => Promise<CompletedPart[]>,
+): Promise<CompletedUpload | undefined> {
   const { client, signal } = put;
-  const abortSignal = signal ?? new AbortController().signal;
-  const begun = await client.send(new CreateMultipartUploadCommand(object), { abortSignal }).catch((error: unknown) => {
-    const { httpStatus, storageCode } = readS3Error(error);
-    if (refusedStatuses.includes(httpStatus) && refusedCodes.includes(storageCode)) return undefined;
-    throw error;
-  });
-  if (begun === undefined) return false;
+  const begun = await begin(put, plan, object);
+  if (begun === undefined) return undefined;
   const upload = { Bucket: object.Bucket, Key: object.Key, UploadId: begun.UploadId };
   try {
-    const Parts = await sendParts(put, plan, upload);
-    await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }), { abortSignal });
-    return true;
+    return await complete(put, plan, object, upload, await send(upload));
   } catch (error) {
     await abortUpload(client, upload);
     signal?.throwIfAborted();
     throw error;
   }
+}
+
+/** Without an answer it may have begun twice: an upload without parts costs nothing. */
+async function begin(
+  { client, signal }: ObjectToPut,
+  plan: PartPlan,
+  object: ObjectRequest,
+): Promise<Partial<Upload> | undefined> {
+  const command = new CreateMultipartUploadCommand(object);
+  const request = inTime(async (deadline) => {
+    const abortSignal = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+    const create = (): Promise<Partial<Upload> | undefined> =>
+      client.send(command, { abortSignal }).catch((error: unknown) => {
+        const { httpStatus, storageCode } = readS3Error(error);
+        if (refusedStatuses.includes(httpStatus) && refusedCodes.includes(storageCode)) return undefined;
+        throw error;
+      });
+    return await whileUnavailable(abortSignal, plan, create);
+  });
+  return await request.catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
+}
+
+/** What is there decides when the answer is lost: a storage may not know an upload any more that it has completed. */
+async function complete(
+  put: ObjectToPut,
+  plan: PartPlan,
+  object: ObjectRequest,
+  upload: Upload,
+  Parts: CompletedPart[],
+): Promise<CompletedUpload> {
+  const { client, signal } = put;
+  const command = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } });
+  return await whileUnavailable(signal, plan, async () => {
+    try {
+      const { ETag } = await client.send(command, { abortSignal: signal ?? new AbortController().signal });
+      return { tag: readTag(ETag) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      const kept = await findKept(put, object).catch(() => undefined);
+      if (kept === undefined) throw error;
+      return kept;
+    }
+  });
+}
+
+/** Undefined where it is not there, or nothing tells it from another object. */
+async function findKept(put: ObjectToPut, { Key, Metadata = {} }: ObjectRequest): Promise<CompletedUpload | undefined> {
+  const marks = Object.entries(Metadata);
+  if (marks.length === 0) return undefined;
+  const found = await new S3Bucket(put.client, put.bucket).head(Key);
+  if (found?.bytes !== put.sizeBytes) return undefined;
+  return marks.every(([name, value]) => found.metadata[name] === value) ? { tag: found.tag } : undefined;
 }
 
 /** Repeated where it fails for now: a part that still arrives can keep the upload from being removed. */
@@ -125,7 +214,7 @@ async function abortUpload(client: S3Client, upload: Upload): Promise<void> {
 
 /** The first part that fails for good stops the others. */
 async function sendParts(put: FileToPut, plan: PartPlan, upload: Upload): Promise<CompletedPart[]> {
-  const { sizeBytes, onProgress } = put;
+  const { client, file, sizeBytes, onProgress } = put;
   const partBytes = Math.max(plan.partBytes, Math.ceil(sizeBytes / maxParts));
   const count = Math.ceil(sizeBytes / partBytes);
   const failure = new AbortController();
@@ -143,8 +232,9 @@ async function sendParts(put: FileToPut, plan: PartPlan, upload: Upload): Promis
         onProgress?.(sentBytes);
       };
       const ownBytes = Math.min(partBytes, sizeBytes - startByte);
-      const range = { ...put, startByte, sizeBytes: ownBytes, signal, onProgress: onPartProgress };
-      parts[index] = await sendPart(range, plan, { ...upload, PartNumber: index + 1 });
+      const read = (): AsyncIterable<Buffer> => readRange(file, startByte, ownBytes);
+      const body = { client, read, sizeBytes: ownBytes, signal, onProgress: onPartProgress };
+      parts[index] = await sendPart(body, plan, upload, index + 1);
     }
   };
   const senders = Array.from({ length: Math.min(plan.parallel, count) }, async () => {
@@ -161,46 +251,59 @@ async function sendParts(put: FileToPut, plan: PartPlan, upload: Upload): Promis
 }
 
 /** A repeated part replaces the first one. */
-async function sendPart(
-  range: FileRange,
+export async function sendPart(body: Body, plan: PartPlan, upload: Upload, PartNumber: number): Promise<CompletedPart> {
+  const { ETag } = await sendAgain(body, plan, (Body, abortSignal) => {
+    const command = new UploadPartCommand({ ...upload, PartNumber, Body, ContentLength: body.sizeBytes });
+    return body.client.send(command, { abortSignal });
+  });
+  return { PartNumber, ETag };
+}
+
+/** Again where the storage cannot take it for now. */
+export async function sendAgain<T extends StoredReply>(body: Body, plan: PartPlan, send: Send<T>): Promise<T> {
+  return await whileUnavailable(body.signal, plan, () => sendBody(body, send));
+}
+
+/** Only for what does no harm when it is done twice. */
+export async function whileUnavailable<T>(
+  signal: AbortSignal | undefined,
   plan: PartPlan,
-  part: Upload & { readonly PartNumber: number },
-): Promise<CompletedPart> {
+  request: () => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const { reply } = await sendRange(range, (body, abortSignal) => {
-        const command = new UploadPartCommand({ ...part, Body: body, ContentLength: range.sizeBytes });
-        return range.client.send(command, { abortSignal });
-      });
-      return { PartNumber: part.PartNumber, ETag: reply.ETag };
+      return await request();
     } catch (error) {
-      range.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       const isFinal = error instanceof FileUnreadableError || !isUnavailable(readS3Error(error));
       if (isFinal || attempt >= plan.attempts) throw error;
       const pauseMs = plan.pauseMs * 2 ** (attempt - 1) * (0.5 + Math.random());
-      await delay(pauseMs, undefined, { signal: range.signal }).catch(() => range.signal?.throwIfAborted());
+      await delay(pauseMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
   }
 }
 
-interface FileRange extends FileToPut {
-  readonly startByte: number;
+/** What one request sends. */
+export interface Body extends Pick<FileToPut, 'client' | 'sizeBytes' | 'signal' | 'onProgress'> {
+  /** For each attempt. */
+  readonly read: () => AsyncIterable<Buffer>;
 }
+
+type Send<T> = (body: Readable, signal: AbortSignal) => Promise<T>;
 
 /** The file failed or was too short; the system's error, if there was one, is the cause. */
 export class FileUnreadableError extends Error {}
 
-/** Memory does not grow with the range. */
-async function sendRange<T extends StoredReply>(
-  { file, startByte, sizeBytes, signal, onProgress }: FileRange,
-  send: (body: Readable, signal: AbortSignal) => Promise<T>,
-): Promise<{ readonly reply: T; readonly sha256: string }> {
+/** Memory does not grow with the body. */
+async function sendBody<T extends StoredReply>(
+  { read, sizeBytes, signal, onProgress }: Body,
+  send: Send<T>,
+): Promise<T> {
   signal?.throwIfAborted();
-  const [sha256, md5] = [createHash('sha256'), createHash('md5')];
+  const md5 = createHash('md5');
   let bytes = 0;
-  const read = async function* (): AsyncGenerator<Buffer, void, undefined> {
-    for await (const chunk of readRange(file, startByte, sizeBytes)) {
-      sha256.update(chunk);
+  const chunks = async function* (): AsyncGenerator<Buffer, void, undefined> {
+    for await (const chunk of read()) {
       md5.update(chunk);
       bytes += chunk.length;
       onProgress?.(bytes);
@@ -208,7 +311,7 @@ async function sendRange<T extends StoredReply>(
     }
     if (bytes !== sizeBytes) throw new FileUnreadableError(`${bytes} bytes instead of ${sizeBytes}`);
   };
-  const body = Readable.from(read(), { objectMode: false, highWaterMark: 1024 * 1024 });
+  const body = Readable.from(chunks(), { objectMode: false, highWaterMark: 1024 * 1024 });
   const closed = new Promise((resolve) => body.once('close', resolve));
   // The SDK would wait for ever for a body that failed: its end aborts the request.
   const bodyFailure = new AbortController();
@@ -221,7 +324,7 @@ async function sendRange<T extends StoredReply>(
     const reply = await send(body, either);
     if (bytes !== sizeBytes) throw new UnexpectedAnswerError('the storage answered before it had everything');
     requireSameMd5(reply, md5.digest('hex'));
-    return { reply, sha256: sha256.digest('hex') };
+    return reply;
   } catch (error) {
     signal?.throwIfAborted();
     throw bodyFailure.signal.aborted ? bodyFailure.signal.reason : error;

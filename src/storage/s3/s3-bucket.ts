@@ -24,6 +24,8 @@ export interface FoundObject {
   readonly metadata: Readonly<Record<string, string>>;
   /** The tag, where it may be the MD5 (hex) of the content: not in parts, not with a key of its own. */
   readonly md5?: string | undefined;
+  /** Another one for each content that was kept. */
+  readonly tag: string | undefined;
 }
 
 export interface ListedObject {
@@ -74,7 +76,7 @@ export class S3Bucket {
       const { SSECustomerAlgorithm } = found;
       const mayBeMd5 = ServerSideEncryption === 'AES256' && SSECustomerAlgorithm === undefined;
       const [, md5] = /^"?([0-9a-f]{32})"?$/i.exec(mayBeMd5 ? ETag : '') ?? [];
-      return { bytes: ContentLength, metadata: Metadata, md5: md5?.toLowerCase() };
+      return { bytes: ContentLength, metadata: Metadata, md5: md5?.toLowerCase(), tag: readTag(ETag) };
     });
   }
 
@@ -178,12 +180,13 @@ export class S3Bucket {
   /** Their parts would be kept and charged. */
   async abortUploads(key: string): Promise<void> {
     const list = new ListMultipartUploadsCommand({ Bucket: this.name, Prefix: key });
-    const { Uploads = [] } = await inTime((abortSignal) => this.client.send(list, { abortSignal }));
-    for (const { Key, UploadId } of Uploads) {
-      if (Key !== key) continue;
-      const abort = new AbortMultipartUploadCommand({ ...this.#at(key), UploadId });
-      await inTime((abortSignal) => this.client.send(abort, { abortSignal }));
-    }
+    await inTime(async (abortSignal) => {
+      const { Uploads = [] } = await this.client.send(list, { abortSignal });
+      for (const { Key, UploadId } of Uploads) {
+        if (Key !== key) continue;
+        await this.client.send(new AbortMultipartUploadCommand({ ...this.#at(key), UploadId }), { abortSignal });
+      }
+    });
   }
 
   /** Without the credentials. @param variable - which names the bucket */
@@ -194,6 +197,11 @@ export class S3Bucket {
   #at(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.name, Key: key };
   }
+}
+
+/** Without its quotes; undefined where there is none that a manifest can keep. */
+export function readTag(etag: string | undefined): string | undefined {
+  return /^"?([\x21\x23-\x7e]{1,100})"?$/.exec(etag ?? '')?.[1];
 }
 
 /** A server may answer with all of an object. */
@@ -222,7 +230,8 @@ function undefinedIfMissing(error: unknown): undefined {
   if (httpStatus !== 404 || storageCode === 'NoSuchBucket') throw error;
 }
 
-async function inTime<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+/** The whole of it. @throws also an error that says that no answer came within ten seconds */
+export async function inTime<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = AbortSignal.timeout(answerWithinMs);
   try {
     return await request(deadline);

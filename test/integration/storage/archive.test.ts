@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import type { Archive } from '../../../src/storage/archive/archive';
+import type { Addition, Archive } from '../../../src/storage/archive/archive';
 import { createDownloadAgent, download } from '../../../src/storage/download';
 import { DownloadError } from '../../../src/storage/errors';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { S3Archive } from '../../../src/storage/archive/s3-archive';
 import { listed, sha256, stream } from '../../support/archive-content';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
+import { eventually } from '../../support/eventually';
 import { loopbackRule } from '../../support/loopback-rule';
 import { startHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -115,9 +116,10 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
           return;
         }
         const sent = rest.subarray(0, output.length * 0.6);
-        const reset = (): unknown =>
-          received < sent.length ? setImmediate(reset) : response.socket?.resetAndDestroy();
-        response.write(sent, reset);
+        response.write(sent, () => {
+          const arrived = eventually(() => received >= sent.length || response.destroyed).catch(() => undefined);
+          void arrived.then(() => response.socket?.resetAndDestroy());
+        });
       });
       const dispatcher = createDownloadAgent(loopbackRule);
       try {
@@ -240,7 +242,36 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
     });
   });
 
+  describe('append', () => {
+    it('adds to the end of a file what its content asks for, and makes none', async () => {
+      expect(await archive.append('r/a', () => ({ text: 'never' }))).toBe(false);
+      expect(await listed(archive)).toEqual([]);
+      await archive.putIfAbsent('r/a', 'ü\n');
+      for (const isFlushedLater of [false, true]) {
+        const add = (content: Buffer): Addition => ({ text: `${content.toString().length}\n`, isFlushedLater });
+        expect(await archive.append('r/a', add)).toBe(true);
+      }
+      expect(await archive.append('r/a', () => undefined)).toBe(true);
+      expect(await textOf(archive, 'r/a')).toBe('ü\n2\n4\n');
+      await expect(archive.append('../r/a', () => undefined)).rejects.toMatchObject({ code: 'NAME_INVALID' });
+    });
+  });
+
   describe('list', () => {
+    it.each<readonly [string, string, readonly string[]]>([
+      ['r', 'task-', ['r/task-a/1.json', 'r/task-a/2.json', 'r/task-b']],
+      ['r', 'task-a', ['r/task-a/1.json', 'r/task-a/2.json']],
+      ['r', 'ask', []],
+      ['r/task-a', '2', ['r/task-a/2.json']],
+      ['', 'o', ['other']],
+      ['', '', ['other', 'r/none', 'r/task-a/1.json', 'r/task-a/2.json', 'r/task-b']],
+    ])('in %j gives what begins with %j', async (place, prefix, names) => {
+      for (const name of ['r/task-a/1.json', 'r/task-a/2.json', 'r/task-b', 'r/none', 'other']) {
+        await archive.replace(name, '{}');
+      }
+      expect(await listed(archive, place, prefix)).toEqual(names);
+    });
+
     it('gives the name of every file below a folder, and of none that is not whole', async () => {
       expect(await listed(archive)).toEqual([]);
       const names = ['.creates/task%3Aa/1.json', '.creates/task%3Aa/2.json', 'drafts/r-2/0.png', 'r-1/manifest.json'];

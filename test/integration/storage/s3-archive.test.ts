@@ -1,18 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readdirSync, renameSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
-import { PassThrough, Readable } from 'node:stream';
 import { inspect } from 'node:util';
-import {
-  CreateMultipartUploadCommand,
-  HeadObjectCommand,
-  PutObjectCommand,
-  S3Client,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3';
-import { listed, sha256, stream } from '../../support/archive-content';
-import { eventually } from '../../support/eventually';
-import { failureOf, mebibyte, S3ArchiveUnderTest, settings } from './s3-archive-under-test';
+import { S3Client } from '@aws-sdk/client-s3';
+import { listed, stream } from '../../support/archive-content';
+import { failureOf, S3ArchiveUnderTest, settings } from './s3-archive-under-test';
 
 let s3: S3ArchiveUnderTest;
 beforeAll(async () => {
@@ -23,118 +14,6 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await s3.stop();
-});
-
-describe('an object of the archive', () => {
-  it('is not kept when the storage has other bytes under all that was said of it, or none', async () => {
-    const archive = s3.open();
-    const at = s3.at('r/0.png');
-    const file = await archive.put('r/0.png', stream('picture'));
-    expect(await archive.isKept('r/0.png', file)).toBe(true);
-    const { Metadata } = await s3.storage.client.send(new HeadObjectCommand(at));
-    await s3.storage.client.send(new PutObjectCommand({ ...at, Body: 'PICTURE', Metadata }));
-    expect(await archive.isKept('r/0.png', file)).toBe(false);
-    expect(await archive.find('r/0.png', { sha256: file.sha256 })).toBeUndefined();
-    await archive.remove('r/0.png');
-    expect(await archive.isKept('r/0.png', file)).toBe(false);
-  });
-
-  it('is kept where the storage has tags of another kind', async () => {
-    const archive = s3.open();
-    const at = s3.at('r/0.png');
-    const file = await archive.put('r/0.png', stream('picture'));
-    const Metadata = { sha256: file.sha256, md5: sha256('no MD5').slice(0, 32) };
-    await s3.storage.client.send(new PutObjectCommand({ ...at, Body: 'picture', Metadata }));
-    expect(await archive.isKept('r/0.png', file)).toBe(true);
-  });
-
-  it.each(['0.html', '0.SVG', '0.xml', '0.xhtml'])(
-    'is saved by a browser, not opened, when it could run: %s',
-    async (name) => {
-      const archive = s3.open();
-      for (const content of ['<svg/>', 'x'.repeat(6 * mebibyte)]) {
-        await archive.put(name, stream(content));
-        const found = await s3.storage.client.send(new HeadObjectCommand(s3.at(name)));
-        expect(found.ContentDisposition).toBe('attachment');
-      }
-      await archive.put('0.png', stream('picture'));
-      const picture = await s3.storage.client.send(new HeadObjectCommand(s3.at('0.png')));
-      expect(picture.ContentDisposition).toBeUndefined();
-    },
-  );
-
-  it('has the hash of its content in its metadata, whether it came in one piece or in parts', async () => {
-    const archive = s3.open();
-    const large = randomBytes(12 * mebibyte + 3);
-    const kept = await archive.put('r/0.mp4', Readable.from([large]), { bytes: large.length });
-    const small = await archive.put('r/1.png', stream('abc'));
-    await archive.replace('r/manifest.json', '{}');
-
-    expect(await s3.metadataOf('r/0.mp4')).toMatchObject({ sha256: kept.sha256 });
-    expect(await s3.metadataOf('r/1.png')).toMatchObject({ sha256: small.sha256 });
-    expect(await s3.metadataOf('r/manifest.json')).toEqual({ sha256: sha256('{}') });
-    expect((await archive.read('r/0.mp4'))?.equals(large)).toBe(true);
-    expect(await archive.find('r/0.mp4', { bytes: large.length })).toEqual(kept);
-    expect(await s3.openUploads()).toBe(0);
-  });
-
-  it('that came there by another way is read to know its hash', async () => {
-    await s3.storage.client.send(new PutObjectCommand({ ...s3.at('r/0.png'), Body: 'copied' }));
-    expect(await s3.open().find('r/0.png')).toMatchObject({ bytes: 6, sha256: sha256('copied') });
-    expect(await s3.open().find('r/0.png', { sha256: sha256('other') })).toBeUndefined();
-  });
-
-  it('leaves nothing on the disk of the worker, not even on its way', async () => {
-    const content = new PassThrough();
-    let seen: string[] | undefined;
-    content.once('end', () => (seen = readdirSync(s3.spoolFolder)));
-    const putting = s3.open().put('r/0.png', content);
-    content.write(Buffer.alloc(mebibyte));
-    content.end();
-    await putting;
-    expect(seen).toEqual([]);
-    expect(readdirSync(s3.spoolFolder)).toEqual([]);
-  });
-});
-
-describe('a large file', () => {
-  it('that is given up amid is no object, and its upload is aborted, again where the storage cannot for now', async () => {
-    const text = 'HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
-    s3.storage.proxy.inject({ markers: ['DELETE ', 'uploadId='], fault: { kind: 'answer', text }, times: 2 });
-    const abort = new AbortController();
-    const reason = new Error('stop');
-    s3.storage.proxy.inject({ markers: ['partNumber='], fault: { kind: 'holdAnswer', afterBytes: 0 } });
-    const archive = s3.open();
-    const putting = archive.put('r/0.mp4', Readable.from([Buffer.alloc(12 * mebibyte)]), {}, abort.signal);
-    await eventually(() => s3.storage.proxy.heldCount() > 0, { what: 'a part on its way' });
-    abort.abort(reason);
-    await expect(putting).rejects.toBe(reason);
-    s3.storage.proxy.release();
-    expect(await archive.find('r/0.mp4')).toBeUndefined();
-    expect(await s3.openUploads()).toBe(0);
-  });
-
-  it('of a worker that died amid is sent anew, and the parts it left are cleared away', async () => {
-    const target = s3.at('r/0.mp4');
-    const { UploadId } = await s3.storage.client.send(new CreateMultipartUploadCommand(target));
-    const part = new UploadPartCommand({ ...target, UploadId, PartNumber: 1, Body: Buffer.alloc(5 * mebibyte) });
-    await s3.storage.client.send(part);
-    expect(await s3.openUploads()).toBe(1);
-
-    await s3.open().put('r/0.mp4', Readable.from([Buffer.alloc(6 * mebibyte)]));
-    expect(await s3.openUploads()).toBe(0);
-  });
-
-  it('that breaks off while it is read ends its stream with an error, and opens again', async () => {
-    const archive = s3.open();
-    const content = 'x'.repeat(3_000_000);
-    await archive.put('r/long.png', stream(content));
-    s3.storage.proxy.inject({ markers: ['GET', 'long.png'], fault: { kind: 'cutAnswer', afterBytes: 100_000 } });
-    const cut = await archive.open('r/long.png');
-    const error = await failureOf(text(cut!.content));
-    expect(error.message).toContain('r/long.png');
-    expect(await text((await archive.open('r/long.png'))!.content)).toBe(content);
-  });
 });
 
 describe('the check of an archive', () => {

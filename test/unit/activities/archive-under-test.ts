@@ -46,6 +46,7 @@ export class ArchiveUnderTest {
   limits: OutputLimits = noOutputLimits;
   /** The archive's folder. */
   place = '';
+  openArchive = (folder: string): FolderArchive => new FolderArchive(folder);
   readonly #folder = temporaryFolder();
   readonly #downloads = createDownloadAgent(loopbackRule, { connectMs: 1_000, idleMs: 5_000 });
   #tests = 0;
@@ -57,6 +58,7 @@ export class ArchiveUnderTest {
     this.#tests += 1;
     this.place = join(this.#folder.path, String(this.#tests));
     this.limits = noOutputLimits;
+    this.openArchive = (folder) => new FolderArchive(folder);
     this.#activities = undefined;
     this.service = await new ResultsService().start();
     return this.service;
@@ -84,7 +86,7 @@ export class ArchiveUnderTest {
   }
 
   #newActivities(): Pick<Activities, 'archiveOutputs'> {
-    const archive = new FolderArchive(this.place);
+    const archive = this.openArchive(this.place);
     const limits = (): OutputLimits => this.limits;
     const parts: ActivityDependencies = {
       ...{ services: this.#services, limits: new Map(), archive },

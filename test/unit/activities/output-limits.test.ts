@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { noOutputLimits } from '../../../src/activities/output-limits';
+import type { ArchivedFile } from '../../../src/storage/archive/archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { eventually } from '../../support/eventually';
 import { contentOf, hashOf, type ResultsService } from '../../support/results-service';
 import { ArchiveUnderTest, contentsOf, failureOf } from './archive-under-test';
@@ -103,7 +105,28 @@ describe('a disk with less left than is to stay free', () => {
   });
 });
 
+/** Takes the first byte late. */
+class SlowArchive extends FolderArchive {
+  override async put(...[name, content, options, signal]: Parameters<FolderArchive['put']>): Promise<ArchivedFile> {
+    // All of it comes, and waits.
+    content.read(0);
+    const openedMs = performance.now();
+    await eventually(() => performance.now() - openedMs >= 2_000, { what: 'three windows' });
+    return await super.put(name, content, options, signal);
+  }
+}
+
 describe('an output that comes too slowly', () => {
+  it('is none that has come and waits for the archive', async () => {
+    archive.limits = { ...noOutputLimits, minimumRate: { bytesPerSecond: 1_000, windowMs: 600 } };
+    archive.openArchive = (folder) => new SlowArchive(folder);
+    service.outputs = () => ({ outputs: [service.item('a')] });
+    service.file = (_name, response) => {
+      sendBytes(response, 100_000);
+    };
+    expect(await archive.attempt()).toMatchObject({ outputBytes: 100_000 });
+  });
+
   it('is given up, and tried again later, while the others are archived', async () => {
     archive.limits = { ...noOutputLimits, minimumRate: { bytesPerSecond: 1_000, windowMs: 600 } };
     service.outputs = () => ({ outputs: ['a', 'slow', 'b'].map((name) => service.item(name)) });

@@ -27,7 +27,7 @@ beforeAll(async () => {
     if (fromByte === undefined) first(response);
     else further(response, Number(fromByte));
   });
-  dispatcher = createDownloadAgent(loopbackRule, { connectMs: 1_000, idleMs: 30_000 });
+  dispatcher = createDownloadAgent(loopbackRule);
 });
 beforeEach(() => {
   path += 1;
@@ -53,8 +53,11 @@ async function fetchWhole(options: Partial<DownloadOptions> = {}): Promise<Buffe
 /** Begins a reply, and resets its connection once some bytes of its body have arrived. */
 function breakOff(response: ServerResponse, status: number, headers: OutgoingHttpHeaders, bytes: Buffer): void {
   const end = received + bytes.length;
-  const reset = (): unknown => (received < end ? setImmediate(reset) : response.socket?.resetAndDestroy());
-  response.writeHead(status, headers).write(bytes, reset);
+  const isOver = (): boolean => received >= end || response.destroyed;
+  response.writeHead(status, headers).write(bytes, () => {
+    const arrived = eventually(isOver, { what: 'the bytes to arrive' }).catch(() => undefined);
+    void arrived.then(() => response.socket?.resetAndDestroy());
+  });
 }
 
 function restHeaders(fromByte: number, more: OutgoingHttpHeaders = {}): OutgoingHttpHeaders {
@@ -194,12 +197,20 @@ describe('a download that breaks off', () => {
   });
 
   it('is asked for no further once its reader has failed, or its signal is aborted', async () => {
-    first = (response) =>
-      response.writeHead(200, { etag, 'content-length': size }).write(content.subarray(0, size / 2));
-    const { body } = await download(`${server.url}/${path}.bin`, { dispatcher });
-    body.on('error', () => undefined);
-    await body[Symbol.asyncIterator]().next();
+    let breakOffNow: (() => void) | undefined;
+    first = (response) => {
+      breakOffNow = () => response.socket?.resetAndDestroy();
+      response.writeHead(200, { etag, 'content-length': size }).write(content.subarray(0, size / 4));
+    };
+    further = () => undefined;
+    const onProgress = (bytes: number): void => {
+      received = bytes;
+    };
+    const { body } = await download(`${server.url}/${path}.bin`, { dispatcher, onProgress });
+    body.on('error', () => undefined).resume();
+    await eventually(() => received === size / 4, { what: 'the reader to wait for more' });
     body.destroy(new Error('the disk is full'));
+    breakOffNow?.();
     await eventually(() => body.closed, { what: 'the body to be closed' });
     expect(requests()).toHaveLength(1);
 

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { atMinimumRate } from '../../../src/storage/minimum-rate';
 import type { OpenedSource } from '../../../src/storage/input/input-source';
 import { openSource } from '../../../src/storage/input/open-source';
+import { eventually } from '../../support/eventually';
 import { startRawServer } from '../../support/start-raw-server';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { tokenFor, uploadPath } from '../../support/upload-path';
@@ -139,5 +140,26 @@ describe('atMinimumRate', () => {
     });
     await expect(sent).rejects.toThrow('0 bytes a second');
     expect(Date.now() - startedMs).toBeGreaterThanOrEqual(4 * rate.windowMs);
+  });
+});
+
+describe('a transfer without a byte', () => {
+  it('is not given up while it waits for who takes its bytes, and is afterwards', async () => {
+    let samples = 0;
+    let isTaken = false;
+    const rate = { bytesPerSecond: 1_000, windowMs: 60 };
+    const isBlocked = (): boolean => {
+      samples += 1;
+      return !isTaken;
+    };
+    const failure = new Error('too slow');
+    const transfer = atMinimumRate({ rate, isBlocked, tooSlow: () => failure }, async (signal) => {
+      await eventually(() => samples >= 36, { what: 'three windows' });
+      expect(signal?.aborted).toBe(false);
+      isTaken = true;
+      await eventually(() => signal?.aborted === true, { what: 'the end of the transfer' });
+      signal?.throwIfAborted();
+    });
+    await expect(transfer).rejects.toBe(failure);
   });
 });

@@ -101,6 +101,16 @@ describe('the parts on the wire', () => {
     expect(requests()[0]!.headers['content-type']).toBe('video/mp4');
   });
 
+  it.each(['POST uploads', 'POST complete'])(
+    'are sent once when the storage cannot take %s for now',
+    async (request) => {
+      refuse(request, 503, 'SlowDown', 2);
+      await upload();
+      expect(asked().filter((one) => one === request)).toHaveLength(3);
+      expect(asked()).toHaveLength(6 + 2 + 2);
+    },
+  );
+
   it('are not used for a small file', async () => {
     await upload({ parts: { ...parts, aboveBytes: content.length } });
     expect(asked()).toEqual(['PUT whole']);

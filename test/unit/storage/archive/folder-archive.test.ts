@@ -1,5 +1,5 @@
 import fs from 'node:fs/promises';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { constants, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { FolderArchive } from '../../../../src/storage/archive/folder-archive';
@@ -93,6 +93,17 @@ describe('an archive that cannot be written', () => {
         message: `the archive ${path} cannot keep or give a test file ${reason}`,
       });
     }
+  });
+
+  it('is refused by the check where files can be made and not added to, and nothing is left', async () => {
+    const usual = fs.open;
+    const opening = jest.spyOn(fs, 'open').mockImplementation((path, flags, mode) => {
+      if (typeof flags !== 'number' || (flags & constants.O_APPEND) === 0) return usual(path, flags, mode);
+      return Promise.reject(Object.assign(new Error('EPERM'), { code: 'EPERM' }));
+    });
+    await expect(archive.check()).rejects.toMatchObject({ code: 'ARCHIVE_UNUSABLE' });
+    opening.mockRestore();
+    expect(filesIn(archive.location)).toEqual([]);
   });
 
   it('is refused by the check, in words, where its names would be too long for the system', async () => {
