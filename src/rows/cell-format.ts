@@ -61,7 +61,9 @@ export function showNumber(raw: string, { id, code = builtInFormats[id] }: Numbe
     }
     const exact = Number(value.toPrecision(15));
     if (/^(?:general|@)$/i.test(code)) return { text: String(exact) };
-    const shown = format(code, exact).trim();
+    // 1.005 is a little less as a double, but a spreadsheet rounds the digits.
+    const rounded = String(exact).endsWith('5') ? exact * (1 + Number.EPSILON) : exact;
+    const shown = format(code, rounded).trim();
     return { text: isPlain(code, value) ? shown.replaceAll(',', '') : shown };
   } catch (error) {
     return {
