@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { isRecord } from '../core/json';
@@ -8,7 +7,7 @@ import { isUri } from '../core/uri';
 import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import type { RefusedRow } from './prepare-row';
-import { type EarlierKey, type RowKey, RowKeys } from './row-key';
+import { type EarlierKey, keptHash, type RowKey, RowKeys } from './row-key';
 import { RowFileError, type RowProblem, type RowProblemCode, RowProblems } from './row-problem';
 
 export interface RowsReport {
@@ -199,7 +198,7 @@ class InputFileStats {
   }
 
   async #inspect(file: string, folderName = 'the folder of the row file'): Promise<InspectedFile> {
-    const name = createHash('sha256').update(file).digest('base64').slice(0, 22);
+    const name = keptHash(file);
     const known = this.#seen.get(name);
     if (known !== undefined) return known;
     const seen = { size: await inspectInputFile(file, `from ${folderName}`), isCounted: false };
