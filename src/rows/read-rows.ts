@@ -101,8 +101,9 @@ function sourceRows(file: RowFile, options: RowOptions): AsyncGenerator<SourceRo
     const rules = { maxBytes, delimiter, firstLine: declared === undefined ? 1 : 2 };
     const table = joined(text.subarray(declared?.bytes ?? 0), rest);
     const form = { delimiter, hasBom: text.length < head.length };
-    const remedy = format === 'txt' ? ` For a list of one text a line, say the input by ${optionNames.each}.` : '';
-    return readTable(readTableText(splitRecords(table, rules), delimiter, remedy), form, options);
+    const listRemedy = format === 'txt' ? `say the input of each line by ${optionNames.each}, or for a table ` : '';
+    const records = readTableText(splitRecords(table, rules), delimiter, listRemedy);
+    return readTable(records, form, options, listRemedy);
   });
 }
 
@@ -119,7 +120,7 @@ function checkOptionsOf(format: RowFormat, options: RowOptions): void {
     sheet: [format === 'xlsx', 'workbooks'],
     rows: [format === 'jsonl', 'JSON'],
     delimiter: [isTable, 'CSV and other tables of text'],
-    decimal: [isTable || template !== undefined, 'tables of text and templates'],
+    decimal: [isTable || format === 'xlsx' || template !== undefined, 'tables and templates'],
     template: [!isList, 'rows with columns or fields'],
     keyColumn: [!isList, 'rows with columns or fields'],
   } as const;

@@ -211,7 +211,7 @@ describe('a run with bad rows', () => {
     const { exitCode, stdout } = await batchRun(rows, '--dry-run');
 
     expect(exitCode).toBe(2);
-    expect(stdout.text).toMatch(/line 1: .*webAppId.*\n.*line 2: "inptus" is {}; a row has key/);
+    expect(stdout.text).toMatch(/line 1: .*webAppId.*\n.*line 2: "inptus" is {}; did you mean inputs\?/);
   });
 
   it('is refused, too, when no row is good', async () => {
