@@ -31,6 +31,8 @@ export interface HeldUp {
   readonly since: string;
   /** What its last attempt, or the last query of a watch, complained of. */
   readonly words: string;
+  /** ISO-8601: when it is tried again. Absent while it is tried or paused, and for a watch. */
+  readonly nextAttemptAt?: string | undefined;
 }
 
 /** The state of a task's activities, which the workflow itself does not have. */
@@ -117,9 +119,10 @@ export async function readHeldUp(client: Client, pending: PendingActivities): Pr
     return one.paused === true || (isRetried(one) && !isTried && failureType(one) !== waitsForTurn);
   });
   if (held !== undefined) {
-    const { activity, lastFailure, isPaused } = await readRetrying(client, held);
+    const { activity, lastFailure, isPaused, nextAttemptAt } = await readRetrying(client, held);
     const paused = isPaused ? 'paused by an operator' : '';
-    return { activity, since: firstScheduledAt(held), words: [paused, lastFailure].filter(Boolean).join('; ') };
+    const words = [paused, lastFailure].filter(Boolean).join('; ');
+    return { activity, since: firstScheduledAt(held), words, nextAttemptAt: nextAttemptAt ?? undefined };
   }
   const watches = pending.filter(({ activityType, state }) => activityType?.name === watchTask && state === started);
   const [failed] = parsed(watch, await readHeartbeats(client, watches)).flatMap(({ failing }) => failing ?? []);

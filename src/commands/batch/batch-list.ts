@@ -3,10 +3,12 @@ import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import { LonghaulError } from '../../client/errors';
 import type { ListedBatch } from '../../client/batch/list-batches';
+import { formatHeldUp, type HeldUpRows } from '../../contract/batch/batch-activities';
+import { rowsThatWait, stateWord } from '../../contract/batch/batch-facts';
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
 import { isCutOff } from '../../contract/task-advice';
 import { ConfigError } from '../../config/environment';
-import { formatCount, printableLine } from '../../core/text';
+import { formatCount, formatCountOf, printableLine } from '../../core/text';
 import { wallClock } from '../../core/time';
 import { type CommandContext, print, withLonghaul } from '../command-context';
 import { readCount } from '../shared-options';
@@ -23,8 +25,16 @@ interface ListOptions {
 type RowStates = Pick<BatchProgress, 'rows' | 'success' | 'failed' | 'canceled' | 'running'> &
   Pick<BatchResult, 'notStarted'>;
 
-/** `counts` is null when neither a result nor a worker tells them. */
-export type ShownBatch = ListedBatch & { readonly counts: RowStates | null; readonly ending?: BatchResult['ending'] };
+/** What `status` or the result say of a batch. */
+interface BatchCounts {
+  /** Null when neither a result nor a worker tells them. */
+  readonly counts: RowStates | null;
+  readonly ending?: BatchResult['ending'];
+  readonly needPerson?: number;
+  readonly createsHeldUp?: HeldUpRows | null;
+}
+
+export type ShownBatch = ListedBatch & BatchCounts;
 
 const defaultLimit = '20';
 const asksAtOnce = 5;
@@ -56,7 +66,7 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
 export async function readCounts(
   batch: Pick<BatchHandle, 'status' | 'result'>,
   { isOver, execution, state }: Pick<ListedBatch, 'isOver' | 'execution' | 'state'>,
-): Promise<Pick<ShownBatch, 'counts' | 'ending'>> {
+): Promise<BatchCounts> {
   try {
     // The status of a run that was refused is that of the run before.
     if (state === 'Refused') return { counts: null };
@@ -64,12 +74,13 @@ export async function readCounts(
       const { rows, success, failed, canceled, notStarted, ending } = await batch.result();
       return { counts: { rows, success, failed, canceled, notStarted, running: 0 }, ending };
     }
-    const { progress } = await batch.status();
+    const { progress, needPerson, createsHeldUp } = await batch.status();
     if (progress === null) return { counts: null };
     const { rows, success, failed, canceled, running, waiting } = progress;
     // Tasks of a batch that was cut off run on.
     const isEnded = isOver && !isCutOff(execution);
-    return { counts: { rows, success, failed, canceled, notStarted: waiting, running: isEnded ? 0 : running } };
+    const counts = { rows, success, failed, canceled, notStarted: waiting, running: isEnded ? 0 : running };
+    return isOver ? { counts } : { counts, needPerson, createsHeldUp };
   } catch (error) {
     if (error instanceof LonghaulError || error instanceof ConfigError) return { counts: null };
     throw error;
@@ -97,12 +108,20 @@ export function listText(batches: readonly ShownBatch[], nowMs: number): string 
       shown(counts?.success),
       shown(counts?.failed),
       shown(counts?.canceled),
-      shown(counts?.running),
+      shown(counts === null ? undefined : counts.running - rowsThatWait(counts, batch.needPerson)),
       shown(counts?.notStarted),
       batchId,
     ].map(printableLine);
   });
-  const problems = batches.flatMap(({ workflowId, batchId, stuck, state }) => [
+  const problems = batches.flatMap(({ workflowId, batchId, stuck, state, needPerson = 0, createsHeldUp = null }) => [
+    ...(needPerson === 0
+      ? []
+      : [
+          `${workflowId}: ${formatCountOf(needPerson, 'row')} wait for you: longhaul list --batch ${batchId} --needs-person`,
+        ]),
+    ...(createsHeldUp === null
+      ? []
+      : [`${workflowId} is held up: ${formatHeldUp(createsHeldUp, printableLine, nowMs)}`]),
     ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}`]),
     ...(state === 'Refused'
       ? [
@@ -117,9 +136,10 @@ export function listText(batches: readonly ShownBatch[], nowMs: number): string 
 }
 
 /** Of a workflow that was cut off or is stuck: the last state that it reported. */
-function stateText({ state, execution, stuck, ending }: ShownBatch): string {
-  const known = state ?? execution.toLowerCase();
+function stateText({ state, execution, stuck, ending, counts, needPerson = 0 }: ShownBatch): string {
+  const known = stateWord(state ?? execution.toLowerCase(), counts?.running ?? 0, needPerson);
   if (stuck !== null) return `${known} (stuck)`;
   if (state === 'Refused') return state;
-  return endingWord(execution, ending) ?? (isCutOff(execution) ? `${known} (${execution.toLowerCase()})` : known);
+  const result = counts === null || ending === undefined ? undefined : { ...counts, ending };
+  return endingWord(execution, result) ?? (isCutOff(execution) ? `${known} (${execution.toLowerCase()})` : known);
 }

@@ -8,7 +8,7 @@ import { checkListOptions, type ListTasksOptions } from '../../client/task/list-
 import type { FailureType } from '../../contract/failure-types';
 import { type LonghaulStatus, statesThatWait } from '../../core/task-state';
 import { formatCount, printableLine } from '../../core/text';
-import { formatMoment, wallClock } from '../../core/time';
+import { formatMoment, formatNextTry, wallClock } from '../../core/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { sinceMs } from '../reconcile-options';
@@ -216,8 +216,9 @@ async function askHeldUp(
   return (await Readable.from(tasks).map(ask, { concurrency: atOnce }).toArray()) as ShownTask[];
 }
 
-export function heldUpLine({ workflowId, heldUp: { activity, since, words } }: HeldUpTask): string {
-  return printableLine(`${workflowId} is held up since ${formatMoment(since)}: ${activity}: ${words}`);
+export function heldUpLine({ workflowId, heldUp: { activity, since, words, nextAttemptAt } }: HeldUpTask): string {
+  const next = formatNextTry(nextAttemptAt, Date.now());
+  return printableLine(`${workflowId} is held up since ${formatMoment(since)}: ${activity}: ${words}${next}`);
 }
 
 export function lookedAtLine(lookedAt: number): string {

@@ -4,7 +4,7 @@ import type { AppFigures } from '../../money/estimate';
 import type { Money } from '../../money/money';
 import { type RowPlace, shownKey } from '../../core/batch/row-place';
 import { formatCountOf } from '../../core/text';
-import { formatMoment } from '../../core/time';
+import { formatMoment, formatNextTry } from '../../core/time';
 import type { RowChoice, RowsReference } from './batch-input';
 import type { RowDefaults } from './parse-batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
@@ -145,6 +145,8 @@ export interface HeldUpRows {
   readonly activity: string;
   /** Why it was not taken the last time; redacted, on one line. */
   readonly words: string;
+  /** ISO-8601: when it is tried again, where that was asked now. */
+  readonly nextAttemptAt?: string | undefined;
 }
 
 /** Both together, with the words about the row that has waited longest. */
@@ -153,12 +155,11 @@ export function addHeldUp(one: HeldUpRows | undefined, other: HeldUpRows | undef
   return { ...(other.since < one.since ? other : one), rows: one.rows + other.rows };
 }
 
-/** `3 rows, the first (order-17) since 2026-03-01 12:34:56 UTC: createTask: …`; `show` makes words safe to show. */
-export function formatHeldUp(heldUp: HeldUpRows, show: (text: string) => string): string {
-  const { rows, since, activity, words } = heldUp;
-  const key = show(shownKey(heldUp));
-  const first = rows === 1 ? key : `the first (${key})`;
-  return `${formatCountOf(rows, 'row')}, ${first} since ${formatMoment(since)}: ${show(`${activity}: ${words}`)}`;
+/** `3 rows: createTask: …; next try in 8 s; first order-17, since 2026-03-01 12:34:56 UTC`; `show` makes words safe. */
+export function formatHeldUp(heldUp: HeldUpRows, show: (text: string) => string, nowMs: number): string {
+  const { rows, since, activity, words, nextAttemptAt } = heldUp;
+  const first = `${rows === 1 ? '' : 'first '}${show(shownKey(heldUp))}, since ${formatMoment(since)}`;
+  return `${formatCountOf(rows, 'row')}: ${show(`${activity}: ${words}`)}${formatNextTry(nextAttemptAt, nowMs)}; ${first}`;
 }
 
 /** `cancelBatch`: has Temporal cancel the batch's own workflow: it goes on for a run that was canceled. */

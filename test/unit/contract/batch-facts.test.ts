@@ -59,7 +59,7 @@ describe('the facts of a batch', () => {
     const asOf = 'as of 2026-03-01 12:00 UTC';
     expect(factsOf({ rowStates })).toMatchObject({
       'Running rows': `2,000 Running, 1 CreateUncertain; ${asOf}`,
-      'Held up': `3 rows, the first (<A 20/ä>) since 2026-03-01 12:00:00 UTC: <createTask: busy>; ${asOf}`,
+      'Held up': `3 rows: <createTask: busy>; first <A 20/ä>, since 2026-03-01 12:00:00 UTC; ${asOf}`,
       'Wait for you': '1 row: $longhaul list --batch photos --needs-person',
     });
     const lastMovedAt = '2026-03-01T12:00:01.000Z';
@@ -73,9 +73,19 @@ describe('the facts of a batch', () => {
   });
 
   it('tell what a client knows rather than the last poll', () => {
-    const createsHeldUp = { rows: 7, since: startedAt, key: 'a', activity: 'createTask', words: 'closed' };
+    const nextAttemptAt = new Date(startMs + 7_500).toISOString();
+    const createsHeldUp = {
+      rows: 7,
+      since: startedAt,
+      key: 'a',
+      activity: 'createTask',
+      words: 'HTTP 429',
+      nextAttemptAt,
+    };
     const facts = factsOf({}, { needPerson: 2, uploading: 5, createsHeldUp });
-    expect(facts['Held up']).toMatch(/^7 rows, .*<createTask: closed>$/);
+    expect(facts['Held up']).toMatch(/^7 rows: <createTask: HTTP 429>; next try in 8 s;/);
+    expect(facts['Now']).toMatch(/^98 running .* 2 waiting for you/);
+    expect(Object.keys(facts).slice(0, 2)).toEqual(['Wait for you', 'Held up']);
     expect(facts['Wait for you']).toMatch(/^2 rows:/);
     expect(facts['Uploads']).toBe('5 rows now, 0 files (0 B) sent, 0 shared');
   });
@@ -114,25 +124,31 @@ describe('the facts of a batch', () => {
 
 describe('the pace of a batch in words', () => {
   it('has no end before enough rows have ended for it to keep', () => {
-    const ended = (success: number): string => paceText(progressOf({ success, failed: 0, canceled: 0 }), startMs);
+    const ended = (success: number): string =>
+      paceText({ progress: progressOf({ success, failed: 0, canceled: 0 }) }, startMs);
     expect(ended(4)).toBe('12 rows a minute');
     expect(ended(5)).toContain('over at about');
   });
 
   it('has none while no row moves, or nearly none can go on', () => {
-    const stalled = progressOf({ lastMovedAt: startedAt });
+    const stalled = { progress: progressOf({ lastMovedAt: startedAt }) };
     expect(paceText(stalled, startMs + 60_000)).toContain('over at about');
     expect(paceText(stalled, startMs + 432_000)).toMatch(/^no row has started or ended for 7 m 12 s/);
     const heldUp = { rows: 22, since: startedAt, key: 'a', activity: 'watchTask', words: 'HTTP 301' };
     const rowStates = { asOf: startedAt, counts: { Watching: 24, ArchiveIncomplete: 9 }, heldUp };
-    expect(paceText(progressOf({ running: 33, rowStates }), startMs)).toMatch(/^31 of 33 rows that run are held up/);
-    expect(paceText(progressOf({ running: 60, rowStates }), startMs)).toContain('over at about');
+    const pace = (running: number, needPerson?: number): string =>
+      paceText({ progress: progressOf({ running, rowStates }), needPerson }, startMs);
+    expect(pace(33)).toBe('no end can be estimated');
+    expect(pace(60)).toContain('over at about');
+    expect(pace(60, 40)).toBe('no end can be estimated');
   });
 
   it('says that nothing has ended only when nothing has', () => {
     const none = { perMinute: null, expectedEnd: null };
-    expect(paceText(progressOf({ ...none, success: 0, failed: 0, canceled: 0 }), startMs)).toBe('no row has ended yet');
-    expect(paceText(progressOf(none), startMs)).toBe('no row has ended since the start');
+    expect(paceText({ progress: progressOf({ ...none, success: 0, failed: 0, canceled: 0 }) }, startMs)).toBe(
+      'no row has ended yet',
+    );
+    expect(paceText({ progress: progressOf(none) }, startMs)).toBe('no row has ended since the start');
   });
 });
 

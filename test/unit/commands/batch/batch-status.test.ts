@@ -78,8 +78,12 @@ describe('the status of a batch', () => {
 
   it('says how it ended where that is known', () => {
     const over = viewOf({ execution: 'COMPLETED', isOver: true, endedAt });
-    expect(batchStatusText(over, Date.now(), 'drained')).toMatch(/^ {2}state +Drained, over after/m);
+    expect(batchStatusText(over, Date.now(), { ending: 'drained', rows: 2, success: 0, failed: 0 })).toMatch(
+      /^ {2}state +Drained, over after/m,
+    );
     expect(batchStatusText(over, Date.now())).toMatch(/^ {2}state +Completed, over after/m);
+    const none = { ending: 'completed', rows: 2, success: 0, failed: 2 } as const;
+    expect(batchStatusText(over, Date.now(), none)).toMatch(/^ {2}state +Failed, over after/m);
   });
 
   it('says why a run failed, and that it was refused where it started no row', () => {
