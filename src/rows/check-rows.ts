@@ -11,7 +11,10 @@ import { type EarlierKey, keptHash, type RowKey, RowKeys } from './row-key';
 import { RowFileError, type RowProblem, type RowProblemCode, RowProblems } from './row-problem';
 
 export interface RowsReport {
+  /** Each with every value of `vary`. */
   readonly rows: number;
+  /** Of the file. */
+  readonly fileRows: number;
   readonly goodRows: number;
   readonly badRows: number;
   /** Good rows without a key of their own. */
@@ -42,14 +45,23 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   const files = new InputFileStats();
   const firstProblems: RowProblem[] = [];
   const problemsByCode: Partial<Record<RowProblemCode, number>> = {};
-  const counts = { rows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
+  const counts = { rows: 0, fileRows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
+  let reported = new Set<string>();
   if (!isRecord(outcomes) || !(Symbol.asyncIterator in outcomes)) throw noOutcomes(outcomes);
   for await (const outcome of outcomes) {
     requireOutcome(outcome);
     const { row } = outcome;
     counts.rows += 1;
+    if (outcome.isVariation !== true) {
+      counts.fileRows += 1;
+      reported = new Set();
+    }
     const found = await findProblems(outcome, keys, files);
     for (const problem of found) {
+      // What is wrong with a row is wrong with each of its variations.
+      const name = `${problem.field} ${problem.message}`;
+      if (reported.has(name)) continue;
+      reported.add(name);
       counts.problemCount += 1;
       problemsByCode[problem.code] = (problemsByCode[problem.code] ?? 0) + 1;
       if (firstProblems.length < maxProblems) firstProblems.push(problem);
