@@ -9,6 +9,7 @@ export {
   type PrepareRowsOptions,
   type PreparedRowFile,
   parseRowTemplate,
+  type RandomSeeds,
   readRows,
   type RowFile,
   rowFileAt,

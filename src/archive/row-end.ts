@@ -49,7 +49,7 @@ export const rowRecordSchema = v.object({
   ),
   /** As the row gave it, where it differs from `key`. */
   originalKey: v.fallback(v.optional(v.pipe(v.string(), v.maxLength(maxOriginalKeyLength))), undefined),
-  /** Among the rows of the file, from 0. */
+  /** Among the rows, from 0. */
   index: count,
   /** Of the row file, from 1. */
   line: count,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { statesThatWait } from '../core/task-state';
-import { formatMoment } from '../core/time';
+import { formatMoment, formatNextTry } from '../core/time';
 import { moment, wordOf } from './schema';
 import { operatorChoices } from './task-advice';
 
@@ -31,6 +31,8 @@ export const problemSchema = v.object({
   since: v.nullable(moment),
   /** What to do; null: nothing, it goes on by itself. */
   remedy: v.nullable(v.string()),
+  /** ISO-8601: when it is tried again, where Temporal was asked now. */
+  nextAttemptAt: v.optional(moment),
 });
 /** What keeps a task or a batch from going on, or asks for a person. */
 export type Problem = v.InferOutput<typeof problemSchema>;
@@ -39,10 +41,11 @@ export function problemText({ message, remedy }: Problem): string {
   return remedy === null ? message : `${message} ${remedy}`;
 }
 
-/** `Retrying since 2026-03-01 12:34:56 UTC: createTask: HTTP 503`. */
-export function formatProblem(problem: Problem): string {
-  const { code, since } = problem;
-  return `${code}${since === null ? '' : ` since ${formatMoment(since)}`}: ${problemText(problem)}`;
+/** `Retrying since 2026-03-01 12:34:56 UTC, next try in 8 s: createTask: HTTP 503`; without `nowMs`, what stays the same. */
+export function formatProblem(problem: Problem, nowMs?: number): string {
+  const { code, since, nextAttemptAt } = problem;
+  const sinceWhen = since === null ? '' : ` since ${formatMoment(since)}`;
+  return `${code}${sinceWhen}${nowMs === undefined ? '' : formatNextTry(nextAttemptAt, nowMs)}: ${problemText(problem)}`;
 }
 
 const waits: Readonly<Record<string, string>> = {

@@ -25,6 +25,13 @@ function readText(value: unknown): number {
   return Number(match[1]) * units[unitOf(match[2])];
 }
 
+/** `, next try in 8 s`; empty where it is due, or not known. @param at - ISO-8601 */
+export function formatNextTry(at: string | undefined, nowMs: number): string {
+  const seconds = at === undefined ? 0 : Math.ceil((Date.parse(at) - nowMs) / 1_000);
+  const pause = seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1_000);
+  return seconds > 0 ? `, next try in ${pause}` : '';
+}
+
 /** Words for a person: `850 ms`, `4.2 s`, `3 m 20 s`, `5 h 2 m`, `2 d 3 h`. */
 export function formatDuration(durationMs: number): string {
   // Just below a limit it would be rounded up to a number that no one says: 60.0 s.

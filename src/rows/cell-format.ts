@@ -44,12 +44,16 @@ type Shown = { readonly text: string; readonly problem?: never } | { readonly te
 /** A spreadsheet keeps 15 digits, and writes zeros for the others. */
 const mostExact = 1e15;
 const days1904 = 1_462;
+/** No spreadsheet has a longer one. */
+const maxCodeLength = 255;
 const asText = 'format the cell as text, and enter again what it is to show';
 
 /** A number as its cell shows it; without separators of thousands, which differ by language. */
 export function showNumber(raw: string, { id, code = builtInFormats[id] }: NumberFormat, is1904: boolean): Shown {
   const value = Number(raw);
   if (raw.trim() === '' || !Number.isFinite(value)) return { problem: `got no number; ${asText}` };
+  if (code !== undefined && code.length > maxCodeLength)
+    return { problem: `got a number format of ${code.length} characters; ${asText}` };
   if (code === undefined) return { problem: `got a number format that depends on a language; ${asText}` };
   try {
     if (isDateFormat(code)) {
@@ -61,7 +65,9 @@ export function showNumber(raw: string, { id, code = builtInFormats[id] }: Numbe
     }
     const exact = Number(value.toPrecision(15));
     if (/^(?:general|@)$/i.test(code)) return { text: String(exact) };
-    const shown = format(code, exact).trim();
+    // 1.005 is a little less as a double, but a spreadsheet rounds the digits.
+    const rounded = String(exact).endsWith('5') ? exact * (1 + Number.EPSILON) : exact;
+    const shown = format(code, rounded).trim();
     return { text: isPlain(code, value) ? shown.replaceAll(',', '') : shown };
   } catch (error) {
     return {

@@ -96,9 +96,12 @@ function isInOtherNotation(text: string, { sign, isUnsure }: NumberNotation): bo
   return isPointed || withPoint.test(text) || writtenNumber.test(text);
 }
 
-export function expectedNumber({ sign }: NumberNotation): string {
+export function expectedNumber(text: string, { sign, isUnsure }: NumberNotation): string {
   const examples = sign === 'comma' ? '0,5 or 1024' : '0.5 or 1024';
-  return `a number that a double holds, such as ${examples}; another decimal sign is said by ${optionNames.decimal}`;
+  const other = { sign: sign === 'comma' ? 'point' : 'comma', isUnsure: false } as const;
+  const isOther = readCellNumber(text, other) !== undefined || (isUnsure && pointedThousands.test(text));
+  const remedy = isOther ? `; say which sign stands before a fraction by ${optionNames.decimal}` : '';
+  return `a number that a double holds, such as ${examples}${remedy}`;
 }
 
 const damages: readonly (readonly [RegExp, string])[] = [

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { isRecord } from '../core/json';
@@ -8,11 +7,14 @@ import { isUri } from '../core/uri';
 import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import type { RefusedRow } from './prepare-row';
-import { type EarlierKey, type RowKey, RowKeys } from './row-key';
+import { type EarlierKey, keptHash, type RowKey, RowKeys } from './row-key';
 import { RowFileError, type RowProblem, type RowProblemCode, RowProblems } from './row-problem';
 
 export interface RowsReport {
+  /** Each with every value of `vary`. */
   readonly rows: number;
+  /** Of the file. */
+  readonly fileRows: number;
   readonly goodRows: number;
   readonly badRows: number;
   /** Good rows without a key of their own. */
@@ -43,14 +45,23 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   const files = new InputFileStats();
   const firstProblems: RowProblem[] = [];
   const problemsByCode: Partial<Record<RowProblemCode, number>> = {};
-  const counts = { rows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
+  const counts = { rows: 0, fileRows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
+  let reported = new Set<string>();
   if (!isRecord(outcomes) || !(Symbol.asyncIterator in outcomes)) throw noOutcomes(outcomes);
   for await (const outcome of outcomes) {
     requireOutcome(outcome);
     const { row } = outcome;
     counts.rows += 1;
+    if (outcome.isVariation !== true) {
+      counts.fileRows += 1;
+      reported = new Set();
+    }
     const found = await findProblems(outcome, keys, files);
     for (const problem of found) {
+      // What is wrong with a row is wrong with each of its variations.
+      const name = `${problem.field} ${problem.message}`;
+      if (reported.has(name)) continue;
+      reported.add(name);
       counts.problemCount += 1;
       problemsByCode[problem.code] = (problemsByCode[problem.code] ?? 0) + 1;
       if (firstProblems.length < maxProblems) firstProblems.push(problem);
@@ -199,7 +210,7 @@ class InputFileStats {
   }
 
   async #inspect(file: string, folderName = 'the folder of the row file'): Promise<InspectedFile> {
-    const name = createHash('sha256').update(file).digest('base64').slice(0, 22);
+    const name = keptHash(file);
     const known = this.#seen.get(name);
     if (known !== undefined) return known;
     const seen = { size: await inspectInputFile(file, `from ${folderName}`), isCounted: false };

@@ -24,7 +24,7 @@ export {
   type TableForm,
   TableFormReader,
 } from './row-file';
-export type { EmptyCells, FixedField, RowOptions } from './row-options';
+export type { EmptyCells, FixedField, RandomSeeds, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemAdvice, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
 export { fixedPart, looksLikeMediaFile } from './media-files';
@@ -52,3 +52,4 @@ export {
   refusalWords,
 } from './row-choice';
 export { appColumn } from './row-fields';
+export { parseVary } from './vary';

@@ -1,5 +1,5 @@
-import { constants, type Dirent, existsSync, statSync } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { constants, type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
+import { open, opendir } from 'node:fs/promises';
 import path from 'node:path';
 import { lookup } from 'mime-types';
 import { parseInputKey } from '../core/input-values';
@@ -108,13 +108,19 @@ export async function* readMedia(
     }
   }
   if (line > 0) return;
-  const below = isRecursive ? '' : '; folders in a folder are read by recursive (--recursive)';
+  const isBelow = !isRecursive && paths.some(hasFolders);
+  const below = isBelow ? '; the folders in it are read by recursive (--recursive)' : '';
   throw new RowFileError(
     `There is no picture, video or sound in ${paths
       .slice(0, 3)
       .map((one) => showValue(one))
       .join(', ')}${below}.`,
   );
+}
+
+function hasFolders(place: string): boolean {
+  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder && readdirSync(place, { withFileTypes: true }).some((entry) => entry.isDirectory());
 }
 
 async function* filesAt(place: string, isRecursive: boolean): AsyncGenerator<FoundFile, void, undefined> {
@@ -150,40 +156,47 @@ function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
 }
 
+interface FolderEntry {
+  readonly name: string;
+  readonly isFolder: boolean;
+  readonly isUtf8: boolean;
+}
+
 /** Without hidden files and links. */
 async function* walk(folder: string, isRecursive: boolean): AsyncGenerator<FoundFile, void, undefined> {
   // The rest of each folder, the innermost last: depth costs no stack.
-  const open = [await listFolder(folder, isRecursive)];
-  for (let entries = open.at(-1); entries !== undefined; entries = open.at(-1)) {
-    const entry = entries.pop();
-    if (entry === undefined) open.pop();
-    else if (entry.isFolder) open.push(await listFolder(entry.file, isRecursive));
-    else yield entry;
+  const open = [{ folder, entries: await listFolder(folder, isRecursive) }];
+  for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
+    const entry = inner.entries.pop();
+    if (entry === undefined) {
+      open.pop();
+      continue;
+    }
+    const { isFolder, isUtf8 } = entry;
+    const file = path.join(inner.folder, entry.name);
+    if (isFolder && isUtf8) open.push({ folder: file, entries: await listFolder(file, isRecursive) });
+    else yield { file, isUtf8 };
   }
 }
 
 /** The last is the first in order. */
-async function listFolder(
-  folder: string,
-  isRecursive: boolean,
-): Promise<(FoundFile & { readonly isFolder: boolean })[]> {
-  // As bytes: a name that is not UTF-8 would be another one.
-  const entries: readonly Dirent<Buffer>[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(
-    (error: unknown) => {
-      throw new RowFileError(`The folder ${showValue(folder)} cannot be read (${errorCode(error)}); check its path.`);
-    },
-  );
-  const found = entries.flatMap((entry) => {
-    const name = entry.name.toString();
-    const isFolder = entry.isDirectory();
-    // A link of a folder that someone sent may lead to any file of this machine.
-    if (entry.isSymbolicLink() || name.startsWith('.') || !(isFolder ? isRecursive : looksLikeMediaFile(name)))
-      return [];
-    return [{ name, isFolder, isUtf8: Buffer.from(name).equals(entry.name) }];
-  });
-  return found
-    .sort((one, other) => naturalOrder(other.name, one.name))
-    .map(({ name, isFolder, isUtf8 }) => ({ file: path.join(folder, name), isFolder: isFolder && isUtf8, isUtf8 }));
+async function listFolder(folder: string, isRecursive: boolean): Promise<FolderEntry[]> {
+  const found: FolderEntry[] = [];
+  try {
+    // As bytes: a name that is not UTF-8 would be another one. In pieces: all entries at once take a kilobyte each.
+    const entries = await opendir(folder, { encoding: 'buffer' as BufferEncoding, bufferSize: 1_024 });
+    for await (const entry of entries as AsyncIterable<Dirent<Buffer>>) {
+      const name = entry.name.toString();
+      const isFolder = entry.isDirectory();
+      // A link of a folder that someone sent may lead to any file of this machine.
+      if (entry.isSymbolicLink() || name.startsWith('.') || !(isFolder ? isRecursive : looksLikeMediaFile(name)))
+        continue;
+      found.push({ name, isFolder, isUtf8: Buffer.from(name).equals(entry.name) });
+    }
+  } catch (error) {
+    throw new RowFileError(`The folder ${showValue(folder)} cannot be read (${errorCode(error)}); check its path.`);
+  }
+  return found.sort((one, other) => naturalOrder(other.name, one.name));
 }
 
 const maxCaptionBytes = 256 * 1024;

@@ -13,7 +13,8 @@ import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepar
 import { appColumn, checkRowFields } from './row-fields';
 import { deriveKey, givenKey, keyRemedy, maxOriginalKeyLength, type RowKey } from './row-key';
 import type { RowOptions } from './row-options';
-import { optionNames, type RowProblems } from './row-problem';
+import { optionNames, RowProblems } from './row-problem';
+import { type Variation, variedKey } from './vary';
 
 export interface SaidRow {
   readonly fields: Readonly<Record<string, unknown>>;
@@ -40,6 +41,7 @@ export function prepareRow(
   index: number,
   folder: string,
   options: RowOptions,
+  variation?: Variation,
 ): { readonly row: PreparedRow } | { readonly refused: RefusedRow | null } {
   if (said === undefined) return { refused: null };
   const { fields, columns } = said;
@@ -52,14 +54,14 @@ export function prepareRow(
     const remedy = 'leave it out of the row, or leave out the option';
     problems.addField('INPUT', name, own, `${option} holds for every row; ${remedy}`);
   }
-  const ownKey = readKey(said, problems);
+  const ownKey = variedOwnKey(said, variation, problems);
   // A template that names the app has reported the problem.
   const isAppRefused = template?.hasApp === true && problems.found.length > 0;
   if (common?.webAppId === undefined && !(appColumn in fields) && !isAppRefused) {
     const remedy = `give it in every row, or one app for all rows by ${optionNames.webAppId}`;
     problems.addField('INPUT', appColumn, undefined, remedy);
   }
-  const inputs = rowInputs(fields, folder, options, problems);
+  const inputs = rowInputs(fields, folder, options, problems, variation);
   const fixedValues = Object.entries(fixed).flatMap(([name, { value }]) =>
     value === undefined ? [] : [[name, value]],
   );
@@ -67,7 +69,7 @@ export function prepareRow(
   if (!isTaskInput(input, options, problems, own)) {
     return { refused: { ...place, key: ownKey ?? null, inputs: isRecord(inputs) ? inputs : {}, ...own } };
   }
-  const rowKey = ownKey ?? deriveKey(said.content);
+  const rowKey = ownKey ?? (variation ? variedKey(deriveKey(said.content), variation) : deriveKey(said.content));
   const row: PreparedRow = { index, ...place, ...rowKey, input, digest: inputDigest(input), columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
   if (bytes <= maxPreparedRowBytes) return { row: { ...row, ...own } };
@@ -126,18 +128,38 @@ function readKey({ key, keyField }: SaidRow, problems: RowProblems): RowKey | un
   return undefined;
 }
 
+/** Without a look at what is wrong with it. */
+export function readRowKey(said: SaidRow): RowKey {
+  return readKey(said, new RowProblems({ line: 0 })) ?? deriveKey(said.content);
+}
+
+function variedOwnKey(said: SaidRow, variation: Variation | undefined, problems: RowProblems): RowKey | undefined {
+  const own = readKey(said, problems);
+  if (own === undefined || variation === undefined) return own;
+  const key = variedKey(own, variation);
+  if ((key.originalKey ?? '').length <= maxOriginalKeyLength) return key;
+  const remedy = `with the values of ${optionNames.vary} it has more than ${maxOriginalKeyLength} characters: shorten it`;
+  problems.addField('KEY', said.keyField, said.key, remedy);
+  return undefined;
+}
+
 function rowInputs(
   fields: Readonly<Record<string, unknown>>,
   folder: string,
   options: RowOptions,
   problems: RowProblems,
+  variation?: Variation,
 ): unknown {
   const { constants } = options;
-  if (!('inputs' in fields)) return constants ?? {};
-  const { inputs } = fields;
+  const inputs = 'inputs' in fields ? fields['inputs'] : {};
   if (!isFields(inputs)) return inputs;
+  const varied = variation?.inputs ?? {};
+  for (const name of Object.keys(varied).filter((one) => Object.hasOwn(inputs, one))) {
+    const remedy = `${optionNames.vary} gives it to every row: leave it out of the row, or leave out the option`;
+    problems.addField('INPUT', name, inputs[name], remedy);
+  }
   const own = Object.entries(inputs).map(([key, value]) => [key, ownInput(key, value, folder, options, problems)]);
-  return { ...constants, ...Object.fromEntries(own) } as unknown;
+  return { ...constants, ...varied, ...Object.fromEntries(own) } as unknown;
 }
 
 function ownInput(key: string, value: unknown, folder: string, options: RowOptions, problems: RowProblems): unknown {

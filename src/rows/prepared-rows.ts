@@ -25,7 +25,7 @@ export interface RowTable {
 
 /** A row that can become a task. Plain JSON. */
 export interface PreparedRow extends RowPlace {
-  /** Among the rows of the file, bad ones counted, from 0. */
+  /** Among the rows, bad ones counted, from 0. */
   readonly index: number;
   /** Matches `[A-Za-z0-9._-]{1,80}`. */
   readonly key: string;

@@ -2,17 +2,18 @@ import { showValue } from '../core/text';
 import { declaredDelimiter, delimiterByFormat } from './cells';
 import { readJsonDocument, readJsonLines, readObjects, readTextLines } from './json-rows';
 import { readMedia, requireInputs } from './media-files';
-import { prepareRow, type RefusedRow, type SourceRow } from './prepare-row';
+import { prepareRow, readRowKey, type RefusedRow, type SourceRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
 import { maxOriginalKeyLength } from './row-key';
 import { isJsonDocument, type RowFile, type RowFormat, readHead, requireRowFile, withHead } from './row-file';
 import { checkRowOptions, type RowOptions } from './row-options';
 import type { RowTemplate } from './row-template';
-import { optionNames, RowFileError, type RowProblem } from './row-problem';
+import { optionNames, RowFileError, type RowProblem, RowProblems } from './row-problem';
 import type { ObjectRecord } from './row-record';
 import { splitRecords } from './split-records';
 import { readTable } from './table-rows';
 import { readTableText } from './table-text';
+import { Variations } from './vary';
 import { readWorkbook } from './workbook';
 
 interface ReadRow {
@@ -22,6 +23,8 @@ interface ReadRow {
   readonly folderName?: string;
   /** For a template: the columns that each input is made of. */
   readonly inputColumns?: RowTemplate['inputColumns'];
+  /** Whether it is a further task of the row before it, with other values of `vary`. */
+  readonly isVariation?: boolean;
 }
 
 /** A row that was read: prepared, or everything that is wrong with it. */
@@ -46,18 +49,25 @@ const defaultMaxRowBytes = 1024 * 1024;
 export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncGenerator<RowOutcome, void, undefined> {
   requireRowFile(file);
   checkRowOptions(options);
+  const variations = options.vary === undefined ? undefined : new Variations(options);
   let index = 0;
   for await (const source of sourceRows(file, options)) {
-    const prepared = prepareRow(source, index, file.folder, options);
-    const more = {
-      keyField: source.said?.keyField ?? 'key',
-      folderName: file.folderName,
-      inputColumns: options.template?.inputColumns,
-    };
-    yield 'row' in prepared
-      ? { row: prepared.row, ...more }
-      : { problems: withKey(source), refused: prepared.refused, ...more };
-    index += 1;
+    const { said } = source;
+    const varied = said === undefined ? undefined : variations?.of(readRowKey(said));
+    for (const [at, variation] of (varied ?? [undefined]).entries()) {
+      const one = { ...source, problems: new RowProblems(source, source.problems.found) };
+      const prepared = prepareRow(one, index, file.folder, options, variation);
+      const more = {
+        keyField: said?.keyField ?? 'key',
+        folderName: file.folderName,
+        inputColumns: options.template?.inputColumns,
+        isVariation: at > 0,
+      };
+      yield 'row' in prepared
+        ? { row: prepared.row, ...more }
+        : { problems: withKey(one), refused: prepared.refused, ...more };
+      index += 1;
+    }
   }
 }
 
@@ -101,8 +111,9 @@ function sourceRows(file: RowFile, options: RowOptions): AsyncGenerator<SourceRo
     const rules = { maxBytes, delimiter, firstLine: declared === undefined ? 1 : 2 };
     const table = joined(text.subarray(declared?.bytes ?? 0), rest);
     const form = { delimiter, hasBom: text.length < head.length };
-    const remedy = format === 'txt' ? ` For a list of one text a line, say the input by ${optionNames.each}.` : '';
-    return readTable(readTableText(splitRecords(table, rules), delimiter, remedy), form, options);
+    const listRemedy = format === 'txt' ? `say the input of each line by ${optionNames.each}, or for a table ` : '';
+    const records = readTableText(splitRecords(table, rules), delimiter, listRemedy);
+    return readTable(records, form, options, listRemedy);
   });
 }
 
@@ -119,7 +130,7 @@ function checkOptionsOf(format: RowFormat, options: RowOptions): void {
     sheet: [format === 'xlsx', 'workbooks'],
     rows: [format === 'jsonl', 'JSON'],
     delimiter: [isTable, 'CSV and other tables of text'],
-    decimal: [isTable || template !== undefined, 'tables of text and templates'],
+    decimal: [isTable || format === 'xlsx' || template !== undefined, 'tables and templates'],
     template: [!isList, 'rows with columns or fields'],
     keyColumn: [!isList, 'rows with columns or fields'],
   } as const;

@@ -163,31 +163,36 @@ export class RecordComparison {
   }
 }
 
+/** In a message; the details have more. */
+const maxShown = 3;
+
+/** Three lines: what is wrong, how nothing is paid twice, and how to pay. */
 export function refusalWords({ changed, changedRows, renamed }: RefusedRows): string {
-  const lines: string[] = [];
+  const [what, unpaid, paid]: [string[], string[], string[]] = [[], [], []];
   if (renamed !== null) {
     const { newRows, firstNew, missingRows, firstMissing } = renamed;
     const added = firstNew.map((row) => `${formatRowPlace(row)}: ${showValue(shownKey(row))}`);
     const missing = firstMissing.map((row) => showValue(shownKey(row)));
-    lines.push(
+    what.push(
       `${formatCountOf(newRows, 'key')} of the rows ${newRows === 1 ? 'is' : 'are'} not on record (${listed(added, newRows)}), and ` +
         `${formatCountOf(missingRows, 'key')} on record ${missingRows === 1 ? 'is' : 'are'} not among the rows (${listed(missing, missingRows)}).`,
-      'If rows were renamed, give them the keys on record. If this is another file, give it an id of its own (--id). ' +
-        'If the new keys are other rows, say so with allowNew (--allow-new): they are then run and paid.',
     );
+    unpaid.push('Give rows that were renamed their keys on record, or another file an id of its own (--id).');
+    paid.push('If the new keys are other rows, say so with allowNew (--allow-new): they are run and paid.');
   }
   if (changed > 0) {
     const rows = changedRows.map((row) => `${formatRowPlace(row)}: ${showValue(shownKey(row))}${changedWords(row)}`);
-    lines.push(
+    what.push(
       `${formatCountOf(changed, 'row')} ${changed === 1 ? 'has' : 'have'} other content than on record (${listed(rows, changed)}).`,
-      'Put back what was there, or give the rows other keys. To run them again under their keys, say so with ' +
-        'allowChanged (--allow-changed): they are then paid anew.',
     );
+    unpaid.push('Put back what was there.');
+    paid.push('To run changed rows again, say so with allowChanged (--allow-changed): they are paid anew.');
   }
-  return lines.join('\n');
+  return [what, unpaid, paid].map((sentences) => sentences.join(' ')).join('\n');
 }
 
-function listed(shown: readonly string[], count: number): string {
+function listed(all: readonly string[], count: number): string {
+  const shown = all.slice(0, maxShown);
   const more = count > shown.length ? `, and ${formatCount(count - shown.length)} more` : '';
   return `${shown.join(', ')}${more}`;
 }

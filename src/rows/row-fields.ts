@@ -1,5 +1,6 @@
 import { createScanner } from 'jsonc-parser';
 import type { NewTaskInput } from '../contract/task-input';
+import { nearestName } from '../core/nearest-name';
 import { optionNames, type RowProblems } from './row-problem';
 
 export const appColumn = 'webAppId';
@@ -17,14 +18,20 @@ export function isRowField(name: string): boolean {
   return name === 'tuning' || rowFields.some((known) => known === name);
 }
 
-export function listRowFields(keyField = 'key'): string {
-  return [keyField, ...rowFields].join(', ');
+export function listRowFields(): string {
+  return ['key', ...rowFields].join(', ');
 }
+
+const maxMistyped = 2;
 
 export function checkRowFields(fields: object, keyField: string | undefined, problems: RowProblems): void {
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || isRowField(name)) continue;
-    const remedy = `a row has ${listRowFields(keyField)}; say what it is by ${optionNames.keyColumn} or ${optionNames.ignoreColumns}`;
+    const known = [keyField ?? 'key', ...rowFields];
+    const nearest = nearestName(name, known, 0, maxMistyped);
+    const meant = nearest === undefined ? '' : `did you mean ${nearest}? Or `;
+    const keys = keyField === undefined ? `, that it is the key by ${optionNames.keyColumn}` : '';
+    const remedy = `${meant}say what it is for by ${optionNames.template}${keys}, or ignore it by ${optionNames.ignoreColumns}`;
     problems.addField('INPUT', name, value, refusedFields.includes(name) ? 'a row cannot have it' : remedy);
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { isTaskKey } from '../contract/workflow-ids';
 import { canonicalJson } from '../core/json';
 import type { RowPlace } from '../core/batch/row-place';
@@ -59,7 +59,7 @@ export class RowKeys {
   /** Undefined for a key that is new. */
   add({ key, originalKey }: RowKey, place: RowPlace): EarlierKey | undefined {
     const folded = foldKey(originalKey ?? key);
-    const names = [...new Set([folded, key.toLowerCase()])].map(shortHash);
+    const names = [...new Set([folded, key.toLowerCase()])].map(keptHash);
     const earlier = names.map((name) => this.#rows.get(name)).find((row) => row !== undefined);
     if (earlier !== undefined) {
       return { place: earlier.place, originalKey: originalKey === null ? null : (earlier.text ?? folded) };
@@ -70,6 +70,7 @@ export class RowKeys {
   }
 }
 
-function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('base64').slice(0, 22);
+/** A part of it would keep the whole in memory. */
+export function keptHash(text: string): string {
+  return hash('sha256', text, 'base64url');
 }

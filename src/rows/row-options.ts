@@ -15,6 +15,11 @@ export interface FixedField {
   readonly option: string;
 }
 
+/** So many seeds for each row, from 0 to 4294967295, drawn by the batch's id, the key of the row and the input. */
+export interface RandomSeeds {
+  readonly random: number;
+}
+
 export interface RowOptions {
   /** Fields of every task; `undefined`: not at all. A row that says otherwise is refused. */
   readonly fixed?: Readonly<Record<string, FixedField>>;
@@ -49,6 +54,11 @@ export interface RowOptions {
   readonly each?: string;
   /** Of pictures, videos and sounds: the input that the text file of the same name is. */
   readonly captions?: string;
+  /**
+   * By input key: each row becomes a task for each value, or for each combination of the values of several inputs. The
+   * values, or the hash of a long one, stand at the end of its key. Paths of files are absolute.
+   */
+  readonly vary?: Readonly<Record<string, readonly InputValue[] | RandomSeeds>>;
   /** Of a workbook: the sheet with the rows. By default the first. */
   readonly sheet?: string;
   /** Of a JSON document: the field, or a path such as `data.products`, with the array of rows. By default all of it. */
@@ -60,14 +70,14 @@ export interface RowOptions {
 // prettier-ignore
 const rowOptions: readonly (keyof RowOptions)[] = [
   'fixed', 'common', 'batchId', 'constants', 'forms', 'delimiter', 'decimal', 'textColumns', 'template', 'keyColumn',
-  'keepColumns', 'ignoreColumns', 'emptyCells', 'each', 'captions', 'sheet', 'rows', 'maxRowBytes',
+  'keepColumns', 'ignoreColumns', 'emptyCells', 'each', 'captions', 'vary', 'sheet', 'rows', 'maxRowBytes',
 ];
 
 /** Throws RowFileError for an option that is not known, or that would be without effect. */
 export function checkRowOptions(options: RowOptions): void {
   const { keyColumn, template } = options;
   const problems = unknownNameProblems('option', Object.keys(options), rowOptions);
-  for (const name of ['fixed', 'common', 'constants', 'forms'] as const) {
+  for (const name of ['fixed', 'common', 'constants', 'forms', 'vary'] as const) {
     const value = options[name];
     if (value !== undefined && !isFields(value)) problems.push(`${name} is ${showValue(value)}; give an object.`);
   }

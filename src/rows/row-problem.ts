@@ -95,6 +95,7 @@ export const optionNames = {
   captions: 'captions (--captions)',
   sheet: 'sheet (--sheet)',
   rows: 'rows (--rows)',
+  vary: 'vary (--vary)',
   encoding: 'encoding (--encoding)',
   webAppId: 'common.webAppId (--app)',
 } as const;

@@ -14,6 +14,8 @@ type Filler<Made = unknown> = (getValue: ColumnValue, problems: RowProblems, not
 /** A task's input as JSON with `{column}` in its texts: what every row is filled into. */
 export interface RowTemplate {
   readonly columns: readonly string[];
+  /** What numbers and the names of files are made of. */
+  readonly noTextColumns: ReadonlySet<string>;
   readonly numberColumns: ReadonlySet<string>;
   /** For each input, the columns that it is made of. */
   readonly inputColumns: ReadonlyMap<string, readonly string[]>;
@@ -53,6 +55,7 @@ export function parseRowTemplate(json: string): RowTemplate {
   const isColumn = only !== undefined && others.length === 0 && 'placeholder' in only;
   return {
     columns: [...reader.columns],
+    noTextColumns: new Set([...reader.numberColumns, ...reader.fileColumns]),
     numberColumns: reader.numberColumns,
     inputColumns: columnsOfEach(inputs),
     fieldColumns: columnsOfEach({ webAppId, ...fields }),
@@ -90,10 +93,11 @@ class TemplateReader {
   readonly problems: string[] = [];
   readonly columns = new Set<string>();
   readonly numberColumns = new Set<string>();
+  readonly fileColumns = new Set<string>();
 
   object(template: Readonly<Record<string, unknown>>, where: string): Filler<Readonly<Record<string, unknown>>> {
     const properties = Object.entries(template).map(
-      ([name, one]) => [name, this.#value(one, `${where}.${name}`)] as const,
+      ([name, one]) => [name, this.#value(one, `${where}.${name}`, name === 'file')] as const,
     );
     return (...args) => {
       const filled = properties.map(([name, fill]) => [name, fill(...args)] as const);
@@ -101,20 +105,32 @@ class TemplateReader {
     };
   }
 
-  #value(one: unknown, where: string): Filler {
-    if (typeof one === 'string') return this.#text(one, where);
-    if (isRecord(one)) return this.object(one, where);
-    return () => one;
+  #value(one: unknown, where: string, isFile: boolean): Filler {
+    if (typeof one === 'string') return this.#text(one, where, isFile);
+    if (!isRecord(one)) return () => one;
+    const fill = this.object(one, where);
+    if (!('file' in one)) return fill;
+    return (...args) => {
+      const made = fill(...args);
+      // A file whose cell is omitted is no input.
+      return 'file' in made ? made : undefined;
+    };
   }
 
-  #text(text: string, where: string): Filler {
+  #text(text: string, where: string, isFile: boolean): Filler {
     const pieces = parseTemplate(text).map((piece) => this.#piece(piece, where));
+    const columns = pieces.flatMap((piece) => (typeof piece === 'object' ? [piece.column] : []));
+    if (isFile) for (const column of columns) this.fileColumns.add(column);
     const [only] = pieces;
     if (pieces.length === 1 && typeof only === 'object') return (...args) => fillWhole(only, ...args);
     if (pieces.some((piece) => typeof piece === 'object' && piece.isNumber)) {
       this.problems.push(`${where} is ${showValue(text)}; a {column${numberSuffix}} must be the whole text.`);
     }
-    return (...args) => pieces.map((piece) => (typeof piece === 'string' ? piece : fillPart(piece, ...args))).join('');
+    return (...args) => {
+      const [getValue] = args;
+      if (isFile && columns.some((column) => getValue(column) === undefined)) return undefined;
+      return pieces.map((piece) => (typeof piece === 'string' ? piece : fillPart(piece, ...args))).join('');
+    };
   }
 
   #piece(piece: TemplatePiece, where: string): string | Placeholder {
@@ -136,7 +152,7 @@ function fillWhole({ column, isNumber }: Placeholder, ...[getValue, problems, no
   if (!isNumber || typeof value !== 'string') return value;
   const number = readCellNumber(value.trim(), notation);
   if (number !== undefined) return number;
-  const expected = `expected ${expectedNumber(notation)}; text is {${column}} in the template`;
+  const expected = `expected ${expectedNumber(value.trim(), notation)}; text is {${column}} in the template`;
   problems.addField('VALUE', column, value, expected);
   return undefined;
 }

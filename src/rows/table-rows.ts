@@ -18,6 +18,7 @@ import { appColumn } from './row-fields';
 import { getKeyColumn, type RowOptions } from './row-options';
 import { optionNames, RowFileError, RowProblems } from './row-problem';
 import type { TableRecord } from './row-record';
+import type { RowTemplate } from './row-template';
 
 /** In a table with a template it is a column like any other. */
 const accountColumn = 'account';
@@ -39,6 +40,7 @@ export async function* readTable(
   records: AsyncIterable<TableRecord>,
   { delimiter, hasBom }: Pick<RowTable, 'delimiter' | 'hasBom'>,
   options: RowOptions,
+  listRemedy = '',
 ): AsyncGenerator<SourceRow, void, undefined> {
   const notation = numberNotation(options.decimal, delimiter);
   let header: readonly string[] | undefined;
@@ -52,7 +54,7 @@ export async function* readTable(
       header = cells;
       continue;
     }
-    columns ??= readTableColumns(header, cells, options);
+    columns ??= readTableColumns(header, cells, options, listRemedy);
     table ??= {
       columns: columns.names,
       delimiter,
@@ -68,7 +70,7 @@ export async function* readTable(
   }
   if (header === undefined) throw new RowFileError('The row file is empty; give it a header and rows.');
   if (columns !== undefined) return;
-  readTableColumns(header, [], options);
+  readTableColumns(header, [], options, listRemedy);
   throw new RowFileError('There are no rows under the header.');
 }
 
@@ -82,7 +84,12 @@ function columnNames(cells: readonly string[], options: RowOptions): readonly st
 }
 
 /** @throws RowFileError with every problem: an unknown column would be paid for and not sent. */
-function readTableColumns(header: readonly string[], next: readonly string[], options: RowOptions): TableColumns {
+function readTableColumns(
+  header: readonly string[],
+  next: readonly string[],
+  options: RowOptions,
+  listRemedy: string,
+): TableColumns {
   const names = columnNames(header, options);
   const { template, keepColumns = [], ignoreColumns = [] } = options;
   const own = [getKeyColumn(options), appColumn, ...(isAccountColumn(options) ? [accountColumn] : [])];
@@ -97,23 +104,39 @@ function readTableColumns(header: readonly string[], next: readonly string[], op
     if (title !== undefined && others.length === 0 && (isNextWider || columnNames(next, options).some(isSent))) {
       throw new RowFileError(`The first row is a title, ${showValue(title)}, and no header; remove it.`);
     }
-    const list = `For a list of one text a line, say the input by ${optionNames.each}.`;
-    problems.unshift(
-      `The first row does not name the columns that are expected; remove what stands above the header, or say what columns of your own are for by ${optionNames.template}.${names.length === 1 ? ` ${list}` : ''}`,
-    );
-  }
-  for (const name of names) {
+    problems.unshift(noHeaderProblem(names, options, listRemedy));
+  } else {
+    const isOwn = (name: string): boolean => isSent(name) || others.has(name) || ignoreColumns.includes(name);
     // With a template, other columns are a person's own, unless spelled like a key.
-    const mayBeOwn = template !== undefined && parseInputKey(name) === undefined && !own.some(isSpelledLike(name));
-    if (name === '' || mayBeOwn || isSent(name) || others.has(name) || ignoreColumns.includes(name)) continue;
-    const expected = template === undefined ? 'an input key such as "1:LoadImage.image"' : 'a column of the template';
-    problems.push(
-      `The column ${showValue(name)} is not known; expected ${own.join(', ')} or ${expected}. Rename it, or ignore it by ${optionNames.ignoreColumns}.`,
-    );
+    const mayBeOwn = (name: string): boolean =>
+      template !== undefined && parseInputKey(name) === undefined && !own.some(isSpelledLike(name));
+    const unknown = names.filter((name) => name !== '' && !isOwn(name) && !mayBeOwn(name));
+    if (unknown.length > 0) problems.push(unknownColumnsProblem(unknown, own, template));
   }
   if (problems.length > 0) throw new RowFileError(firstProblems(problems));
   const sent = new Set(names.filter((name) => isSent(name) && !ignoreColumns.includes(name)));
   return { names, sent, used: names.filter((name) => sent.has(name) || others.has(name)) };
+}
+
+function listNames(names: readonly string[]): string {
+  const list = names.slice(0, maxListedColumns).map((name) => showValue(name));
+  if (names.length > list.length) list.push(`and ${names.length - list.length} more`);
+  return list.join(', ');
+}
+
+function noHeaderProblem(names: readonly string[], { template }: RowOptions, listRemedy: string): string {
+  const found = `The first row names no column that is expected (${listNames(names)})`;
+  if (template !== undefined) return `${found}; remove what stands above the header.`;
+  const header = `say what your columns are for by ${optionNames.template}, or remove what stands above the header`;
+  return `${found}; ${names.length === 1 ? listRemedy : ''}${header}.`;
+}
+
+function unknownColumnsProblem(unknown: readonly string[], own: readonly string[], template?: RowTemplate): string {
+  const isOne = unknown.length === 1;
+  const are = isOne ? `The column ${listNames(unknown)} is` : `The columns ${listNames(unknown)} are`;
+  const known = template === undefined ? 'an input such as "1:LoadImage.image"' : 'a column of the template';
+  const use = template === undefined ? `, say what it is for by ${optionNames.template}` : '';
+  return `${are} not known; rename ${isOne ? 'it' : 'each'} to ${own.join(', ')} or ${known}${use}, or ignore it by ${optionNames.ignoreColumns}.`;
 }
 
 function isSpelledLike(name: string): (other: string) => boolean {
@@ -147,13 +170,11 @@ function missingColumns(names: readonly string[], options: RowOptions): string[]
   const wanted = new Set([...(template?.columns ?? []), ...keepColumns, ...ignoreColumns]);
   for (const name of textColumns) if (template === undefined || parseInputKey(name) === undefined) wanted.add(name);
   if (keyColumn !== undefined) wanted.add(keyColumn);
-  const list = names.slice(0, maxListedColumns).map((name) => showValue(name));
-  if (names.length > list.length) list.push(`and ${names.length - list.length} more`);
   return [...wanted]
     .filter((name) => !names.includes(name))
     .map((name) => {
       const missing = `There is no column ${showValue(name)}, which the options or the template name`;
-      return `${missing}; the columns are ${list.join(', ')}.`;
+      return `${missing}; the columns are ${listNames(names)}.`;
     });
 }
 
@@ -220,7 +241,8 @@ function cellProblem(name: string, text: string, isSent: boolean, options: CellO
   const { emptyCells = 'refuse', template, textColumns = [], notation } = options;
   if (text === '' && name === template?.keyColumn) return 'expected the key of the row, by which it is not paid twice';
   if (text === '' && isSent && emptyCells === 'refuse') {
-    return `expected a value, or to be told what an empty cell is by ${optionNames.emptyCells}: omit or text`;
+    const choices = template?.noTextColumns.has(name) === true ? 'omit' : 'omit or text';
+    return `expected a value, or to be told what an empty cell is by ${optionNames.emptyCells}: ${choices}`;
   }
   const isKey = name === (template?.keyColumn ?? getKeyColumn(options));
   // A blank key or app is reported elsewhere.
@@ -231,7 +253,10 @@ function cellProblem(name: string, text: string, isSent: boolean, options: CellO
   const damage = cellDamage(text);
   const got = damage ?? (isInput ? unintendedText(text, notation) : undefined);
   if (got === undefined) return undefined;
-  const expected = damage === undefined ? `${expectedNumber(notation)}, or @PATH for a file` : 'what the cell shows';
+  const expected =
+    damage === undefined ? `@PATH for a file, or ${expectedNumber(trimUnseen(text), notation)}` : 'what the cell shows';
+  const isNumber = name === appColumn || template?.numberColumns.has(name) === true;
+  if (isNumber) return `got ${got}, expected ${expected}`;
   return `got ${got}, expected ${expected}. To send it as it stands, name its column by ${optionNames.textColumns}`;
 }
 

@@ -11,14 +11,14 @@ import { faultProblem, type RawRecord } from './split-records';
 export async function* readTableText(
   records: AsyncIterable<RawRecord>,
   delimiter: Delimiter,
-  remedy = '',
+  listRemedy: string,
 ): AsyncGenerator<TableRecord, void, undefined> {
   let isHeader = true;
   for await (const record of records) {
     const place = { line: record.line, sheetRow: record.number };
     const read = readCells(record, delimiter);
     if (read.cells?.every((cell) => cell === '') === true) continue;
-    if (isHeader) checkHeader(record, read.problem, delimiter, remedy);
+    if (isHeader) checkHeader(record, read.problem, delimiter, listRemedy);
     isHeader = false;
     yield { ...place, ...read };
   }
@@ -43,7 +43,7 @@ function checkHeader(
   { fault, text, bytes }: RawRecord,
   problem: RecordProblem | undefined,
   delimiter: Delimiter,
-  remedy: string,
+  listRemedy: string,
 ): void {
   if (fault === 'TOO_LARGE') {
     throw new RowFileError(
@@ -56,7 +56,7 @@ function checkHeader(
   const other = text === undefined ? undefined : otherDelimiter(text, delimiter);
   if (other !== undefined) {
     throw new RowFileError(
-      `The header is one column, ${showValue(text)}, and its cells seem to have another delimiter, ${showValue(other)}; say so by ${optionNames.delimiter}.${remedy}`,
+      `The header is one column, ${showValue(text)}, and its cells seem to have another delimiter, ${showValue(other)}; ${listRemedy}say so by ${optionNames.delimiter}.`,
     );
   }
   if (problem !== undefined) throw new RowFileError(`The header cannot be read. ${problem.message}`);

@@ -36,7 +36,11 @@ export async function pollRows(
     states[name] = (states[name] ?? 0) + 1;
     if (found === null) return;
     const message = safeText(found.message, [], maxWordsLength);
-    problem = addRowProblem(problem, { rows: 1, key: safeText(key), problem: { ...found, message } });
+    problem = addRowProblem(problem, {
+      rows: 1,
+      key: safeText(key),
+      problem: { ...found, message, nextAttemptAt: undefined },
+    });
   };
   const wanted = function* (): Generator<string, void, undefined> {
     for (const key of keys) {

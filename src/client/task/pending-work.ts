@@ -95,7 +95,9 @@ export async function pendingProblem(client: Client, pending: PendingActivities)
     const since = firstScheduledAt(one);
     if (code === 'HeldBack') return { code, message: words, since, remedy: null };
     const message = `${one.activityType?.name ?? ''}${code === 'Paused' ? ' is paused by an operator' : ''}${why}`;
-    return { code, message, since, remedy: code === 'Paused' ? pausedRemedy : null };
+    const nextMs = code === 'Paused' ? null : toMs(one.nextAttemptScheduleTime);
+    const nextAttemptAt = nextMs === null ? undefined : new Date(nextMs).toISOString();
+    return { code, message, since, remedy: code === 'Paused' ? pausedRemedy : null, nextAttemptAt };
   }
   const watches = pending.filter(({ activityType, state }) => activityType?.name === watchTask && state === started);
   const [failed] = parsed(watch, await readHeartbeats(client, watches)).flatMap(({ failing }) => failing ?? []);
@@ -110,7 +112,9 @@ export const pausedRemedy = 'It is not tried before Unpause, in the Web UI’s P
 function codeOf(one: Pending): ProblemCode | undefined {
   if (one.paused === true) return 'Paused';
   const hasFailed = (one.attempt ?? 1) > 1 && one.lastFailure != null && !handedOver.includes(failureType(one));
-  if (!hasFailed) return undefined;
+  // A watch at another worker is on its way, and its heartbeats tell of queries that fail.
+  const isWatching = one.state === started && one.activityType?.name === watchTask;
+  if (!hasFailed || isWatching) return undefined;
   return failureType(one) === waitsForTurn ? 'HeldBack' : 'Retrying';
 }
 

@@ -1,5 +1,13 @@
 import type { BatchView } from '../../client/batch/batch-view';
-import { type BatchFact, batchFacts, endedRows, lastFailures, paceText } from '../../contract/batch/batch-facts';
+import {
+  type BatchFact,
+  batchFacts,
+  endedRows,
+  lastFailures,
+  paceText,
+  rowsThatWait,
+  stateWord,
+} from '../../contract/batch/batch-facts';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { formatCount, printableLine } from '../../core/text';
 import type { Output } from '../command-context';
@@ -26,7 +34,7 @@ export function terminalFacts(batch: ShownBatch, nowMs: number): readonly BatchF
   return batchFacts(batch, { nowMs, words: printableLine, code: (text) => text });
 }
 
-const problemNames: readonly string[] = ['Problem', 'Wait for you', 'Daily budget'];
+const problemNames: readonly string[] = ['Wait for you', 'Problem', 'Daily budget'];
 
 function linesOf(batch: ShownBatch, nowMs: number, names: readonly string[]): string[] {
   return terminalFacts(batch, nowMs)
@@ -53,14 +61,14 @@ class TerminalDisplay implements BatchDisplay {
     const nowMs = this.#now();
     const first: readonly ShownLine[] = [
       (atMs) => `${barText(progress)} · ${formatClock(atMs - Date.parse(progress.startedAt))}`,
-      () => countsLine(progress),
+      () => countsLine(batch),
     ];
     const last = this.#wrapped(linesOf(batch, nowMs, ['Budget', 'Uploads']));
     this.#known = [...first, ...last];
     const problems = linesOf(batch, nowMs, problemNames);
     const [failure] = lastFailures(progress, printableLine);
     if (problems.length === 0 && failure !== undefined) problems.push(`last failure: ${failure}`);
-    this.#lines.show([...first, (atMs) => paceLine(progress, atMs), ...last, ...this.#wrapped(problems)]);
+    this.#lines.show([...this.#wrapped(problems), ...first, (atMs) => paceLine(batch, atMs), ...last]);
   }
 
   showProblem(message: string): void {
@@ -98,16 +106,16 @@ class LineDisplay implements BatchDisplay {
   show(batch: ShownBatch): void {
     const { progress } = batch;
     const nowMs = this.#now();
-    const counts = `${endedRows(progress)} ${countsLine(progress)}`;
+    const counts = `${endedRows(progress)} ${countsLine(batch)}`;
     const isDue = counts !== this.#lastCounts && nowMs - this.#lastLineAtMs >= lineEveryMs;
     if (progress.state !== this.#lastState || isDue) {
       this.#lastState = progress.state;
       this.#lastCounts = counts;
       this.#lastLineAtMs = nowMs;
       this.#write([
-        `${formatClock(nowMs - Date.parse(progress.startedAt))}  ${countsLine(progress)}`,
+        `${formatClock(nowMs - Date.parse(progress.startedAt))}  ${countsLine(batch)}`,
         `${rowsText(progress)} (${Math.floor(endedShare(progress) * 100)} %)`,
-        paceLine(progress, nowMs),
+        paceLine(batch, nowMs),
         ...linesOf(batch, nowMs, ['Budget', 'Uploads']),
       ]);
     }
@@ -143,16 +151,25 @@ function barText(progress: BatchProgress): string {
 }
 
 /** `Running: 100 running, 600 waiting, 12 failed`. */
-function countsLine({ state, running, waiting, failed, canceled }: BatchProgress): string {
-  const stopped = canceled === 0 ? '' : `, ${formatCount(canceled)} canceled`;
-  const counts = `${formatCount(running)} running, ${formatCount(waiting)} waiting, ${formatCount(failed)} failed`;
+function countsLine({ progress, needPerson }: ShownBatch): string {
+  const { state, running, waiting, failed, canceled } = progress;
+  const person = rowsThatWait(progress, needPerson);
+  const counts: readonly (readonly [number, string])[] = [
+    [person, person === 1 ? 'waits for you' : 'wait for you'],
+    [running - person, 'running'],
+    [waiting, 'waiting'],
+    [failed, 'failed'],
+    [canceled, 'canceled'],
+  ];
+  const shown = counts.filter(([count, name]) => count > 0 || name === 'running');
   // The workflow tells in a moment how it ended.
-  return `${state === 'Ended' ? '' : `${state}: `}${counts}${stopped}`;
+  const name = state === 'Ended' ? '' : `${stateWord(state, running, person)}: `;
+  return `${name}${shown.map(([count, words]) => `${formatCount(count)} ${words}`).join(', ')}`;
 }
 
 /** `12.3 rows a minute, about 1:05 left (until 14:32)`. */
-function paceLine(progress: BatchProgress, nowMs: number): string {
-  return paceText(progress, nowMs, (end) => {
+function paceLine(batch: ShownBatch, nowMs: number): string {
+  return paceText(batch, nowMs, (end) => {
     const until = new Date(end).toTimeString().slice(0, 5);
     return `about ${formatClock(Date.parse(end) - nowMs)} left (until ${until})`;
   });

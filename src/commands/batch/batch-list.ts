@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import { LonghaulError } from '../../client/errors';
 import type { ListedBatch } from '../../client/batch/list-batches';
+import { rowsThatWait, stateWord } from '../../contract/batch/batch-facts';
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
-import { formatProblem } from '../../contract/problem';
+import { formatProblem, type Problem } from '../../contract/problem';
 import { isCutOff } from '../../contract/task-advice';
 import { ConfigError } from '../../config/environment';
 import { formatCount, printableLine } from '../../core/text';
@@ -24,8 +25,17 @@ interface ListOptions {
 type RowStates = Pick<BatchProgress, 'rows' | 'success' | 'failed' | 'canceled' | 'running'> &
   Pick<BatchResult, 'notStarted'>;
 
-/** `counts` is null when neither a result nor a worker tells them. */
-export type ShownBatch = ListedBatch & { readonly counts: RowStates | null; readonly ending?: BatchResult['ending'] };
+/** What `status` or the result say of a batch. */
+interface BatchCounts {
+  /** Null when neither a result nor a worker tells them. */
+  readonly counts: RowStates | null;
+  readonly ending?: BatchResult['ending'];
+  readonly needPerson?: number;
+  /** Of its rows, too. */
+  readonly problem?: Problem | null;
+}
+
+export type ShownBatch = Omit<BatchCounts, 'problem'> & ListedBatch;
 
 const defaultLimit = '20';
 const asksAtOnce = 5;
@@ -57,7 +67,7 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
 export async function readCounts(
   batch: Pick<BatchHandle, 'status' | 'result'>,
   { isOver, execution, state }: Pick<ListedBatch, 'isOver' | 'execution' | 'state'>,
-): Promise<Pick<ShownBatch, 'counts' | 'ending'>> {
+): Promise<BatchCounts> {
   try {
     // The status of a run that was refused is that of the run before.
     if (state === 'Refused') return { counts: null };
@@ -65,12 +75,13 @@ export async function readCounts(
       const { rows, success, failed, canceled, notStarted, ending } = await batch.result();
       return { counts: { rows, success, failed, canceled, notStarted, running: 0 }, ending };
     }
-    const { progress } = await batch.status();
+    const { progress, needPerson, problem } = await batch.status();
     if (progress === null) return { counts: null };
     const { rows, success, failed, canceled, running, waiting } = progress;
     // Tasks of a batch that was cut off run on.
     const isEnded = isOver && !isCutOff(execution);
-    return { counts: { rows, success, failed, canceled, notStarted: waiting, running: isEnded ? 0 : running } };
+    const counts = { rows, success, failed, canceled, notStarted: waiting, running: isEnded ? 0 : running };
+    return isOver ? { counts } : { counts, needPerson, problem };
   } catch (error) {
     if (error instanceof LonghaulError || error instanceof ConfigError) return { counts: null };
     throw error;
@@ -98,13 +109,13 @@ export function listText(batches: readonly ShownBatch[], nowMs: number): string 
       shown(counts?.success),
       shown(counts?.failed),
       shown(counts?.canceled),
-      shown(counts?.running),
+      shown(counts === null ? undefined : counts.running - rowsThatWait(counts, batch.needPerson)),
       shown(counts?.notStarted),
       batchId,
     ].map(printableLine);
   });
   const problems = batches.flatMap(({ workflowId, batchId, problem, state }) => [
-    ...(problem === null ? [] : [`${workflowId}: ${formatProblem(problem)}`]),
+    ...(problem === null ? [] : [printableLine(`${workflowId}: ${formatProblem(problem, nowMs)}`)]),
     ...(state === 'Refused'
       ? [
           `The last run of ${workflowId} was refused before it started a row: longhaul batch status ${batchId} says why.`,
@@ -118,9 +129,10 @@ export function listText(batches: readonly ShownBatch[], nowMs: number): string 
 }
 
 /** Of a workflow that was cut off or has a problem: the last state that it reported. */
-function stateText({ state, execution, problem, ending }: ShownBatch): string {
-  const known = state ?? execution.toLowerCase();
-  if (problem !== null) return `${known} (${problem.code})`;
+function stateText({ state, execution, problem, ending, counts, needPerson = 0 }: ShownBatch): string {
+  const known = stateWord(state ?? execution.toLowerCase(), counts?.running ?? 0, needPerson);
+  if (problem !== null) return problem.code === 'NeedsPerson' ? known : `${known} (${problem.code})`;
   if (state === 'Refused') return state;
-  return endingWord(execution, ending) ?? (isCutOff(execution) ? `${known} (${execution.toLowerCase()})` : known);
+  const result = counts === null || ending === undefined ? undefined : { ...counts, ending };
+  return endingWord(execution, result) ?? (isCutOff(execution) ? `${known} (${execution.toLowerCase()})` : known);
 }

@@ -31,12 +31,11 @@ const endingWords: Readonly<Record<BatchResult['ending'], string>> = {
   stopped: 'Stopped',
 };
 
+export type Ending = Pick<BatchResult, 'ending' | 'rows' | 'success' | 'failed'>;
+
 /** Undefined for a batch that was cut off, or is not over. */
-export function endingWord(
-  execution: WorkflowExecutionStatusName,
-  ending: BatchResult['ending'] = 'completed',
-): string | undefined {
-  if (execution === 'COMPLETED') return endingWords[ending];
+export function endingWord(execution: WorkflowExecutionStatusName, result?: Ending): string | undefined {
+  if (execution === 'COMPLETED') return result === undefined ? endingWords.completed : howItEnded(result);
   if (execution === 'CANCELLED') return endingWords.stopped;
   return execution === 'FAILED' ? 'Failed' : undefined;
 }
@@ -50,20 +49,16 @@ export function batchReport(
 ): string {
   const took = elapsedMs === null ? '' : ` in ${formatClock(elapsedMs)}`;
   const { batchId, rows, jsonl, csv, html } = result;
-  const lines = [
-    `${howItEnded(result)}  batch:${batchId}, ${formatCountOf(rows, 'row')}${took}`,
-    ...figures(result),
-    ...slowestTable(result),
-    ...unsuccessfulTable(result, columns),
-    '',
-  ];
+  const head = `${headline(result)}  batch:${batchId}, ${formatCountOf(rows, 'row')}${took}`;
+  const lines = [...figures(result), ...slowestTable(result), ...unsuccessfulTable(result, columns)];
   const files =
     csv === ''
       ? ['  results  none: no row was started']
       : [`  results  ${csv}`, `           ${jsonl}`, ...(html === undefined ? [] : [`  report   ${html}`])];
   // A path or a command that is cut is of no use.
-  const whole = [...whatNext(result, source, columns), ...files].map((line) => fit(line, Infinity));
-  return [...lines.map((line) => fit(line, columns)), ...whole].join('\n');
+  const whole = (texts: readonly string[]): string[] => texts.map((text) => fit(text, Infinity));
+  const shown = [...lines, ''].map((line) => fit(line, columns));
+  return [fit(head, columns), ...whole(whatNext(result, source, columns)), ...shown, ...whole(files)].join('\n');
 }
 
 export interface EndedBatch {
@@ -79,9 +74,15 @@ export function printReport(context: CommandContext, { result, view }: EndedBatc
   context.exitWith(batchExitCode(result));
 }
 
+function howItEnded({ ending, rows, success, failed }: Ending): string {
+  if (ending !== 'completed' || success > 0 || rows === 0) return endingWords[ending];
+  return failed > 0 ? 'Failed' : 'Canceled';
+}
+
 /** A drained batch may have had every row started, and another attempt left out. */
-function howItEnded({ ending, rows, success, failed, canceled }: BatchResult): string {
-  if (ending !== 'drained') return endingWords[ending];
+function headline(result: BatchResult): string {
+  const { ending, rows, success, failed, canceled } = result;
+  if (ending !== 'drained') return howItEnded(result);
   const isEachStarted = success + failed + canceled >= rows;
   return `${endingWords.drained}, ${isEachStarted ? 'without another attempt of rows that failed' : 'not every row was started'}`;
 }

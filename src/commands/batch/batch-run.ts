@@ -4,6 +4,7 @@ import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
 import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
+import { showValue } from '../../core/text';
 import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
 import {
   type CommandContext,
@@ -23,6 +24,7 @@ import {
   readRowFileOptions,
   type RowFileOptions,
   type RowFileToRead,
+  tooManyTasks,
 } from './row-file-options';
 import { type FileEstimate, formatEstimate, readKnownFigures, toEstimate } from './file-estimate';
 import {
@@ -57,6 +59,12 @@ cells @FILE is a file, relative to the row file. Of a folder, a pattern or a
 by the worker: they and the row file must lie under its LONGHAUL_INPUT_ROOTS,
 unless LONGHAUL_STAGING says where they are uploaded for it.
 
+--vary makes a task of each row and each value; several make a grid:
+  values are read as those of cells; "a, b" in quotes is one text
+  the key of a task is that of its row and the values: further values rename
+  none, and two values that would give one key are refused
+  random*4 draws four seeds, the same ones in every run of the batch
+
 --dry-run ends with exit code 2 where the run would refuse the file: for bad
 rows, for rows on record that changed, and for new keys while keys on record
 are missing, as far as the record can be read (LONGHAUL_ARCHIVE).
@@ -68,6 +76,7 @@ goes on.
 Example:
   $ longhaul batch run photos.csv --app 1 -i 2:ImageScale.width=512 --dry-run
   $ longhaul batch run photos/ --app 1 --each 1:LoadImage.image
+  $ longhaul batch run a.txt --app 2 --each 6:T.text --vary 3:K.seed=random*4
 `;
 
 export function addBatchRunCommand(batch: Command, context: CommandContext): void {
@@ -133,17 +142,20 @@ async function runBatch(context: CommandContext, files: readonly string[], optio
   if (dryRun) {
     const report = await withProblemsFile(problems, check.sinks, (sinks) => checkRows(readBatchRows(toRead), sinks));
     const { isRefused } = await reportChecked(report, context.stdout);
-    if ((report.badRows > 0 && !skipBad) || report.goodRows === 0 || isRefused) context.exitWith(exitCodes.badInput);
+    const tooMany = options.yes ? undefined : tooManyTasks(report);
+    const isBad = (report.badRows > 0 && !skipBad) || report.goodRows === 0;
+    if (isBad || isRefused || tooMany !== undefined) context.exitWith(exitCodes.badInput);
     // The file may be checked on a machine that does not run it.
-    const message = await findPlaceProblem(context, folder);
-    if (message === undefined) return;
-    emit('warning', { message });
-    context.stderr.write(`warning: a run would refuse this: ${message}\n`);
+    for (const message of [tooMany, await findPlaceProblem(context, folder)]) {
+      if (message === undefined) continue;
+      emit('warning', { message });
+      context.stderr.write(`warning: a run would refuse this: ${message}\n`);
+    }
     return;
   }
   context.stderr.write(`Checking ${settings.input.source ?? ''} …\n`);
   const { report, rows } = await withProblemsFile(problems, check.sinks, (sinks) =>
-    prepareForWorkers(context, folder, readBatchRows(toRead), { ...sinks, name: id, skipBad }),
+    prepareForWorkers(context, folder, readBatchRows(toRead, options.yes ?? false), { ...sinks, name: id, skipBad }),
   );
   await reportChecked(report, context.stderr);
   if (rows === null) {
@@ -219,7 +231,7 @@ async function estimateRest(
 const noRest = { unknown: 'no row is left to run' };
 
 async function openRows(
-  { cwd }: CommandContext,
+  { cwd, stderr }: CommandContext,
   rowFiles: readonly string[],
   options: BatchRunOptions,
   batchId: string,
@@ -231,6 +243,10 @@ async function openRows(
   const problems = options.problems === undefined ? null : path.resolve(cwd, options.problems);
   if (problems !== null) await clearProblemsFile(problems, inputs);
   const { file, options: rowOptions } = await readRowFileOptions(rowFiles, options, cwd, batchId, onNotice);
+  if (Object.values(rowOptions.vary ?? {}).some((values) => 'random' in values)) {
+    const by = `the batch’s id ${showValue(batchId)}, the key of each row and the input`;
+    stderr.write(`Seeds are drawn by ${by}: every run, on every machine, has the same.\n`);
+  }
   const reader = new TableFormReader(file, rowOptions.delimiter);
   const toRead = { file: reader.file, options: rowOptions };
   await checkRowOptions(toRead, options);

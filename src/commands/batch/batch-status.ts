@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import type { BatchView } from '../../client/batch/batch-view';
 import { LonghaulError } from '../../client/errors';
-import { lastFailures } from '../../contract/batch/batch-facts';
-import type { BatchResult } from '../../contract/batch/batch-messages';
+import { lastFailures, rowsThatWait, stateWord } from '../../contract/batch/batch-facts';
+import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
 import { mayExistUnfollowed } from '../../contract/failure-types';
 import { formatProblem } from '../../contract/problem';
 import { isCutOff } from '../../contract/task-advice';
@@ -12,7 +12,7 @@ import { type CommandContext, printJson, withLonghaul } from '../command-context
 import { exitCodes } from '../exit-code';
 import { fit, formatClock } from '../terminal';
 import { terminalFacts } from './batch-display';
-import { endingWord } from './batch-report';
+import { type Ending, endingWord } from './batch-report';
 import { batchIdArgument } from './batch-settings';
 import { createEventEmitter, followBatchToTheEnd } from './follow-batch';
 
@@ -36,7 +36,7 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
         const { problem, needPerson } = view;
         if (json) printJson(context, view);
         else {
-          const ending = view.execution === 'COMPLETED' ? await endingOf(batch) : undefined;
+          const ending = view.execution === 'COMPLETED' ? await resultOf(batch) : undefined;
           context.stdout.write(`${batchStatusText(view, Date.now(), ending)}\n`);
         }
         // Nothing starts the rows of a batch that was cut off.
@@ -47,9 +47,9 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
 }
 
 /** Undefined where the result cannot be read here. */
-async function endingOf(batch: BatchHandle): Promise<BatchResult['ending'] | undefined> {
+async function resultOf(batch: BatchHandle): Promise<BatchResult | undefined> {
   try {
-    return (await batch.result()).ending;
+    return await batch.result();
   } catch (error) {
     if (error instanceof LonghaulError) return undefined;
     throw error;
@@ -57,31 +57,19 @@ async function endingOf(batch: BatchHandle): Promise<BatchResult['ending'] | und
 }
 
 /** @internal exported for tests */
-export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchResult['ending']): string {
-  const {
-    workflowId,
-    isOver,
-    execution,
-    startedAt,
-    endedAt,
-    source,
-    url,
-    batchId,
-    refused,
-    failure,
-    progress,
-    problem,
-  } = view;
+export function batchStatusText(view: BatchView, nowMs: number, ending?: Ending): string {
+  const { workflowId, isOver, execution, startedAt, endedAt, source, url, batchId, refused } = view;
+  const { failure, progress, problem } = view;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
   const hasTable = execution === 'COMPLETED' || execution === 'CANCELLED';
   const over = `${overWord(view, ending)}, over after ${formatClock(elapsedMs)}${hasTable ? `; see "longhaul batch report ${batchId}"` : ''}`;
   const facts = progress === null ? [] : terminalFacts({ ...view, progress }, nowMs);
   const all: readonly (readonly [string, string | null])[] = [
-    ['state', isOver ? over : `${progress?.state ?? 'Runs'} for ${formatClock(elapsedMs)}`],
+    ['state', isOver ? over : `${progress === null ? 'Runs' : stateOf(view, progress)} for ${formatClock(elapsedMs)}`],
     ['row file', source],
     ['failure', failure && `${failure.type}: ${failure.message}`],
     ['refused', refused && `a later run${refused.at === null ? '' : ` (${refused.at})`}: ${refused.reason}`],
-    ['problem', progress === null || isOver ? problem && formatProblem(problem) : null],
+    ['problem', progress === null || isOver ? problem && formatProblem(problem, nowMs) : null],
     ...facts.map(({ name, value }) => [name.toLowerCase(), value] as const),
     ['next', isOver ? nextText(view) : null],
     ['page', url],
@@ -99,8 +87,12 @@ function nextText({ execution, progress }: BatchView): string | null {
   return `longhaul reconcile: of ${formatCountOf(unfollowed, 'row')} the service may have the task, which is paid then, and nothing follows it`;
 }
 
+function stateOf({ needPerson }: BatchView, { state, running, rowStates }: BatchProgress): string {
+  return stateWord(state, running, rowsThatWait({ running, rowStates }, needPerson));
+}
+
 /** `Refused`: it failed before it started a row. */
-function overWord({ execution, failure, progress }: BatchView, ending?: BatchResult['ending']): string {
+function overWord({ execution, failure, progress }: BatchView, ending?: Ending): string {
   if (failure !== null && progress?.state === 'Opening') return 'Refused';
   return endingWord(execution, ending) ?? `Cut off (${execution.toLowerCase()})`;
 }

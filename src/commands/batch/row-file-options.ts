@@ -3,9 +3,10 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import { parseTaskInput } from '../../contract/parse-task-input';
-import type { InputValue, UncertainPolicy } from '../../contract/task-input';
+import type { InputValue, ResourceForm, UncertainPolicy } from '../../contract/task-input';
+import type { InputFromText } from '../../core/input-values';
 import { parseOutputNameTemplate } from '../../core/output-name-template';
-import { showValue, errorCode } from '../../core/text';
+import { errorCode, formatCountOf, showValue } from '../../core/text';
 import { isUri } from '../../core/uri';
 import {
   appColumn,
@@ -13,12 +14,15 @@ import {
   type EmptyCells,
   type FixedField,
   parseRowTemplate,
+  parseVary,
+  type RandomSeeds,
   readRows,
   type RowFile,
   rowFileAt,
   type RowFileForm,
   type RowOptions,
   type RowOutcome,
+  type RowsReport,
   type RowTemplate,
   inspectInputFile,
   numberRemedy,
@@ -39,6 +43,8 @@ export interface RowFileOptions extends InputOptions {
   readonly format?: RowFileForm['format'];
   readonly each?: string;
   readonly captions?: string;
+  readonly vary?: readonly string[];
+  readonly yes?: true;
   readonly recursive?: true;
   readonly sheet?: string;
   readonly rows?: string;
@@ -62,6 +68,10 @@ export function addRowFileOptions(command: Command): Command {
     .option('--template <file>', 'a task’s input as JSON with {column} in it')
     .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input of every row that does not have it itself'))
     .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it looks like'))
+    .addOption(
+      repeatable('--vary <KEY=VALUES>', 'a task for each value of each row, as 3:KSampler.seed=1,2,3 or =random*4'),
+    )
+    .option('--yes', 'run more than ten tasks for each row of the file')
     .addOption(repeatable('--as <KEY=FORM>', 'what the app gets for a file: its url (default), name or id'))
     .option('--key-column <column>', 'the column with a row’s key (default: "key")')
     .addOption(repeatable('--text-column <column>', 'a column that is sent as text, whatever it looks like'))
@@ -155,10 +165,33 @@ export async function readRowFileOptions(
       keepColumns: nameTemplate?.template.columns,
       each: options.each,
       captions: options.captions,
+      vary: readVary(options, forms, cwd),
       sheet: options.sheet,
       rows: options.rows,
     },
   };
+}
+
+function readVary(
+  { vary, textColumn = [] }: RowFileOptions,
+  forms: Readonly<Record<string, ResourceForm>>,
+  cwd: string,
+): RowOptions['vary'] {
+  if (vary === undefined) return undefined;
+  const read = new Map<string, readonly InputValue[] | RandomSeeds>();
+  for (const text of vary) {
+    const [input, values] = parseVary(text, (name) => textColumn.includes(name));
+    if (read.has(input)) throw refused(`--vary gives ${showValue(input)} twice; give all of its values in one.`);
+    read.set(input, 'random' in values ? values : values.map((value) => fileIn(cwd, value, forms[input])));
+  }
+  return Object.fromEntries(read);
+}
+
+/** A file of the command line starts from where the command runs. */
+function fileIn(cwd: string, value: InputFromText, as: ResourceForm | undefined): InputValue {
+  if (typeof value !== 'object') return value;
+  const file = value.file.trim() === '' || isUri(value.file) ? value.file : path.resolve(cwd, value.file);
+  return as === undefined ? { file } : { file, as };
 }
 
 async function readTemplate(file: string): Promise<RowTemplate> {
@@ -173,7 +206,7 @@ async function readTemplate(file: string): Promise<RowTemplate> {
 /** Checks what holds for all rows, before they are read. Throws {@link InputInvalidError} with every problem. */
 export async function checkRowOptions({ file, options: read }: RowFileToRead, given: RowFileOptions): Promise<void> {
   const { empty, input = [] } = given;
-  const { common, constants = {} } = read;
+  const { common, constants = {}, vary = {} } = read;
   const problems: string[] = [];
   if ((file.format === 'jsonl' || file.format === 'media') && empty !== undefined) {
     problems.push(`--empty is ${showValue(empty)}; these rows have no cells that could be empty: leave it out.`);
@@ -192,14 +225,40 @@ export async function checkRowOptions({ file, options: read }: RowFileToRead, gi
     const option = input.find((text) => text.startsWith(`${key}=`)) ?? key;
     problems.push(`-i ${fit(option, maxOptionLength)}: ${showValue(value.file)} ${size}.`);
   }
+  for (const [key, values] of Object.entries(vary)) {
+    for (const value of 'random' in values ? [] : values) {
+      if (typeof value !== 'object' || isUri(value.file)) continue;
+      const size = await inspectInputFile(value.file, 'where the command runs');
+      if (typeof size !== 'number') problems.push(`--vary ${showValue(key)}: ${showValue(value.file)} ${size}.`);
+    }
+  }
   if (problems.length > 0) throw refused(...problems);
 }
 
 const maxOptionLength = 200;
+const mostWithoutYes = 10;
 
-/** Throws {@link InputInvalidError} once for a mistake that concerns all rows, else what `readRows` throws. */
-export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGenerator<RowOutcome, void, undefined> {
+/** Undefined for as many as are run without `--yes`. */
+export function tooManyTasks(counts: Pick<RowsReport, 'rows' | 'fileRows'>): string | undefined {
+  if (counts.rows <= mostWithoutYes * counts.fileRows) return undefined;
+  return `${variedWords(counts)}, more than ${mostWithoutYes} each; --dry-run says what they cost, and --yes runs them.`;
+}
+
+export function variedWords({ rows, fileRows }: Pick<RowsReport, 'rows' | 'fileRows'>): string {
+  const become = fileRows === 1 ? 'becomes' : 'become';
+  return `${formatCountOf(fileRows, 'row')} of the file ${become} ${formatCountOf(rows, 'task')}`;
+}
+
+/**
+ * Throws {@link InputInvalidError} once for a mistake that concerns all rows, and after the last one for more tasks than
+ * are run unless they are confirmed; else what `readRows` throws.
+ */
+export async function* readBatchRows(
+  { file, options }: RowFileToRead,
+  isConfirmed = true,
+): AsyncGenerator<RowOutcome, void, undefined> {
   const unused = new Map(Object.entries(options.forms ?? {}));
+  const counts = { rows: 0, fileRows: 0 };
   let [isAnyUsable, isAppMissing, isAppKnown] = [false, false, false];
   for await (const outcome of readRows(file, options)) {
     const { row, problems, refused: rest } = outcome;
@@ -211,6 +270,8 @@ export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGen
       isAnyUsable = true;
       for (const key of unused.keys()) if (typeof row.input.inputs[key] === 'object') unused.delete(key);
     }
+    counts.rows += 1;
+    if (outcome.isVariation !== true) counts.fileRows += 1;
     yield outcome;
   }
   // Where other rows have an app, this would hide what is wrong with them.
@@ -219,6 +280,8 @@ export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGen
     const problems = [...unused].map(([key, form]) => `--as "${key}=${form}": no row has a file as "${key}".`);
     throw refused(...problems);
   }
+  const tooMany = isConfirmed ? undefined : tooManyTasks(counts);
+  if (tooMany !== undefined) throw refused(tooMany);
 }
 
 function refused(...problems: string[]): InputInvalidError {

@@ -68,7 +68,8 @@ function toLines({ first, count }: ProblemGroup): { line: number; count: number;
 /** Values of one column may differ, and with them the numbers in the remedy; a file is named by its problem alone. */
 function groupName(problem: RowProblem): string {
   const { code, field, message } = problem;
-  const what = code === 'VALUE' ? rowProblemAdvice(problem).replace(/-?\d+(?:[.,]\d+)*/g, '0') : message;
+  const isOfCell = code === 'VALUE' || code === 'INPUT';
+  const what = isOfCell ? rowProblemAdvice(problem).replace(/-?\d+(?:[.,]\d+)*/g, '0') : message;
   return JSON.stringify([code, field, what]);
 }
 

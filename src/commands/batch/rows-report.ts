@@ -7,11 +7,12 @@ import type { RowsReport } from '../../rows';
 import { fit } from '../terminal';
 import { formatEstimate, formatFixedCosts } from './file-estimate';
 import { formatOnRecord } from './record-lookup';
+import { variedWords } from './row-file-options';
 import type { CheckedRows, ShownInput, ShownRow } from './rows-check';
 
 export function rowsReportText(checked: CheckedRows): string {
   const { source, batchId, outputs, report, first, firstRow, onRecord } = checked;
-  const { rows, goodRows, badRows, derivedKeys, files } = report;
+  const { rows, fileRows, goodRows, badRows, derivedKeys, files } = report;
   const counts = `${formatCount(rows)}: ${formatCount(goodRows)} good, ${formatCount(badRows)} bad`;
   const isCut = first !== null && goodRows >= first;
   const byCode = Object.entries(report.problemsByCode).map(([code, count]) => `${formatCount(count)} ${code}`);
@@ -19,6 +20,7 @@ export function rowsReportText(checked: CheckedRows): string {
     ['batch', [batchWorkflowId(batchId)]],
     ['outputs', [`${outputs}, in the archive`]],
     ['rows', [isCut ? `${counts}; --first ${first} read no further` : counts]],
+    ['varied', rows > fileRows ? [variedWords(report)] : []],
     ['to upload', [formatUploads(files)]],
     [
       'by URI',
@@ -79,12 +81,13 @@ function which(isRecordKnown: boolean): string {
 export function rowsReportFacts(checked: CheckedRows): object {
   const { source, batchId, outputs, report, first, firstRow } = checked;
   const { estimate, onRecord, fixedCosts, rowsWithinBudget } = checked;
-  const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
+  const { rows, fileRows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
   return {
     source,
     batchId,
     outputs,
     rows,
+    fileRows,
     goodRows,
     badRows,
     derivedKeys,

@@ -80,7 +80,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
         const { tasks, isCut, lookedAt } = await find(longhaul, filter, count);
         if (json) printJson(context, { tasks });
         else if (tasks.length === 0) context.stdout.write('no tasks\n');
-        else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks)}`);
+        else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks, Date.now())}`);
         if (isCut) context.stderr.write(`the first ${count}; more: --limit ${Math.max(100, 5 * count)}\n`);
         if (lookedAt !== null) context.stderr.write(lookedAtLine(lookedAt));
         if ((asked ?? needsPerson) && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
@@ -131,9 +131,9 @@ function listText(tasks: readonly ListedTask[], nowMs: number): string {
     .join('');
 }
 
-function problemLines(tasks: readonly ListedTask[]): string {
+function problemLines(tasks: readonly ListedTask[], nowMs: number): string {
   const lines = tasks.flatMap(({ workflowId, problem, undecodable }) => [
-    ...(problem === null ? [] : [printableLine(`${workflowId}: ${formatProblem(problem)}`)]),
+    ...(problem === null ? [] : [printableLine(`${workflowId}: ${formatProblem(problem, nowMs)}`)]),
     ...(undecodable.length === 0 ? [] : [`${workflowId}: not decodable, so not shown: ${undecodable.join(', ')}`]),
   ]);
   return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;

@@ -61,7 +61,7 @@ export function statusText(view: TaskView, nowMs: number): string {
     ...taskFacts(view, (iso) => (view.isOver ? `as of ${wallClock(iso)} UTC` : ago(iso))),
     ['adopted by', view.adoptedBy],
     ['tags', view.tags.join(', ')],
-    ['problem', view.problem && formatProblem(view.problem)],
+    ['problem', view.problem && formatProblem(view.problem, nowMs)],
     ...choices.map(({ command, meaning }): Fact => ['to decide', `${command}  # ${meaning}`]),
     ['others', othersText(view)],
     ...view.stopRequests.map(({ verb, outcome, words }): Fact => [verb, `${outcome}: ${words}`]),

@@ -39,12 +39,13 @@ const minEndedRows = 5;
 const nearlyAll = 0.9;
 
 export function batchFacts(batch: KnownBatch, style: FactStyle): readonly BatchFact[] {
-  const { progress, uploading = 0, problem = progress.problem } = batch;
+  const { progress, uploading = 0 } = batch;
   const { uploads, report } = progress;
   const isOpen = !batch.isOver && progress.state !== 'Ended';
   const uploadingNow = uploading === 0 ? '' : `${formatCountOf(uploading, 'row')} now, `;
   const facts: Facts = {
-    ...rowFacts(progress, isOpen, style),
+    ...(isOpen ? blockedFacts(batch, style) : {}),
+    ...rowFacts(batch, isOpen, style),
     ...(isOpen ? openFacts(batch, style) : {}),
     Table: report !== null && report.csv !== '' && style.words(report.csv),
     Report: report?.html !== undefined && style.words(report.html),
@@ -53,21 +54,43 @@ export function batchFacts(batch: KnownBatch, style: FactStyle): readonly BatchF
       `${uploadingNow}${formatCountOf(uploads.files, 'file')} (${formatBytes(uploads.bytes)}) sent, ${formatCount(uploads.shared)} shared`,
     ...moneyFacts(progress, isOpen, style),
     Failures: failuresText(progress, style.words),
-    // Those that wait for a person are counted above.
-    Problem: isOpen && problem !== null && problem.code !== 'NeedsPerson' && style.words(formatProblem(problem)),
   };
   return Object.entries(facts).flatMap(([name, value]) =>
     value === undefined || value === false ? [] : [{ name, value }],
   );
 }
 
-function rowFacts(progress: BatchProgress, isOpen: boolean, { code }: FactStyle): Facts {
+/** What a person must do, or know, first. */
+function blockedFacts(batch: KnownBatch, { nowMs, words, code }: FactStyle): Facts {
+  const { progress, problem = progress.problem } = batch;
+  const waiting = batch.needPerson ?? rowsThatWait(progress);
+  const polled = batch.problem === undefined ? asOf(progress) : '';
+  return {
+    'Wait for you':
+      waiting > 0 &&
+      `${formatCountOf(waiting, 'row')}: ${code(`longhaul list --batch ${progress.batchId} --needs-person`)}`,
+    // Those that wait for a person are counted above.
+    Problem: problem !== null && problem.code !== 'NeedsPerson' && `${words(formatProblem(problem, nowMs))}${polled}`,
+  };
+}
+
+/** Of the last poll of the rows that run. */
+function asOf({ rowStates, lastMovedAt }: BatchProgress): string {
+  if (rowStates === undefined) return '';
+  const isOlder = lastMovedAt != null && lastMovedAt > rowStates.asOf;
+  return `; as of ${formatMinute(rowStates.asOf)}${isOlder ? ', and rows have started or ended since' : ''}`;
+}
+
+function rowFacts({ progress, needPerson }: KnownBatch, isOpen: boolean, { code }: FactStyle): Facts {
   const { batchId, state, rows, badRows, success, failed, canceled, running, waiting, concurrency } = progress;
   const { toRetry = 0, pausedAt, attempt, lastMovedAt } = progress;
   const ended = endedRows(progress);
   const percent = rows === 0 ? 100 : Math.floor((100 * ended) / rows);
   const leftOut = badRows === 0 ? '' : `, ${formatCountOf(badRows, 'bad row')} left out`;
-  const counts = `${formatCount(running)} running${isOpen ? ` (at most ${concurrency})` : ''}, ${formatCount(waiting)} waiting`;
+  const person = isOpen ? rowsThatWait(progress, needPerson) : 0;
+  const forPerson = person === 0 ? '' : `, ${formatCount(person)} waiting for you`;
+  const most = isOpen ? ` (at most ${concurrency})` : '';
+  const counts = `${formatCount(running - person)} running${most}${forPerson}, ${formatCount(waiting)} waiting`;
   const since = pausedAt === undefined ? '' : `since ${formatMoment(pausedAt)}; `;
   const isAgain = attempt !== undefined && attempt.number > 1 && isOpen;
   const again = isAgain ? '; rows that failed run again, and count as running, no longer as ended' : '';
@@ -85,19 +108,14 @@ function rowFacts(progress: BatchProgress, isOpen: boolean, { code }: FactStyle)
   };
 }
 
-function openFacts({ progress, needPerson }: KnownBatch, { nowMs, code }: FactStyle): Facts {
-  const { batchId, running, rowStates, lastMovedAt, report } = progress;
-  const polled = running > 0 ? rowStates : undefined;
-  const isOlder = polled !== undefined && lastMovedAt != null && lastMovedAt > polled.asOf;
-  const moved = isOlder ? ', and rows have started or ended since' : '';
-  const asOf = polled === undefined ? '' : `; as of ${formatMinute(polled.asOf)}${moved}`;
-  const states = mostFrequent(polled?.counts ?? {}).map(([name, count]) => `${formatCount(count)} ${name}`);
-  const waiting = needPerson ?? rowsThatWait(progress);
+function openFacts({ progress, needPerson }: KnownBatch, { nowMs }: FactStyle): Facts {
+  const { running, rowStates, report } = progress;
+  const states = mostFrequent(running > 0 ? (rowStates?.counts ?? {}) : {});
   return {
-    'Running rows': states.length > 0 && `${states.join(', ')}${asOf}`,
-    'Wait for you':
-      waiting > 0 && `${formatCountOf(waiting, 'row')}: ${code(`longhaul list --batch ${batchId} --needs-person`)}`,
-    Pace: report === null && paceText(progress, nowMs),
+    'Running rows':
+      states.length > 0 &&
+      `${states.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ')}${asOf(progress)}`,
+    Pace: report === null && paceText({ progress, needPerson }, nowMs),
   };
 }
 
@@ -126,23 +144,30 @@ export function endedRows({ success, failed, canceled }: BatchProgress): number 
   return success + failed + canceled;
 }
 
-export function rowsThatWait({ running, rowStates }: Pick<BatchProgress, 'running' | 'rowStates'>): number {
-  if (running === 0) return 0;
-  return statesThatWait.reduce((sum, state) => sum + (rowStates?.counts[state] ?? 0), 0);
+/** For a person's decision: as listed, or else as of the last poll. */
+export function rowsThatWait(
+  { running, rowStates }: { readonly running: number; readonly rowStates?: BatchProgress['rowStates'] },
+  needPerson?: number,
+): number {
+  const polled = statesThatWait.reduce((sum, state) => sum + (rowStates?.counts[state] ?? 0), 0);
+  return Math.min(running, needPerson ?? polled);
+}
+
+/** Not running while every row that was started waits for a person. */
+export function stateWord(state: string, running: number, person: number): string {
+  return state === 'Running' && person > 0 && person >= running ? 'Waiting for you' : state;
 }
 
 /** No end while no row starts or ends, or nearly none can go on. */
 export function paceText(
-  progress: BatchProgress,
+  { progress, needPerson }: Pick<KnownBatch, 'progress' | 'needPerson'>,
   nowMs: number,
   formatEnd = (iso: string): string => `over at about ${formatMinute(iso)}`,
 ): string {
   const { perMinute, state, running, rowStates, expectedEnd } = progress;
   if (state === 'BudgetReached' && running === 0) return 'no row starts until the budget is raised';
-  const stuck = Math.min(running, rowsThatWait(progress) + (rowStates?.problem?.rows ?? 0));
-  if (stuck > 0 && stuck >= nearlyAll * running) {
-    return `${formatCount(stuck)} of ${formatCountOf(running, 'row')} that run have a problem or wait for a person, so no end can be estimated`;
-  }
+  const blocked = rowsThatWait(progress, needPerson) + (rowStates?.problem?.rows ?? 0);
+  if (blocked > 0 && blocked >= nearlyAll * running) return 'no end can be estimated';
   const stalledMs = stalledForMs(progress, nowMs);
   if (stalledMs !== null) {
     return `no row has started or ended for ${formatDuration(stalledMs)}, so no end can be estimated`;

@@ -57,7 +57,7 @@ describe('a batch whose creates are all refused for now', () => {
       expect(sinceMs).toBeGreaterThanOrEqual(beforeMs - 1_000);
       expect(sinceMs).toBeLessThanOrEqual(Date.now());
       expect(batchStatusText(view, Date.now())).toMatch(
-        /^ {2}problem +Retrying since .* UTC: 3 rows, the first \([abc]\): createTask: .*429/m,
+        /^ {2}problem +Retrying since .* UTC.*: 3 rows, the first \([abc]\): createTask: .*HTTP 429/m,
       );
       const workflow = stack.client.workflow.getHandle(batch.workflowId);
       const page = (await metadataOf(workflow)).map(({ text }) => text).join('\n');

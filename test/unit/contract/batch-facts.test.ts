@@ -77,8 +77,11 @@ describe('the facts of a batch', () => {
     const told = `<Retrying since 2026-03-01 12:00:00 UTC: 3 rows, the first (A 20/ä): createTask: busy ${remedy}>`;
     expect(factsOf({ problem })['Problem']).toBe(told);
     expect(factsOf({ problem }, { isOver: true })).not.toHaveProperty('Problem');
-    const facts = factsOf({ problem }, { needPerson: 2, uploading: 5, problem: busy });
-    expect(facts['Problem']).toBe('<Retrying since 2026-03-01 12:00:00 UTC: createTask: busy>');
+    const nextAttemptAt = new Date(startMs + 7_500).toISOString();
+    const facts = factsOf({ problem }, { needPerson: 2, uploading: 5, problem: { ...busy, nextAttemptAt } });
+    expect(facts['Problem']).toBe('<Retrying since 2026-03-01 12:00:00 UTC, next try in 8 s: createTask: busy>');
+    expect(facts['Now']).toMatch(/^98 running .* 2 waiting for you/);
+    expect(Object.keys(facts).slice(0, 2)).toEqual(['Wait for you', 'Problem']);
     expect(facts['Wait for you']).toMatch(/^2 rows:/);
     expect(facts['Uploads']).toBe('5 rows now, 0 files (0 B) sent, 0 shared');
   });
@@ -116,13 +119,14 @@ describe('the facts of a batch', () => {
 
 describe('the pace of a batch in words', () => {
   it('has no end before enough rows have ended for it to keep', () => {
-    const ended = (success: number): string => paceText(progressOf({ success, failed: 0, canceled: 0 }), startMs);
+    const ended = (success: number): string =>
+      paceText({ progress: progressOf({ success, failed: 0, canceled: 0 }) }, startMs);
     expect(ended(4)).toBe('12 rows a minute');
     expect(ended(5)).toContain('over at about');
   });
 
   it('has none while no row moves, or nearly none can go on', () => {
-    const stalled = progressOf({ lastMovedAt: startedAt });
+    const stalled = { progress: progressOf({ lastMovedAt: startedAt }) };
     expect(paceText(stalled, startMs + 60_000)).toContain('over at about');
     expect(paceText(stalled, startMs + 432_000)).toMatch(/^no row has started or ended for 7 m 12 s/);
     const problem = { code: 'Retrying', message: 'watchTask: HTTP 301', since: startedAt, remedy: null } as const;
@@ -131,14 +135,19 @@ describe('the pace of a batch in words', () => {
       counts: { Watching: 24, ArchiveIncomplete: 9 },
       problem: { rows: 22, key: 'a', problem },
     };
-    expect(paceText(progressOf({ running: 33, rowStates }), startMs)).toMatch(/^31 of 33 rows that run have a problem/);
-    expect(paceText(progressOf({ running: 60, rowStates }), startMs)).toContain('over at about');
+    const pace = (running: number, needPerson?: number): string =>
+      paceText({ progress: progressOf({ running, rowStates }), needPerson }, startMs);
+    expect(pace(33)).toBe('no end can be estimated');
+    expect(pace(60)).toContain('over at about');
+    expect(pace(60, 40)).toBe('no end can be estimated');
   });
 
   it('says that nothing has ended only when nothing has', () => {
     const none = { perMinute: null, expectedEnd: null };
-    expect(paceText(progressOf({ ...none, success: 0, failed: 0, canceled: 0 }), startMs)).toBe('no row has ended yet');
-    expect(paceText(progressOf(none), startMs)).toBe('no row has ended since the start');
+    expect(paceText({ progress: progressOf({ ...none, success: 0, failed: 0, canceled: 0 }) }, startMs)).toBe(
+      'no row has ended yet',
+    );
+    expect(paceText({ progress: progressOf(none) }, startMs)).toBe('no row has ended since the start');
   });
 });
 

@@ -38,7 +38,7 @@ describe('the check of all rows', () => {
 
     expect(passed).toEqual(['a', 'b', 'c']);
     expect(report).toEqual({
-      ...{ rows: 3, goodRows: 3, badRows: 0, derivedKeys: 0 },
+      ...{ rows: 3, fileRows: 3, goodRows: 3, badRows: 0, derivedKeys: 0 },
       ...{ problemCount: 0, problemsByCode: {}, firstProblems: [] },
       files: { references: 4, referencedBytes: 14, distinct: 2, distinctBytes: 8, remoteReferences: 1 },
     });

@@ -37,7 +37,7 @@ describe('a row of JSONL', () => {
     const [problem] = await problemsOf('{"id":"a","inputs":{}}', 'jsonl', { common });
 
     expect(problem).toMatchObject({ line: 1, code: 'INPUT', field: 'id', value: '"a"' });
-    expect(problem?.message).toMatch(/a row has key, webAppId, inputs, .* keyColumn .* ignoreColumns/);
+    expect(problem?.message).toMatch(/template .* keyColumn .* ignoreColumns/);
   });
 
   it.each([

@@ -99,7 +99,9 @@ describe('a folder', () => {
   });
 
   it('with no picture, and without the input that they are, is refused with the option', async () => {
-    await expect(check(folderOf({ 'a.txt': 'a' }))).rejects.toThrow(/no picture, video or sound.*--recursive/);
+    await expect(check(folderOf({ 'a.txt': 'a', 'sub/a.jpg': 'a' }))).rejects.toThrow(
+      /no picture, video or sound.*--recursive/,
+    );
     await expect(check(folderOf(files), {}, { each: undefined })).rejects.toThrow(/--each/);
   });
 

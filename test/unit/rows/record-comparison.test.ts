@@ -58,7 +58,7 @@ describe('a file whose rows were run', () => {
     expect(refused).toMatchObject({ changed: 0, renamed: { newRows: 30, missingRows: 2 } });
     expect(refused?.renamed?.firstNew).toHaveLength(20);
     expect(refused && refusalWords(refused)).toMatch(
-      /^30 keys .*line 1: "new-0".* and 10 more.* 2 keys on record .*"a", "b".*\n.*--id.*--allow-new/,
+      /^30 keys .*line 1: "new-0".* and 27 more.* 2 keys on record .*"a", "b".*\n.*--id.*\n.*--allow-new.*$/,
     );
   });
 
@@ -68,9 +68,12 @@ describe('a file whose rows were run', () => {
     const refused = comparison.refusal(gone, { allowNew: true });
     expect(refused).toMatchObject({ changed: 1, changedRows: [{ line: 1, key: 'former' }], renamed: null });
     expect(refused && refusalWords(refused)).toMatch(
-      /^1 row has other content .*line 1: "former".*\n.*--allow-changed/,
+      /^1 row has other content .*line 1: "former".*\n.*\n.*--allow-changed.*$/,
     );
     expect(comparison.refusal(gone, { allowChanged: true })).toBeUndefined();
+    const both = compare(['former', 'new'], [endedRow(former!, 0, changed), ...onRecord(['gone'])]);
+    const refusedBoth = both.comparison.refusal(both.gone, {});
+    expect(refusedBoth && refusalWords(refusedBoth).split('\n')).toHaveLength(3);
 
     const corrected = compare(['former'], [endedRow(former!, 0, { ...changed, ...unpaid })]).comparison;
     expect(corrected.refusal([], {})).toBeUndefined();

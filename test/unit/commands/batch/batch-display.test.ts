@@ -55,6 +55,19 @@ describe('the display of a batch on a terminal', () => {
     expect(drawn(stream.text).filter((line) => line.length > 79)).toEqual([]);
   });
 
+  it('says first what a person must do, counts no row as running that waits, and estimates no end', async () => {
+    const stream = new FakeStream(80);
+    const display = openBatchDisplay(stream, () => startMs);
+    const rowStates = { asOf: startedAt, counts: { CreateUncertain: 2 } };
+    display.show({ ...shown({ running: 2, rowStates }), needPerson: 2 });
+    await eventually(() => stream.text.includes('no end'));
+    const lines = screenLines(stream.text);
+    display.stop();
+    expect(lines[0]).toBe('wait for you: 2 rows: longhaul list --batch photos --needs-person');
+    expect(lines.join('\n')).toMatch(/^Waiting for you: 2 wait for you, 0 running, .*waiting/m);
+    expect(lines.join('\n')).not.toMatch(/left|until/);
+  });
+
   it('says once that a budget is reached', async () => {
     const stream = new FakeStream(80);
     const display = openBatchDisplay(stream, () => startMs);

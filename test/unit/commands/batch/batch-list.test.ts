@@ -23,6 +23,31 @@ describe('the list of batches', () => {
     expect(line).toMatch(/^Completed .* 9 +4 +1 +1 +0 +3 +photos$/);
   });
 
+  it('has no batch that completed without a row that succeeded', () => {
+    const counts = { rows: 2, success: 0, failed: 2, canceled: 0, running: 0, notStarted: 0 };
+    expect(listText([{ ...over, counts }], nowMs)).toMatch(/^Failed /m);
+  });
+
+  it('says which batch waits for a person, whose rows do not run, and which cannot create', () => {
+    const counts = { rows: 2, success: 0, failed: 0, canceled: 0, running: 2, notStarted: 0 };
+    const open = { ...over, state: 'Running', execution: 'RUNNING', isOver: false, endedAt: null, counts } as const;
+    const nextAttemptAt = new Date(nowMs + 8_000).toISOString();
+    const since = over.startedAt;
+    const problem = { code: 'Retrying', message: 'createTask: HTTP 429', since, remedy: null, nextAttemptAt } as const;
+    const waits = { code: 'NeedsPerson', message: 'Two wait.', since: null, remedy: 'longhaul list' } as const;
+    const text = listText(
+      [
+        { ...open, ending: undefined, needPerson: 2, problem: waits },
+        { ...open, ending: undefined, batchId: 'busy', workflowId: 'batch:busy', problem },
+      ],
+      nowMs,
+    );
+    expect(text).toMatch(/^Waiting for you .* 2 +0 +0 +0 +0 +0 +photos$/m);
+    expect(text).toMatch(/^batch:photos: NeedsPerson: Two wait\. longhaul list$/m);
+    expect(text).toMatch(/^Running \(Retrying\) .* 2 +0 +busy$/m);
+    expect(text).toMatch(/^batch:busy: Retrying since .*, next try in 8 s: createTask: HTTP 429$/m);
+  });
+
   it.each(['CANCELLED', 'FAILED'] as const)(
     'counts the rows of a batch that ended as %s as its status does',
     async (execution) => {

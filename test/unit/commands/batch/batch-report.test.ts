@@ -19,6 +19,11 @@ describe('the table at the end of a batch', () => {
     expect(reportOf(result, 80, 125_000)).toBe(
       [
         'Completed  batch:photos, 3 rows in 2:05',
+        '  next     longhaul batch results photos -o photos-results',
+        '             2 rows: Fetch the files, named by the keys of their rows',
+        '           longhaul reconcile',
+        '             1 row: Find out whether the service has the task: nothing follows',
+        '             it, and one that exists is paid',
         '  succeeded           2  3 outputs, 1.5 MB',
         '  failed              1  1 CreateUncertain',
         '  bad rows            4  left out',
@@ -32,15 +37,19 @@ describe('the table at the end of a batch', () => {
         '  dog                            3  TaskFailed',
         '      the darkroom is out of order',
         '',
-        '  next     longhaul batch results photos -o photos-results',
-        '             2 rows: Fetch the files, named by the keys of their rows',
-        '           longhaul reconcile',
-        '             1 row: Find out whether the service has the task: nothing follows',
-        '             it, and one that exists is paid',
         '  results  /archive/batches/photos/results.csv',
         '           /archive/batches/photos/results.jsonl',
       ].join('\n'),
     );
+  });
+
+  it.each([
+    [{ success: 1, failed: 1 }, 'Completed'],
+    [{ success: 0, failed: 2 }, 'Failed'],
+    [{ success: 0, failed: 0, canceled: 2 }, 'Canceled'],
+    [{ success: 0, canceled: 2, ending: 'stopped' }, 'Stopped'],
+  ] as const)('of %j is called %s', (result, word) => {
+    expect(reportOf(result)).toMatch(new RegExp(`^${word}  batch:photos`));
   });
 
   it('says the words of rows that failed alike once, and keeps each row', () => {

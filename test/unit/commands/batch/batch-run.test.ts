@@ -69,6 +69,28 @@ describe('a dry run', () => {
     expect(await batchRun(...args, '--dry-run')).toMatchObject({ exitCode: 2 });
   });
 
+  it('says how many tasks rows become by --vary, and wants --yes for more than ten each', async () => {
+    const rows = file('varied.csv', 'key\na\nb\n');
+    const args = [rows, '--app', '1', '--vary', '3:KSampler.seed=random*11'];
+
+    const checked = await batchRun(...args, '--dry-run', '--json');
+    expect(checked.exitCode).toBe(2);
+    expect(events(checked)[0]).toMatchObject({ rows: 22, fileRows: 2, firstRow: { line: 2 } });
+    expect(await batchRun(...args, '--prepare')).toMatchObject({ exitCode: 2, stdout: { text: '' } });
+    expect(await batchRun(...args, '--dry-run', '--yes')).toMatchObject({ exitCode: 0 });
+    const prepared = await batchRun(...args, '--prepare', '--yes');
+    expect(JSON.parse(prepared.stdout.text)).toMatchObject({ rows: { rows: 22 } });
+    // Fewer tasks than there are rows need no permission.
+    expect(await batchRun(...args, '--prepare', '--first', '3')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('takes the files of --vary from where it runs, and names the one that is missing', async () => {
+    const rows = file('files.csv', 'key\na\n');
+    const vary = (list: string) => batchRun(rows, '--app', '1', '--vary', `1:LoadImage.image=${list}`, '--dry-run');
+    expect(await vary(`@${join(folder.path, 'photos/cat.jpg')}`)).toMatchObject({ exitCode: 0 });
+    expect((await vary('@none.jpg')).stderr.text).toContain('/home/ada/none.jpg');
+  });
+
   it('refuses rows whose account has a daily budget and whose app has no price for it', async () => {
     const rows = file('daily.csv', 'key,webAppId,1:LoadImage.image\na,1,@photos/cat.jpg\nb,2,@photos/cat.jpg\n');
     const prices = (webAppId: number) => ({ webAppId, currency: 'EUR', perTask: '0.1' });
@@ -211,7 +233,7 @@ describe('a run with bad rows', () => {
     const { exitCode, stdout } = await batchRun(rows, '--dry-run');
 
     expect(exitCode).toBe(2);
-    expect(stdout.text).toMatch(/line 1: .*webAppId.*\n.*line 2: "inptus" is {}; a row has key/);
+    expect(stdout.text).toMatch(/line 1: .*webAppId.*\n.*line 2: "inptus" is {}; did you mean inputs\?/);
   });
 
   it('is refused, too, when no row is good', async () => {

@@ -22,12 +22,12 @@ describe('the status of a batch', () => {
       'batch:photos',
       '  state         Paused for 0:42',
       '  row file      photos.csv',
+      '  problem       Retrying: openBatch: disk full',
       '  rows          1,205 of 2,000 ended (60 %)',
       '  ended         1,200 succeeded, 1 failed, 4 canceled',
       '  now           100 running (at most 100), 666 waiting',
       '  paused        to go on: longhaul batch resume photos, or the update resume',
       expect.stringMatching(/^ {2}pace {10}12 rows a minute/),
-      '  problem       Retrying: openBatch: disk full',
       '  failed: a (line 3): no',
     ]);
   });
@@ -62,8 +62,12 @@ describe('the status of a batch', () => {
 
   it('says how it ended where that is known', () => {
     const over = viewOf({ execution: 'COMPLETED', isOver: true, endedAt });
-    expect(batchStatusText(over, Date.now(), 'drained')).toMatch(/^ {2}state +Drained, over after/m);
+    expect(batchStatusText(over, Date.now(), { ending: 'drained', rows: 2, success: 0, failed: 0 })).toMatch(
+      /^ {2}state +Drained, over after/m,
+    );
     expect(batchStatusText(over, Date.now())).toMatch(/^ {2}state +Completed, over after/m);
+    const none = { ending: 'completed', rows: 2, success: 0, failed: 2 } as const;
+    expect(batchStatusText(over, Date.now(), none)).toMatch(/^ {2}state +Failed, over after/m);
   });
 
   it('says why a run failed, and that it was refused where it started no row', () => {
