@@ -62,7 +62,7 @@ describe('the display of a batch on a terminal', () => {
     display.show({ ...shown({ running: 2, rowStates }), needPerson: 2 });
     await eventually(() => stream.text.includes('no end'));
     display.stop();
-    const lines = screenLines(stream.text);
+    const lines = drawn(stream.text).filter((line) => line !== '');
     expect(lines[0]).toBe('wait for you: 2 rows: longhaul list --batch photos --needs-person');
     expect(lines.join('\n')).toMatch(/^Waiting for you: 2 wait for you, 0 running, .*waiting/m);
     expect(lines.join('\n')).not.toMatch(/left|until/);
