@@ -105,11 +105,12 @@ export function SavePicks({
   );
 }
 
-/** A line for each output of a picked row; paths as results.csv has them. */
+/** A line for each output of a picked row, as results.csv has it; one without an output is of all that no line names. */
 function picksTable(rows: readonly ReportRow[], picks: Picks): string {
   const lines = rows.flatMap((row) => {
-    const { key, files } = row;
-    const paths = files.length === 0 ? [''] : files.map(({ path }) => path);
+    const { key, files, fileCount } = row;
+    const paths = files.map(({ path }) => path);
+    if (paths.length < Math.max(1, fileCount)) paths.push('');
     return paths.map((path) => [key, path, picks.get(pickId(row)) ?? ''].map(cell).join(','));
   });
   return `\uFEFF${['key,output,pick', ...lines].join('\n')}\n`;

@@ -21,8 +21,9 @@ import type {
 import { readAwsSettings } from './config/aws-settings';
 import { type FilePlace, loadArchiveOf, loadStagingOf } from './config/client-config';
 import { type ArchivedTask, findArchivedTask, namesOfPath, usualManifestNames } from './archive/archived-task';
+import { openArchivedBatch as openBatchIn } from './archive/archived-batch';
 import { ResultsError } from './archive/errors';
-import type { RowStaging } from './rows';
+import type { FormerBatch, RowStaging } from './rows';
 import type { Archive } from './storage/archive/archive';
 import { openArchive as openArchiveAt } from './storage/archive/open-archive';
 import { ArchiveError } from './storage/errors';
@@ -88,6 +89,14 @@ export function openArchive(place: FilePlace = {}): OutputArchive {
       throw new ResultsError('missing', words);
     },
   };
+}
+
+/**
+ * The outputs of a batch as rows of another one, for `outputsOf` of `longhaul/row-files`. Throws as {@link openArchive}
+ * and its methods, and `ResultsError` where the archive has no such batch.
+ */
+export async function openArchivedBatch(id: string, place: FilePlace = {}): Promise<FormerBatch> {
+  return await openBatchIn(openArchiveAt(loadArchiveOf(place), readAwsSettings(place.env)), id);
 }
 
 /** A folder without files is no archive: it is another folder, or its disk is not mounted. */

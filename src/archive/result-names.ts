@@ -1,4 +1,4 @@
-import { plainText, safeExtension, shortHash, wholePart } from '../core/archive-name';
+import { folderOfManifests, plainText, safeExtension, shortHash, wholePart } from '../core/archive-name';
 import { parseTemplate, type TemplatePiece } from '../core/column-template';
 import { cutToUtf8Bytes, foldCase, showValue, utf8Bytes } from '../core/text';
 import { ResultsError } from './errors';
@@ -10,7 +10,6 @@ export type ResultNameTemplate = readonly (readonly TemplatePiece[])[];
 type NamedRow = Pick<ResultLine, 'key' | 'workflowId' | 'file' | 'cells' | 'outputCount'>;
 
 const ownNames = ['key', 'filename', 'index', 'ext'];
-const folderOfManifests = 'manifests';
 /** Encrypted folders take no longer name. */
 const maxPartBytes = 143;
 /** A hash, a number and an extension follow. */

@@ -20,6 +20,7 @@ export interface PlannedFile {
   readonly key: string;
   readonly file: string;
   readonly as: ResourceForm;
+  readonly sha256?: string | undefined;
 }
 
 /** A task's input, checked, with every default filled in. */

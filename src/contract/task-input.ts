@@ -9,7 +9,7 @@ import { maxDurationDays, parseDuration } from '../core/time';
 import { uriKind } from '../core/uri';
 import { longHistoryEvents } from '../core/workflow-tasks';
 import { archiveFolderRemedy, type BatchMembership, isArchiveFolder, isBatchMembership } from './archive-folder';
-import { fields, flag, oneOf, wholeNumber } from './schema';
+import { fields, flag, oneOf, textLike, wholeNumber } from './schema';
 import { taskKey } from './workflow-ids';
 
 export type { OutputNaming } from './archive-folder';
@@ -118,6 +118,8 @@ export const fileSchema = v.object({
   /** A path under the worker's input roots, an `https:` URL, or an `s3:` URI that it may read. @minLength 1 */
   file: filePath,
   as: v.optional(oneOf(['url', 'name', 'id']), 'url'),
+  /** What its content must be, in hex: of another one nothing is created. @pattern ^[0-9a-f]{64}$ */
+  sha256: v.optional(textLike(/^[0-9a-f]{64}$/, 'a SHA-256 as 64 hexadecimal digits')),
 });
 /** An input that is a file: uploaded first, then given to the app as a resource. */
 export type FileInput = v.InferInput<typeof fileSchema> & {

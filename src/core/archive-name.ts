@@ -2,6 +2,8 @@ import { cutToUtf8Bytes, utf8Bytes } from './text';
 
 /** The most bytes of one part of a path: encrypted folders take 143, and a moved archive must keep its names. */
 export const maxPartBytes = 143;
+/** Where the manifests of fetched results go. */
+export const folderOfManifests = 'manifests';
 const hashBytes = 17;
 
 /** One path part for any text, safe on every file system. Two texts never share a part. */

@@ -15,7 +15,9 @@ export {
 } from './prepared-rows';
 export { type DecimalSign, type Delimiter, numberRemedy } from './cells';
 export { readRows, type RowOutcome } from './read-rows';
+export type { FormerBatch, FormerOutput, FormerOutputs, FormerRow } from './picked-outputs';
 export {
+  outputsOf,
   type RowFile,
   rowFileAt,
   type RowFileForm,

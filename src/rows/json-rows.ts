@@ -25,10 +25,10 @@ export async function* readObjects(
   for await (const record of records) {
     isEmpty = false;
     const problems = new RowProblems(record);
-    const { problem, value } = record;
+    const { problem, value, own } = record;
     if (problem !== undefined) problems.add(problem.code, problem.message, problem.at);
     const row = problem === undefined ? toRow(value, keyField, problems) : undefined;
-    yield { ...pickPlace(record), problems, said: row && sayObject(row, options, problems) };
+    yield { ...pickPlace(record), problems, own, said: row && sayObject(row, options, problems) };
   }
   if (isEmpty) throw new RowFileError('There are no rows; give at least one, or start no batch.');
 }

@@ -2,17 +2,18 @@ import { showValue } from '../core/text';
 import { declaredDelimiter, delimiterByFormat } from './cells';
 import { readJsonDocument, readJsonLines, readObjects, readTextLines } from './json-rows';
 import { readMedia, requireInputs } from './media-files';
+import { pickColumns, readPickedOutputs } from './picked-outputs';
 import { prepareRow, readRowKey, type RefusedRow, type SourceRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
 import { maxOriginalKeyLength } from './row-key';
-import { isJsonDocument, type RowFile, type RowFormat, readHead, requireRowFile, withHead } from './row-file';
+import { isJsonDocument, type RowFile, readHead, requireRowFile, withHead } from './row-file';
 import { checkRowOptions, type RowOptions } from './row-options';
 import type { RowTemplate } from './row-template';
 import { optionNames, RowFileError, type RowProblem, RowProblems } from './row-problem';
 import type { ObjectRecord } from './row-record';
 import { splitRecords } from './split-records';
 import { readTable } from './table-rows';
-import { readTableText } from './table-text';
+import { otherDelimiter, readTableText } from './table-text';
 import { Variations } from './vary';
 import { readWorkbook } from './workbook';
 
@@ -84,10 +85,16 @@ function withKey({ said, own: { cells = [] } = {}, problems }: SourceRow): reado
   return problems.found.map((problem) => ({ ...problem, rowBegins }));
 }
 
-function sourceRows(file: RowFile, options: RowOptions): AsyncGenerator<SourceRow, void, undefined> {
-  const { format, chunks, objects, media } = file;
+function sourceRows(file: RowFile, options: RowOptions, isPicks = false): AsyncGenerator<SourceRow, void, undefined> {
+  const { format, chunks, objects, media, outputs } = file;
   const { maxRowBytes: maxBytes = defaultMaxRowBytes, each } = options;
-  checkOptionsOf(format, options);
+  checkOptionsOf(file, options);
+  if (outputs !== undefined) {
+    const { batch, picks } = outputs;
+    const { delimiter, sheet } = options;
+    const table = picks && sourceRows(picks, { ...pickColumns, delimiter, sheet }, true);
+    return readObjects(readPickedOutputs(batch, table, options), options);
+  }
   if (objects !== undefined) return readObjects(numbered(objects), options);
   if (media !== undefined) return readObjects(readMedia(media, options), options);
   if (chunks === undefined) throw new RowFileError('The row file has no content.');
@@ -107,7 +114,10 @@ function sourceRows(file: RowFile, options: RowOptions): AsyncGenerator<SourceRo
       return readObjects(records, options);
     }
     const declared = declaredDelimiter(text);
-    const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterByFormat[format === 'csv' ? 'csv' : 'tsv'];
+    const usual = delimiterByFormat[format === 'csv' ? 'csv' : 'tsv'];
+    // Whose columns are known: a spreadsheet may have saved it with another one.
+    const found = isPicks ? otherDelimiter(text.toString('utf8').split(/\r?\n/, 1)[0] ?? '', usual) : undefined;
+    const delimiter = options.delimiter ?? declared?.delimiter ?? found ?? usual;
     const rules = { maxBytes, delimiter, firstLine: declared === undefined ? 1 : 2 };
     const table = joined(text.subarray(declared?.bytes ?? 0), rest);
     const form = { delimiter, hasBom: text.length < head.length };
@@ -118,21 +128,23 @@ function sourceRows(file: RowFile, options: RowOptions): AsyncGenerator<SourceRo
 }
 
 /** Throws RowFileError for options that would be without effect. */
-function checkOptionsOf(format: RowFormat, options: RowOptions): void {
+function checkOptionsOf({ format, outputs }: RowFile, options: RowOptions): void {
   requireInputs(options);
   const { each, template } = options;
-  const isList = format === 'media' || (format === 'txt' && each !== undefined);
-  const isText = format === 'csv' || format === 'tsv' || format === 'txt';
-  const isTable = isText && !isList;
+  const isList = format === 'media' || format === 'outputs' || (format === 'txt' && each !== undefined);
+  const table = outputs?.picks?.format ?? format;
+  const isTable = (table === 'csv' || table === 'tsv' || table === 'txt') && !(isList && table === format);
   const uses = {
-    each: [format === 'media' || format === 'txt', 'a folder, pictures, videos, sounds and a list of texts (.txt)'],
+    each: [isList || format === 'txt', 'a folder, pictures, videos, sounds, outputs and a list of texts (.txt)'],
+    columnInputs: [format === 'outputs', 'outputs of a batch'],
     captions: [format === 'media', 'a folder, pictures, videos and sounds'],
-    sheet: [format === 'xlsx', 'workbooks'],
+    sheet: [table === 'xlsx', 'workbooks'],
     rows: [format === 'jsonl', 'JSON'],
     delimiter: [isTable, 'CSV and other tables of text'],
-    decimal: [isTable || format === 'xlsx' || template !== undefined, 'tables and templates'],
+    decimal: [isTable || format === 'xlsx' || format === 'outputs' || template !== undefined, 'tables and templates'],
     template: [!isList, 'rows with columns or fields'],
     keyColumn: [!isList, 'rows with columns or fields'],
+    ignoreColumns: [format !== 'outputs', 'rows with columns or fields'],
   } as const;
   for (const [name, [isUsed, where]] of Object.entries(uses) as [keyof typeof uses, readonly [boolean, string]][]) {
     if (!isUsed && options[name] !== undefined) {

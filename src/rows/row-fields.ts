@@ -30,7 +30,8 @@ export function checkRowFields(fields: object, keyField: string | undefined, pro
     const known = [keyField ?? 'key', ...rowFields];
     const nearest = nearestName(name, known, 0, maxMistyped);
     const meant = nearest === undefined ? '' : `did you mean ${nearest}? Or `;
-    const keys = keyField === undefined ? `, that it is the key by ${optionNames.keyColumn}` : '';
+    const mayBeKey = keyField === undefined && typeof value !== 'object';
+    const keys = mayBeKey ? `, that it is the key by ${optionNames.keyColumn}` : '';
     const remedy = `${meant}say what it is for by ${optionNames.template}${keys}, or ignore it by ${optionNames.ignoreColumns}`;
     problems.addField('INPUT', name, value, refusedFields.includes(name) ? 'a row cannot have it' : remedy);
   }

@@ -5,12 +5,13 @@ import { isFields, isRecord } from '../core/json';
 import { errorCode, errorMessage, showValue } from '../core/text';
 import { declaredDelimiter, type Delimiter } from './cells';
 import { decodeText, requireEncoding } from './decode-text';
+import type { FormerBatch } from './picked-outputs';
 import { findMedia, type MediaPlaces } from './media-files';
 import { optionNames, RowFileError } from './row-problem';
 import { otherDelimiter } from './table-text';
 
 /** `jsonl` may be a JSON document, too; `txt` is a list of texts, or a table as Excel writes it. */
-export type RowFormat = 'jsonl' | 'csv' | 'tsv' | 'txt' | 'xlsx' | 'media';
+export type RowFormat = 'jsonl' | 'csv' | 'tsv' | 'txt' | 'xlsx' | 'media' | 'outputs';
 
 /** Can be read once. */
 export interface RowFile {
@@ -25,11 +26,15 @@ export interface RowFile {
   readonly objects?: AsyncIterable<unknown>;
   /** Pictures, videos and sounds. */
   readonly media?: MediaPlaces;
+  /** Of `outputsOf`. */
+  readonly outputs?: { readonly batch: FormerBatch; readonly picks?: RowFile | undefined };
 }
+
+type TableFormat = Exclude<RowFormat, 'media' | 'outputs'>;
 
 export interface RowFileForm {
   /** By default what the ending says. */
-  readonly format?: Exclude<RowFormat, 'media'> | undefined;
+  readonly format?: TableFormat | undefined;
   /** Of text, as the Encoding Standard names it. @default UTF-8, or UTF-16 where it is recognised */
   readonly encoding?: string | undefined;
   /** Of a folder: with the folders in it. */
@@ -40,7 +45,7 @@ export interface RowFileForm {
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-const formats: Readonly<Record<string, Exclude<RowFormat, 'media'>>> = {
+const formats: Readonly<Record<string, TableFormat>> = {
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',
   '.json': 'jsonl',
@@ -88,9 +93,10 @@ function isIterable(value: unknown): boolean {
 
 /** Throws RowFileError for what is no row file, as programs may give it. */
 export function requireRowFile(file: unknown): void {
-  const { format, folder, chunks, objects, media } = isRecord(file) ? file : {};
-  const isFormat = format === 'media' || Object.values(formats).some((known) => known === format);
-  if (typeof folder === 'string' && isFormat && (isIterable(chunks ?? objects) || isRecord(media))) return;
+  const { format, folder, chunks, objects, media, outputs } = isRecord(file) ? file : {};
+  const isFormat =
+    format === 'media' || format === 'outputs' || Object.values(formats).some((known) => known === format);
+  if (typeof folder === 'string' && isFormat && (isIterable(chunks ?? objects) || isRecord(media ?? outputs))) return;
   const remedy = 'give rowFileAt(path), or rowsFrom(rows) for rows that are in memory';
   throw new RowFileError(`What is to be read is no row file (${showValue(file)}); ${remedy}.`);
 }
@@ -183,7 +189,7 @@ export class TableFormReader {
   get form(): TableForm {
     const { format } = this.file;
     const byFormat = format === 'tsv' || format === 'txt' ? '\t' : ',';
-    if (format === 'jsonl' || format === 'xlsx' || format === 'media') {
+    if (format === 'jsonl' || format === 'xlsx' || format === 'media' || format === 'outputs') {
       return { delimiter: byFormat, isDeclared: false, lineEnd: '\n' };
     }
     const table = this.#head.subarray(this.#head.indexOf(utf8Mark) === 0 ? utf8Mark.length : 0);
@@ -218,6 +224,18 @@ export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder 
   }
   const folderName = `${JSON.stringify(path.resolve(folder))}, the second argument of rowsFrom (by default the working directory)`;
   return { format: 'jsonl', folder: path.resolve(folder), folderName, objects: copyRows(rows) };
+}
+
+/**
+ * The archived outputs of a former batch, each a row: all of rows that succeeded, or those that `picks` keeps, a table
+ * with the columns `key`, `output` and `pick` as the report saves it. Relative paths start from `folder`.
+ * @throws RowFileError for picks that are no table.
+ */
+export function outputsOf(batch: FormerBatch, picks?: RowFile, folder = '.'): RowFile {
+  if (picks !== undefined && !['csv', 'tsv', 'txt', 'xlsx'].includes(picks.format)) {
+    throw new RowFileError(`The picks are ${picks.format}, and no table; give picks.csv as the report saves it.`);
+  }
+  return { format: 'outputs', folder: path.resolve(folder), outputs: { batch, picks } };
 }
 
 async function* copyRows(rows: Iterable<object> | AsyncIterable<object>): AsyncGenerator<unknown, void, undefined> {

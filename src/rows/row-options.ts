@@ -50,8 +50,10 @@ export interface RowOptions {
   readonly ignoreColumns?: readonly string[];
   /** By default `refuse`. */
   readonly emptyCells?: EmptyCells;
-  /** Of pictures, videos and sounds, and of a list of texts: the input that each is. */
+  /** Of pictures, videos and sounds, of a list of texts, and of outputs: the input that each is. */
   readonly each?: string;
+  /** Of outputs: the column of the former row that an input is, by input key. */
+  readonly columnInputs?: Readonly<Record<string, string>>;
   /** Of pictures, videos and sounds: the input that the text file of the same name is. */
   readonly captions?: string;
   /**
@@ -70,14 +72,14 @@ export interface RowOptions {
 // prettier-ignore
 const rowOptions: readonly (keyof RowOptions)[] = [
   'fixed', 'common', 'batchId', 'constants', 'forms', 'delimiter', 'decimal', 'textColumns', 'template', 'keyColumn',
-  'keepColumns', 'ignoreColumns', 'emptyCells', 'each', 'captions', 'vary', 'sheet', 'rows', 'maxRowBytes',
+  'keepColumns', 'ignoreColumns', 'emptyCells', 'each', 'columnInputs', 'captions', 'vary', 'sheet', 'rows', 'maxRowBytes',
 ];
 
 /** Throws RowFileError for an option that is not known, or that would be without effect. */
 export function checkRowOptions(options: RowOptions): void {
   const { keyColumn, template } = options;
   const problems = unknownNameProblems('option', Object.keys(options), rowOptions);
-  for (const name of ['fixed', 'common', 'constants', 'forms', 'vary'] as const) {
+  for (const name of ['fixed', 'common', 'constants', 'forms', 'vary', 'columnInputs'] as const) {
     const value = options[name];
     if (value !== undefined && !isFields(value)) problems.push(`${name} is ${showValue(value)}; give an object.`);
   }

@@ -93,6 +93,7 @@ export const optionNames = {
   template: 'template (--template)',
   each: 'each (--each)',
   captions: 'captions (--captions)',
+  columnInputs: 'columnInputs (-i KEY=column:NAME)',
   sheet: 'sheet (--sheet)',
   rows: 'rows (--rows)',
   vary: 'vary (--vary)',

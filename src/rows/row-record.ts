@@ -1,4 +1,5 @@
 import type { RowPlace } from '../core/batch/row-place';
+import type { SourceRow } from './prepare-row';
 import type { RowProblemCode } from './row-problem';
 
 /** Why a row cannot be read. */
@@ -20,5 +21,7 @@ export interface TableRecord extends RowPlace {
 /** A row that has named values. */
 export interface ObjectRecord extends RowPlace {
   readonly value?: unknown;
+  /** Cells that go along, for results.csv. */
+  readonly own?: SourceRow['own'];
   readonly problem?: RecordProblem | undefined;
 }

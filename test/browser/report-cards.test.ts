@@ -99,7 +99,11 @@ describe('the card of a picture that is not beside the page', () => {
 describe('the rows of a page', () => {
   const output = (key: string) => ({ path: `/archive/${key}.png`, bytes: 5, sha256: 'ab' });
   const lines = ['a', 'b', '=c', 'd', 'e'].map((key, index) =>
-    resultLineOf('picked', key, { line: Math.ceil((index + 1) / 3), outputs: [output(key)] }),
+    resultLineOf('picked', key, {
+      line: Math.ceil((index + 1) / 3),
+      outputs: [output(key)],
+      outputCount: key === 'b' ? 21 : 1,
+    }),
   );
 
   it('are kept and rejected by clicks and keys, after a reload, too, and saved as a table', async () => {
@@ -127,6 +131,7 @@ describe('the rows of a page', () => {
           '\uFEFFkey,output,pick',
           '"a","/archive/a.png","reject"',
           '"b","/archive/b.png","reject"',
+          '"b","","reject"',
           '"\'=c","/archive/=c.png","keep"',
           '',
         ].join('\n'),

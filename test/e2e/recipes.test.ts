@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { codeBlocks } from '../support/markdown';
 import { ProcessStack } from '../support/process-stack';
 import { type CommandEnd, runLonghaul } from '../support/run-longhaul';
@@ -8,10 +8,16 @@ import { photoFolder } from '../support/task-stack';
 
 const path = 'docs/guides/recipes.md';
 const text = readFileSync(join(__dirname, '../..', path), 'utf8');
+/** A block behind the name of a file is that file. */
+const fileBlock = /`([\w.-]+)`:\n\n```\w*\n(.*?)^```$/gms;
 const recipes = text
   .split(/^## /m)
   .slice(1)
-  .map((section) => ({ title: section.split('\n', 1)[0] ?? '', blocks: codeBlocks({ path, text: section }), section }))
+  .map((section) => ({
+    title: section.split('\n', 1)[0] ?? '',
+    files: [...section.matchAll(fileBlock)].map(([, name = '', content = '']) => [name, content] as const),
+    blocks: codeBlocks({ path, text: section.replaceAll(fileBlock, '') }),
+  }))
   .filter(({ blocks }) => blocks.some(({ language }) => language === 'sh'));
 
 let stack: ProcessStack;
@@ -22,7 +28,8 @@ beforeAll(async () => {
     cpSync(join(photoFolder, name), join(stack.inputs, 'photos', name));
     writeFileSync(join(stack.inputs, 'photos', name.replace(/\w+$/, 'txt')), `A picture of ${name}`);
   }
-  // As a person finds them: those of the page are written as each recipe comes.
+  mkdirSync(stack.archive);
+  stack.env['LONGHAUL_INPUT_ROOTS'] = [stack.inputs, stack.archive].join(delimiter);
   await stack.startWorker();
 });
 afterAll(() => stack.close());
@@ -46,17 +53,15 @@ function pattern(line: string): RegExp {
   return new RegExp(line.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('…', '.*'));
 }
 
-describe(path, () => {
+describe('docs/guides/recipes.md', () => {
   it('has recipes', () => {
     expect(recipes.length).toBeGreaterThanOrEqual(8);
   });
 
   it.each(recipes.map((recipe) => [recipe.title, recipe] as const))(
     '%s: prints what the page shows, and pays nothing when it is repeated',
-    async (_title, { blocks, section }) => {
-      for (const [, name = '', content = ''] of section.matchAll(/^`([\w.-]+)`:\n\n```\w+\n(.*?)^```$/gms)) {
-        writeFileSync(join(stack.inputs, name), content);
-      }
+    async (_title, { blocks, files }) => {
+      for (const [name, content] of files) writeFileSync(join(stack.inputs, name), content);
       const ends: CommandEnd[] = [];
       for (const line of linesOf(blocks, 'sh')) ends.push(await type(line));
       expect(ends.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);

@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -12,9 +10,7 @@ import { prepareRows, type PreparedRow, preparedIndexPath, readRows, rowFileAt, 
 import { eventually } from '../support/eventually';
 import { FakeContext } from '../support/fake-context';
 import { preparedRows, writePreparedRows } from '../support/prepared-rows-under-test';
-import { longhaulCommand } from '../support/product-build';
 import { endedRow } from '../support/record-under-test';
-import { runToEnd } from '../support/run-longhaul';
 import { fastTuning } from '../support/task-environment';
 import { TaskStack } from '../support/task-stack';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -184,55 +180,6 @@ describe('a row file that means harm', () => {
     expect([0, 2]).toContain(context.exitCode);
     expect(context.stdout.text.length + context.stderr.text.length).toBeLessThan(200_000);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(150_000_000 + size);
-  });
-});
-
-describe('a hundred thousand rows', () => {
-  const count = 100_000;
-  const report = join(folder.path, 'report-memory.cjs');
-  const memory = join(folder.path, 'memory');
-
-  function aWorkbook(): string[] {
-    const rows = Array.from({ length: count }, (_, n) => [`article ${n}`, `A postcard number ${n}, at night`]);
-    const path = join(folder.path, 'large.xlsx');
-    writeFileSync(path, workbook({ rows: { One: [['key', input], ...rows] } }));
-    return [path];
-  }
-
-  function aFolder(): string[] {
-    const path = join(folder.path, 'photos');
-    mkdirSync(path);
-    for (let n = 0; n < count; n += 1) {
-      writeFileSync(join(path, `photo-${n}.jpg`), 'x');
-      writeFileSync(join(path, `photo-${n}.xmp`), '');
-    }
-    symlinkSync(path, join(path, 'loop'));
-    symlinkSync('loop.jpg', join(path, 'loop.jpg'));
-    execFileSync('mkfifo', [join(path, 'pipe.jpg')]);
-    writeFileSync(Buffer.concat([Buffer.from(`${path}/caf`), Buffer.from([0xe9]), Buffer.from('.jpg')]), 'x');
-    return [path, '--each', '1:LoadImage.image', '--recursive', '--skip-bad'];
-  }
-
-  it.each([
-    ['a workbook', aWorkbook, 0],
-    ['a folder of 200,000 files, with pipes, loops and names that are not UTF-8', aFolder, 2],
-  ])('of %s are checked in 250 MB', async (_what, make, badRows) => {
-    writeFileSync(
-      report,
-      `process.on('exit', () => require('fs').copyFileSync('/proc/self/status', ${JSON.stringify(memory)}));`,
-    );
-    const command = longhaulCommand(['batch', 'run', ...make(), '--app', '1', '--dry-run', '--json']);
-    const env = { ...process.env, NODE_OPTIONS: `--require ${report}` };
-    const { exitCode, stdout } = await runToEnd(command, { env, timeout: 200_000 });
-    const events = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    const checked = events.find(({ event }) => event === 'checked');
-    expect({ exitCode, ...checked }).toMatchObject({ exitCode: 0, goodRows: count, badRows });
-    // Not the `maxRSS` of `resourceUsage`: that has what its parent had.
-    const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(await readFile(memory, 'utf8')) ?? [];
-    expect(Number(kilobytes) * 1024).toBeLessThan(250_000_000);
   });
 });
 

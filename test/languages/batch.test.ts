@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
@@ -8,17 +8,20 @@ import type { BatchInput, RowsReference } from '../../src/contract/batch/batch-i
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { schemaProblems } from '../support/contract-schema';
 import { eventually } from '../support/eventually';
+import { runLonghaul } from '../support/run-longhaul';
 import { fastTuning } from '../support/task-environment';
-import { TaskStack } from '../support/task-stack';
+import { photoFolder, TaskStack } from '../support/task-stack';
 import { temporaryFolder } from '../support/temporary-folder';
+import { workbook } from '../support/workbook-file';
 import { languages, runExample } from './language';
 
 /* What Temporal's own client exchanges with a batch, by the schema. */
 
 const folder = temporaryFolder();
 let stack: TaskStack;
+const archive = join(folder.path, 'archive');
 beforeAll(async () => {
-  stack = await TaskStack.open({ env: { LONGHAUL_INPUT_ROOTS: folder.path } });
+  stack = await TaskStack.open({ env: { LONGHAUL_INPUT_ROOTS: folder.path, LONGHAUL_ARCHIVE: archive } });
 });
 afterAll(async () => {
   await stack.close();
@@ -110,6 +113,54 @@ describe.each(languages)('$name', (language) => {
     const before = stack.service.ledger.total('create');
     expect(await run(input)).toMatchObject({ exitCode: 0, last: { success: 3 } });
     expect(stack.service.ledger.total('create')).toBe(before);
+  });
+
+  it('starts what the command prepares of a folder, a list, a workbook, and the outputs of a batch', async () => {
+    const [id, photos] = [randomUUID(), join(folder.path, randomUUID())];
+    const at = (name: string, content: string | Buffer): string => {
+      writeFileSync(join(photos, name), content);
+      return join(photos, name);
+    };
+    mkdirSync(photos);
+    cpSync(join(photoFolder, 'chelsea.png'), join(photos, 'cat.png'));
+    const [finish, image] = ['1', '1:LoadImage.image'];
+    const list = ['--app', String(swatch), '--each', '1:EmptyImage.color'];
+    const drafts = `${id}-folder`;
+    const sources: Readonly<Record<string, readonly string[]>> = {
+      folder: [photos, '--app', finish, '--each', image],
+      list: [at('prompts.txt', '#ff0000\n'), ...list],
+      workbook: [
+        at(
+          'rows.xlsx',
+          workbook({
+            rows: {
+              Rows: [
+                ['key', '2:Wait.seconds'],
+                ['a', 0],
+              ],
+            },
+          }),
+        ),
+        '--app',
+        String(swatch),
+      ],
+      picks: [
+        '--from',
+        drafts,
+        '--picks',
+        at('picks.csv', 'key;output;pick\ncat.png;;keep\n'),
+        '--app',
+        finish,
+        '-i',
+        `${image}=output`,
+      ],
+    };
+    for (const [name, args] of Object.entries(sources)) {
+      const command = ['batch', 'run', ...args, '--id', `${id}-${name}`, '--prepare'];
+      const { stdout } = await runLonghaul(command, { ...process.env, LONGHAUL_ARCHIVE: archive }, photos);
+      const { exitCode, last } = await runExample(stack, language, 'start-batch', [stdout]);
+      expect({ name, exitCode, last }).toMatchObject({ name, exitCode: 0, last: { rows: 1, success: 1 } });
+    }
   });
 
   it('attaches to the batch of this id that runs, whose rows Longhaul’s client knows by their digest', async () => {

@@ -122,6 +122,22 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(service.calls.creates).toHaveLength(0);
   });
 
+  it.concurrent('creates nothing of a file whose content is not the one that its input names', async () => {
+    const [chosen, other] = ['a'.repeat(64), 'b'.repeat(64)];
+    for (const [content, creates] of [
+      [chosen, 1],
+      [other, 0],
+    ] as const) {
+      const service = new FakeService({ contents: { 'photo.png': content } });
+      const inputs = { '1:A.x': { file: 'photo.png', sha256: chosen } };
+      await environment.withTask(service.activities, { inputs }, async (task) => {
+        if (creates === 1) await task.result();
+        else expect(await failureOf(task)).toMatchObject({ type: 'InputUnusable', details: [{ inputs: ['1:A.x'] }] });
+      });
+      expect(service.calls.creates).toHaveLength(creates);
+    }
+  });
+
   it.concurrent('fails with the service’s words and the input’s key when a file is refused', async () => {
     const service = new FakeService({
       onUpload: () => Promise.reject(finalFailure('ServiceRefused', 'files of the extension .exe are not accepted')),

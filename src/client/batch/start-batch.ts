@@ -141,6 +141,6 @@ function startOptions(
     priority: batchPriority(id),
     // Temporal keeps the first summary, so it has nothing that can be changed while the batch runs.
     staticSummary: `Batch ${id}, ${formatCountOf(rows.rows, 'row')}${skipped}`,
-    staticDetails: source === null ? undefined : `**Row file** ${markdownText(source, maxShownSourceLength)}`,
+    staticDetails: source === null ? undefined : `**Rows of** ${markdownText(source, maxShownSourceLength)}`,
   };
 }

@@ -1,9 +1,12 @@
+import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import { formatRowPlace } from '../../core/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, printableLine, showValue } from '../../core/text';
 import type { FetchCount, FetchedBatch } from '../../archive/fetch-batch';
+import { folderOfManifests } from '../../core/archive-name';
+import { looksLikeMediaFile } from '../../rows';
 import { type CommandContext, type Output, print, untilInterrupted } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { repeatable } from '../shared-options';
@@ -60,6 +63,12 @@ async function fetchResults(context: CommandContext, id: string, options: Result
   const { parseResultNameTemplate } = await import('../../archive/result-names.js');
   const { template: names, problem } = parseResultNameTemplate(text);
   if (problem !== undefined) throw new InputInvalidError([`${problem}.`], 'arguments');
+  const folder = path.resolve(context.cwd, output);
+  const picture = await findOwnPicture(folder);
+  if (picture !== undefined) {
+    const words = `--output is ${showValue(output)}, which has files of its own (${showValue(picture)}), and a run of that folder would take the results for rows; give another folder.`;
+    throw new InputInvalidError([words], 'arguments');
+  }
   await withArchive(context, async (archive) => {
     const results = await openBatchResults(archive, id);
     if (results.file === null) {
@@ -67,7 +76,9 @@ async function fetchResults(context: CommandContext, id: string, options: Result
         `No run of the batch "${id}" has ended: only rows that are on record are fetched. Rows that ended come on record page by page; to have all that ended, end the run with "longhaul batch drain ${id}".\n`,
       );
     }
-    const destination = new Destination(path.resolve(context.cwd, output));
+    const destination = new Destination(folder);
+    // By it, the folder is known when the command is repeated; one that cannot be written is reported by what follows.
+    await mkdir(path.join(folder, folderOfManifests), { recursive: true }).catch(() => undefined);
     const progress = openRowProgress(context.display);
     const fetched = await untilInterrupted(context, (signal) =>
       fetchBatch(archive, results, {
@@ -86,6 +97,12 @@ async function fetchResults(context: CommandContext, id: string, options: Result
     if (fetched.failed > 0) context.exitWith(exitCodes.failed);
     else if (fetched.unknownKeys.length > 0) context.exitWith(exitCodes.badInput);
   });
+}
+
+/** A picture, video or sound of a folder into which no results were fetched before. */
+async function findOwnPicture(folder: string): Promise<string | undefined> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return names.includes(folderOfManifests) ? undefined : names.find((name) => looksLikeMediaFile(name));
 }
 
 function openRowProgress(stream: Output & NodeJS.WritableStream): {

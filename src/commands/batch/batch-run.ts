@@ -3,9 +3,10 @@ import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
 import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
+import { formatOutputSource } from '../../contract/batch/batch-repairs';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { showValue } from '../../core/text';
-import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
+import { checkRows, type FormerBatch, RowFileError, type RowsReport, TableFormReader } from '../../rows';
 import {
   type CommandContext,
   type ConnectionOptions,
@@ -16,7 +17,7 @@ import {
 } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { readCount, taskQueueOption } from '../shared-options';
-import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
+import { type BatchSettingOptions, type BatchSettings, readBatchSettings } from './batch-settings';
 import {
   addRowFileOptions,
   checkRowOptions,
@@ -84,7 +85,7 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .command('run')
     .summary('run every row of a file as a task')
     .description('Runs every row of a file, or every picture of a folder, as a task, and prints a table at the end.')
-    .argument('<file...>', 'the row file (CSV, .xlsx, JSON, .txt …), or a folder, files or a pattern of pictures')
+    .argument('[file...]', 'the row file (CSV, .xlsx, JSON, .txt …), or a folder, files or a pattern of pictures')
     .option('--id <id>', 'the batch’s id (default: the name of the row file without its ending, or of the folder)');
   addRowFileOptions(command)
     .option('--archive <folder>', 'a folder inside the archive (default: "batches/ID/outputs")')
@@ -112,12 +113,34 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .option('--json', 'print one JSON object a line: what happens, and the result')
     .addOption(taskQueueOption())
     .addHelpText('after', help)
-    .action((files: string[], options: BatchRunOptions) => runBatch(context, files, options));
+    .action(async (files: string[], options: BatchRunOptions) => {
+      const settings = readBatchSettings(files, options, context.cwd);
+      const { from } = settings;
+      if (from === undefined) {
+        await runBatch(context, files, options, settings);
+        return;
+      }
+      const { withArchive } = await import('../storage-access.js');
+      const { openArchivedBatch } = await import('../../archive/archived-batch.js');
+      await withArchive(context, async (archive) => {
+        const former = await openArchivedBatch(archive, from);
+        if (!former.hasEnded) {
+          const words = `No run of the batch "${from}" has ended: its rows are those on record, without columns.`;
+          context.stderr.write(`${words}\n`);
+        }
+        await runBatch(context, files, options, settings, former);
+      });
+    });
 }
 
-async function runBatch(context: CommandContext, files: readonly string[], options: BatchRunOptions): Promise<void> {
+async function runBatch(
+  context: CommandContext,
+  files: readonly string[],
+  options: BatchRunOptions,
+  settings: BatchSettings,
+  former?: FormerBatch,
+): Promise<void> {
   const { dryRun = false, skipBad = false, json: isJson = false } = options;
-  const settings = readBatchSettings(files, options, context.cwd);
   const first = options.first === undefined ? undefined : readCount('--first', options.first);
   const { id, concurrency = defaultConcurrency } = settings.input;
   const emit = createEventEmitter(context.stdout, isJson);
@@ -125,7 +148,7 @@ async function runBatch(context: CommandContext, files: readonly string[], optio
     emit('warning', { message });
     context.stderr.write(`${message}\n`);
   };
-  const { toRead, problems } = await openRows(context, files, options, id, onNotice);
+  const { toRead, problems } = await openRows(context, files, options, id, onNotice, former);
   const { folder } = toRead.file;
   // A run finds out by itself what is on record.
   const lookup = dryRun ? await RecordLookup.open(context, settings.input) : null;
@@ -169,14 +192,21 @@ async function runBatch(context: CommandContext, files: readonly string[], optio
   }
   // With `--first` it is not known which rows the file no longer has.
   const allowNew = isWhole(first, report) ? settings.input.allowNew : true;
-  const input = { ...settings.input, allowNew, rows, badRows: report.badRows };
+  const { source } = settings.input;
+  const input = {
+    ...settings.input,
+    source: former === undefined ? source : formatOutputSource(former.id, rows.rows, options.picks !== undefined),
+    allowNew,
+    rows,
+    badRows: report.badRows,
+  };
   if (options.prepare) {
     emit('prepared', { input });
     if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
     return;
   }
   const ran = first === undefined ? null : check.keys;
-  await startAndFollow(context, files, options, { input, emit, ran });
+  await startAndFollow(context, files, options, { input, emit, ran, former });
 }
 
 /** `ran`: the keys of the rows that run, where `--first` leaves a rest of the file. */
@@ -184,13 +214,19 @@ async function startAndFollow(
   context: CommandContext,
   files: readonly string[],
   options: BatchRunOptions,
-  run: { readonly input: BatchInput; readonly emit: EmitEvent; readonly ran: ReadonlySet<string> | null },
+  run: {
+    readonly input: BatchInput;
+    readonly emit: EmitEvent;
+    readonly ran: ReadonlySet<string> | null;
+    readonly former: FormerBatch | undefined;
+  },
 ): Promise<void> {
-  const { input, emit, ran } = run;
+  const { input, emit, ran, former } = run;
   const isJson = options.json ?? false;
   const onResult = async (result: BatchResult): Promise<void> => {
     if (ran === null) return;
-    const read = (): Promise<RowFileToRead> => readRowFileOptions(files, options, context.cwd, input.id);
+    const read = (): Promise<RowFileToRead> =>
+      readRowFileOptions(files, options, context.cwd, input.id, undefined, former);
     const lookup = await RecordLookup.open(context, input);
     const concurrency = input.concurrency ?? defaultConcurrency;
     const estimate = await estimateRest(read, result, { concurrency, lookup, ran });
@@ -236,13 +272,14 @@ async function openRows(
   options: BatchRunOptions,
   batchId: string,
   onNotice: (message: string) => void,
+  former: FormerBatch | undefined,
 ): Promise<{ readonly toRead: RowFileToRead; readonly problems: ProblemsPlace | null }> {
-  const inputs = [...rowFiles, ...(options.template === undefined ? [] : [options.template])].map((one) =>
+  const inputs = [...rowFiles, ...[options.template, options.picks].filter((one) => one !== undefined)].map((one) =>
     path.resolve(cwd, one),
   );
   const problems = options.problems === undefined ? null : path.resolve(cwd, options.problems);
   if (problems !== null) await clearProblemsFile(problems, inputs);
-  const { file, options: rowOptions } = await readRowFileOptions(rowFiles, options, cwd, batchId, onNotice);
+  const { file, options: rowOptions } = await readRowFileOptions(rowFiles, options, cwd, batchId, onNotice, former);
   if (Object.values(rowOptions.vary ?? {}).some((values) => 'random' in values)) {
     const by = `the batch’s id ${showValue(batchId)}, the key of each row and the input`;
     stderr.write(`Seeds are drawn by ${by}: every run, on every machine, has the same.\n`);

@@ -4,6 +4,7 @@ import { defaultNames } from '../../client/batch/batch-settings';
 import { InputInvalidError } from '../../client/errors';
 import type { BatchInput } from '../../contract/batch/batch-input';
 import { maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
+import { formatOutputSource } from '../../contract/batch/batch-repairs';
 import { parseBatchInput } from '../../contract/batch/parse-batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { fixedPart, givenKey } from '../../rows';
@@ -11,6 +12,9 @@ import { showValue } from '../../core/text';
 import { readCount } from '../shared-options';
 
 export interface BatchSettingOptions {
+  readonly from?: string;
+  readonly picks?: string;
+  readonly app?: string;
   readonly id?: string;
   readonly concurrency?: string;
   readonly archive?: string;
@@ -26,6 +30,8 @@ export interface BatchSettingOptions {
 
 export interface BatchSettings {
   readonly input: Omit<BatchInput, 'rows' | 'badRows'>;
+  /** The batch whose outputs are the rows. */
+  readonly from: string | undefined;
   /** Folder in the archive for rows that name none. */
   readonly outputs: string;
 }
@@ -37,10 +43,11 @@ const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0,
 export function readBatchSettings(files: readonly string[], options: BatchSettingOptions, cwd: string): BatchSettings {
   const countOf = (option: string, text: string | undefined, most: number): number | undefined =>
     text === undefined ? undefined : readCount(option, text, most);
+  const from = readFrom(files, options);
   const { archive, names, watch, budget, webhook, retryFailed, allowChanged, allowNew } = options;
   const input = {
-    id: options.id === undefined ? idOfFiles(files, cwd) : checkedBatchId(options.id),
-    source: files.length > 1 ? `${files[0] ?? ''} and ${files.length - 1} more` : files[0],
+    id: options.id === undefined ? (from?.id ?? idOfFiles(files, cwd)) : checkedBatchId(options.id),
+    source: from?.source ?? (files.length > 1 ? `${files[0] ?? ''} and ${files.length - 1} more` : files[0]),
     concurrency: countOf('--concurrency', options.concurrency, maxConcurrency),
     archive,
     names,
@@ -52,12 +59,36 @@ export function readBatchSettings(files: readonly string[], options: BatchSettin
     allowChanged,
     allowNew,
   };
+  if (from?.batchId === input.id) {
+    throw new InputInvalidError(
+      [`--id is ${showValue(input.id)}, the batch of --from; give this batch another id.`],
+      'batch',
+    );
+  }
   const { plan, problems } = parseBatchInput({ ...input, rows: anyRows });
   if (problems !== undefined) {
     const named = problems.map((problem) => problem.replace(/^id is (.*)\.$/, 'id is $1 (--id).'));
     throw new InputInvalidError(named, 'batch');
   }
-  return { input, outputs: `${plan.defaults.archive}/${names ?? defaultNames}` };
+  return { input, from: from?.batchId, outputs: `${plan.defaults.archive}/${names ?? defaultNames}` };
+}
+
+/** What `--from` says; undefined without it. Throws {@link InputInvalidError}. */
+function readFrom(
+  files: readonly string[],
+  { from, picks, app }: BatchSettingOptions,
+): { readonly batchId: string; readonly id: string; readonly source: string } | undefined {
+  const refuse = (problem: string): InputInvalidError => new InputInvalidError([problem], 'batch');
+  if (from === undefined) {
+    if (picks !== undefined)
+      throw refuse('--picks is for the outputs of a batch; give the id of that batch by --from.');
+    if (files.length === 0) throw refuse('There are no rows; give a row file or a folder, or a batch by --from.');
+    return undefined;
+  }
+  if (files.length > 0) throw refuse(`--from is instead of a row file; leave out ${showValue(files[0])}, or --from.`);
+  if (app === undefined) throw refuse('--from is there without an app; give the app of the outputs by --app.');
+  const batchId = checkedBatchId(from);
+  return { batchId, id: givenKey(`${batchId}-app-${app}`).key, source: formatOutputSource(batchId) };
 }
 
 /** Results of a batch: they have the columns of a row file, too. */

@@ -66,7 +66,7 @@ export function batchStatusText(view: BatchView, nowMs: number, ending?: Ending)
   const facts = progress === null ? [] : terminalFacts({ ...view, progress }, nowMs);
   const all: readonly (readonly [string, string | null])[] = [
     ['state', isOver ? over : `${progress === null ? 'Runs' : stateOf(view, progress)} for ${formatClock(elapsedMs)}`],
-    ['row file', source],
+    ['rows of', source],
     ['failure', failure && `${failure.type}: ${failure.message}`],
     ['refused', refused && `a later run${refused.at === null ? '' : ` (${refused.at})`}: ${refused.reason}`],
     ['problem', progress === null || isOver ? problem && formatProblem(problem, nowMs) : null],

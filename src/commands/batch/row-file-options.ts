@@ -13,6 +13,8 @@ import {
   type DecimalSign,
   type EmptyCells,
   type FixedField,
+  type FormerBatch,
+  outputsOf,
   parseRowTemplate,
   parseVary,
   type RandomSeeds,
@@ -31,6 +33,8 @@ import { fit } from '../terminal';
 import { type InputOptions, readApp, readForms, readInputs, repeatable } from '../shared-options';
 
 export interface RowFileOptions extends InputOptions {
+  readonly from?: string;
+  readonly picks?: string;
   readonly app?: string;
   readonly account?: string;
   readonly onUncertain?: UncertainPolicy;
@@ -60,6 +64,8 @@ export function addRowFileOptions(command: Command): Command {
   return command
     .option('--app <app>', 'the app’s web_app_id, for rows that name none')
     .option('--each <KEY>', 'the input that each picture, video or sound is, or each line of a .txt')
+    .option('--from <id>', 'instead of a file: the outputs of a former batch, with -i KEY=output')
+    .option('--picks <file>', 'of --from: only the outputs that picks.csv of its report keeps')
     .option('--captions <KEY>', 'the input that the text file of the same name is')
     .option('--recursive', 'with the folders in a folder')
     .option('--sheet <name>', 'of a workbook (default: the first)')
@@ -120,19 +126,24 @@ export interface RowFileToRead {
   readonly options: RowOptions;
 }
 
-/** Does not open the row file. Throws `InputInvalidError` and `RowFileError`. */
+/**
+ * Does not open the row file. Throws `InputInvalidError` and `RowFileError`.
+ * @param batch - of `--from`: its outputs are the rows
+ */
 export async function readRowFileOptions(
   rowFiles: readonly string[],
   options: RowFileOptions,
   cwd: string,
   batchId: string,
   onNotice?: (message: string) => void,
+  batch?: FormerBatch,
 ): Promise<RowFileToRead> {
   const { format, encoding, recursive } = options;
   const paths = rowFiles.map((rowFile) => path.resolve(cwd, rowFile));
   const { app, account, onUncertain, delimiter, names } = options;
   const forms = readForms(options.as ?? []);
-  const constants = readInputs({ input: options.input ?? [], string: options.string ?? [] }, cwd);
+  const { each, columnInputs, input }: OutputInputs = batch === undefined ? options : readOutputInputs(options);
+  const constants = readInputs({ input: input ?? [], string: options.string ?? [] }, cwd);
   const formed = Object.entries(constants).map(([key, value]): [string, InputValue] => {
     const form = forms[key];
     return [key, typeof value === 'object' && form !== undefined ? { ...value, as: form } : value];
@@ -144,7 +155,10 @@ export async function readRowFileOptions(
   const nameTemplate = names === undefined ? undefined : parseOutputNameTemplate(names);
   if (nameTemplate?.problems !== undefined) throw refused(...nameTemplate.problems);
   return {
-    file: rowFileAt(paths, { format, encoding, recursive, folder: cwd, onNotice }),
+    file:
+      batch === undefined
+        ? rowFileAt(paths, { format, encoding, recursive, folder: cwd, onNotice })
+        : outputsOf(batch, picksAt(options, cwd, onNotice), cwd),
     options: {
       batchId,
       // Without undefined fields: it is merged with what a row says.
@@ -163,7 +177,8 @@ export async function readRowFileOptions(
       delimiter: delimiter === 'tab' ? '\t' : delimiter,
       decimal: options.decimal,
       keepColumns: nameTemplate?.template.columns,
-      each: options.each,
+      each,
+      columnInputs,
       captions: options.captions,
       vary: readVary(options, forms, cwd),
       sheet: options.sheet,
@@ -192,6 +207,42 @@ function fileIn(cwd: string, value: InputFromText, as: ResourceForm | undefined)
   if (typeof value !== 'object') return value;
   const file = value.file.trim() === '' || isUri(value.file) ? value.file : path.resolve(cwd, value.file);
   return as === undefined ? { file } : { file, as };
+}
+
+function picksAt(
+  { picks, format, encoding, recursive }: RowFileOptions,
+  cwd: string,
+  onNotice?: (message: string) => void,
+): RowFile | undefined {
+  if (recursive) throw refused('--recursive is for a folder; leave it out beside --from.');
+  if (picks !== undefined) return rowFileAt(path.resolve(cwd, picks), { format, encoding, onNotice });
+  if ((format ?? encoding) === undefined) return undefined;
+  throw refused('--format and --encoding are for a row file or --picks; leave them out.');
+}
+
+interface OutputInputs extends Pick<RowFileOptions, 'each' | 'input'> {
+  readonly columnInputs?: Readonly<Record<string, string>>;
+}
+
+/** `-i KEY=output` and `-i KEY=column:NAME`, and what holds for every row. Throws {@link InputInvalidError}. */
+function readOutputInputs({ each, input = [] }: RowFileOptions): OutputInputs {
+  const outputs = [
+    ...(each === undefined ? [] : [each]),
+    ...input.flatMap((text) => /^(.+)=output$/.exec(text)?.[1] ?? []),
+  ];
+  if (outputs.length > 1) {
+    throw refused(
+      `The output is given to ${outputs.map((key) => showValue(key)).join(' and ')}; give it to one input.`,
+    );
+  }
+  const columns = input.flatMap((text): [string, string][] => {
+    const [, key, column] = /^([^=]+)=column:(.+)$/s.exec(text) ?? [];
+    return key === undefined || column === undefined ? [] : [[key, column]];
+  });
+  const repeated = columns.find(([key], index) => columns.findIndex(([other]) => other === key) !== index);
+  if (repeated !== undefined) throw refused(`The input ${showValue(repeated[0])} is given twice.`);
+  const others = input.filter((text) => !/=output$|^[^=]+=column:./s.test(text));
+  return { each: outputs[0], columnInputs: Object.fromEntries(columns), input: others };
 }
 
 async function readTemplate(file: string): Promise<RowTemplate> {

@@ -1,4 +1,4 @@
-import { shellWord } from '../../core/text';
+import { formatCountOf, shellWord } from '../../core/text';
 import {
   failureTypes,
   type FailureType,
@@ -15,11 +15,27 @@ export interface Repair {
 
 type RepairName = 'fetch' | 'ask' | 'retry' | 'start' | 'correct' | 'retryUnpaid' | 'correctPaid' | 'changed';
 
+/** What a person is told of rows that are the outputs of another batch; `picks` tells whether they were picked. */
+export function formatOutputSource(batchId: string, rows?: number, picks?: boolean): string {
+  if (rows === undefined) return `batch ${batchId}`;
+  return `batch ${batchId}, ${formatCountOf(rows, picks === true ? 'picked output' : 'output')}`;
+}
+
+const outputSource = /^batch ([A-Za-z0-9._-]{1,80})(?:, \d[\d,]* (picked )?outputs?)?$/;
+
+/** What `longhaul batch run` had its rows from. */
+function sourceArguments(source: string | null): string {
+  if (source === null) return 'FILE';
+  const [, batchId, picked] = outputSource.exec(source) ?? [];
+  if (batchId === undefined) return shellWord(source);
+  return `--from ${batchId}${picked === undefined ? '' : ' --picks FILE'}`;
+}
+
 /** What may be done about rows of a batch; `run` runs the file again. */
 export type Repairs = Readonly<Record<RepairName, Repair>> & { readonly run: string };
 
 export function repairCommands(id: string, source: string | null): Repairs {
-  const file = source === null ? 'FILE' : shellWord(source);
+  const file = sourceArguments(source);
   // A command line refuses OPTIONS: copied without those of the first run, it could start rows that lack an input.
   const run = `longhaul batch run ${file} --id ${shellWord(id)} OPTIONS`;
   const retry = `longhaul batch retry ${shellWord(id)}`;

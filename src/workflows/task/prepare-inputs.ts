@@ -84,6 +84,11 @@ async function upload(
   const { resource, name, bytes, sha256, wasShared = false } = stored;
   const sent = wasShared ? { files: 0, bytes: 0, shared: 1 } : { files: 1, bytes, shared: 0 };
   run.state.uploads = addUploads(run.state.uploads ?? noUploads, sent);
+  const changed = wantedBy.find((wanted) => wanted.sha256 !== undefined && wanted.sha256 !== sha256);
+  if (changed !== undefined) {
+    const words = `inputs[${JSON.stringify(changed.key)}]: input file "${place}" has changed since it was chosen (its SHA-256 is ${sha256}, not ${String(changed.sha256)}); put the former file back, or choose it again`;
+    throw taskFailure('InputUnusable', words, { inputs: [changed.key] });
+  }
   const keys = wantedBy.map(({ key }) => key);
   manifest.push({ keys, file, name, bytes, sha256, resourceId: resource.resourceId });
   for (const { key, as } of wantedBy) resources[key] = { resource, as };

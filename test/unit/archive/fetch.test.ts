@@ -166,6 +166,9 @@ describe('longhaul batch results', () => {
     const [line] = await archiveBatch(archive, 'photos', ['a']);
     mkdirSync(target);
     writeFileSync(join(target, 'a.png'), 'the only copy of a photo');
+    // As rows of a later batch are.
+    expect([(await fetched()).exitCode, listFiles(target)]).toEqual([2, ['a.png']]);
+    mkdirSync(join(target, 'manifests'));
     const refused = await fetched();
     expect([refused.exitCode, refused.stdout.text]).toEqual([3, expect.stringContaining('is not replaced')]);
     expect(readFileSync(join(target, 'a.png'), 'utf8')).toBe('the only copy of a photo');

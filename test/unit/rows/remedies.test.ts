@@ -241,14 +241,14 @@ describe('an option that a message names', () => {
   );
 
   it('is one of those that are tried here', () => {
-    // Without sentences about the option itself, and what a batch's record says of its rows.
-    const sources = readdirSync(join(__dirname, '../../../src/rows')).filter((name) => name !== 'row-choice.ts');
+    // Of a batch's record and of picks it is tried beside them.
+    const elsewhere = ['row-choice.ts', 'picked-outputs.ts'];
+    const sources = readdirSync(join(__dirname, '../../../src/rows')).filter((name) => !elsewhere.includes(name));
+    const named = /([^`'"${}]+ (?:by|its) )\$\{optionNames\./g;
     const written = sources.flatMap((name) =>
-      [
-        ...readFileSync(join(__dirname, '../../../src/rows', name), 'utf8').matchAll(
-          /([^`'"${}]{6,})\$\{(optionNames\.\w+)\}/g,
-        ),
-      ].map(([, words = '']) => words),
+      [...readFileSync(join(__dirname, '../../../src/rows', name), 'utf8').matchAll(named)].map(
+        ([, words = '']) => words,
+      ),
     );
     expect(written.length).toBeGreaterThan(15);
     expect(written.filter((words) => !found.some((message) => message.includes(words)))).toEqual([]);
@@ -262,6 +262,7 @@ describe('no option is named where it does not help', () => {
     ['--decimal', 'a word in a number', { 'a.csv': 'sku,width\na,five\n' }, { template: sizes }],
     ['--ignore-column', 'no column that is known', { 'a.csv': 'sku,photo\na,b\n' }, {}],
     ['--each', 'one column in CSV', { 'a.csv': 'title\na\n' }, {}],
+    ['--key-column', 'an object', { 'a.jsonl': '{"image":{},"inputs":{}}' }, {}],
     ['--template', 'a template', { 'a.csv': 'title,note\na,b\n' }, { template: sizes }],
   ])('%s: %s', async (option, _what, files, options) => {
     const [first = ''] = Object.keys(files);

@@ -21,7 +21,7 @@ describe('the status of a batch', () => {
     expect(text.split('\n')).toEqual([
       'batch:photos',
       '  state         Paused for 0:42',
-      '  row file      photos.csv',
+      '  rows of       photos.csv',
       '  problem       Retrying: openBatch: disk full',
       '  rows          1,205 of 2,000 ended (60 %)',
       '  ended         1,200 succeeded, 1 failed, 4 canceled',
