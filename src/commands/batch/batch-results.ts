@@ -101,7 +101,7 @@ async function fetchResults(context: CommandContext, id: string, options: Result
 
 /** A picture, video or sound of a folder into which no results were fetched before. */
 async function findOwnPicture(folder: string): Promise<string | undefined> {
-  const names = await readdir(folder).catch(() => []);
+  const names = await readdir(folder).catch((): string[] => []);
   return names.includes(folderOfManifests) ? undefined : names.find((name) => looksLikeMediaFile(name));
 }
 

@@ -69,6 +69,7 @@ goes on.
 Example:
   $ longhaul batch run photos.csv --app 1 -i 2:ImageScale.width=512 --dry-run
   $ longhaul batch run photos/ --app 1 --each 1:LoadImage.image
+  $ longhaul batch run --from drafts --picks picks.csv --app 9 -i 1:LoadImage.image=output
 `;
 
 export function addBatchRunCommand(batch: Command, context: CommandContext): void {
@@ -113,8 +114,11 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
       }
       const { withArchive } = await import('../storage-access.js');
       const { openArchivedBatch } = await import('../../archive/archived-batch.js');
+      const { ResultsError } = await import('../../archive/errors.js');
       await withArchive(context, async (archive) => {
-        const former = await openArchivedBatch(archive, from);
+        const former = await openArchivedBatch(archive, from).catch((error: unknown) => {
+          throw error instanceof ResultsError ? new InputInvalidError([`--from: ${error.message}`], 'batch') : error;
+        });
         if (!former.hasEnded) {
           const words = `No run of the batch "${from}" has ended: its rows are those on record, without columns.`;
           context.stderr.write(`${words}\n`);
