@@ -6,7 +6,7 @@ import { pickColumns, readPickedOutputs } from './picked-outputs';
 import { prepareRow, type RefusedRow, type SourceRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
 import { maxOriginalKeyLength } from './row-key';
-import { isJsonDocument, type RowFile, type RowFormat, readHead, requireRowFile, withHead } from './row-file';
+import { isJsonDocument, type RowFile, readHead, requireRowFile, withHead } from './row-file';
 import { checkRowOptions, type RowOptions } from './row-options';
 import type { RowTemplate } from './row-template';
 import { optionNames, RowFileError, type RowProblem } from './row-problem';

@@ -182,16 +182,13 @@ async function runBatch(
     context.exitWith(exitCodes.badInput);
     return;
   }
-  // With `--first` it is not known which rows the file no longer has.
-  const allowNew = isWhole(first, report) ? settings.input.allowNew : true;
-  const { source } = settings.input;
-  const input = {
-    ...settings.input,
-    source: former === undefined ? source : formatOutputSource(former.id, rows.rows, options.picks !== undefined),
-    allowNew,
-    rows,
+  const input = preparedInput(settings, {
+    former,
+    isPicked: options.picks !== undefined,
+    isWhole: isWhole(first, report),
     badRows: report.badRows,
-  };
+    rows,
+  });
   if (options.prepare) {
     emit('prepared', { input });
     if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
@@ -199,6 +196,20 @@ async function runBatch(
   }
   const ran = first === undefined ? null : check.keys;
   await startAndFollow(context, files, options, { input, emit, ran, former });
+}
+
+function preparedInput(
+  { input }: BatchSettings,
+  prepared: Pick<BatchInput, 'rows' | 'badRows'> & {
+    readonly former: FormerBatch | undefined;
+    readonly isPicked: boolean;
+    readonly isWhole: boolean;
+  },
+): BatchInput {
+  const { former, isPicked, isWhole, rows, badRows } = prepared;
+  const source = former === undefined ? input.source : formatOutputSource(former.id, rows.rows, isPicked);
+  // With `--first` it is not known which rows the file no longer has.
+  return { ...input, source, allowNew: isWhole ? input.allowNew : true, rows, badRows };
 }
 
 /** `ran`: the keys of the rows that run, where `--first` leaves a rest of the file. */
