@@ -50,9 +50,10 @@ const maxMemoryBytes = 128 * mebibyte;
 const maxPartInMemoryBytes = 8 * mebibyte;
 
 /**
- * What is not as expected never becomes an object. The first attempt sends a file of known size as it comes, from a bounded
- * memory; otherwise, and where that memory is in use, the file waits in the spool folder. The SHA-256 is in the metadata, but for files
- * that were sent in parts as they came: theirs is known by the storage's tag, or the object is read.
+ * What is not as expected never becomes an object. The first attempt sends a file of known size as it comes, from a
+ * bounded memory; otherwise, and where that memory is in use, the file waits in the spool folder. The SHA-256 is in the
+ * metadata, but for files that were sent in parts as they came: theirs is known by the storage's tag, or the object is
+ * read.
  */
 export class S3Archive implements Archive {
   readonly location: string;

@@ -230,7 +230,7 @@ function undefinedIfMissing(error: unknown): undefined {
   if (httpStatus !== 404 || storageCode === 'NoSuchBucket') throw error;
 }
 
-/** The whole of it. @throws also an error that says that no answer came within ten seconds */
+/** Aborts it after ten seconds, and throws an error that says so. */
 export async function inTime<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = AbortSignal.timeout(answerWithinMs);
   try {
