@@ -2,22 +2,21 @@
 
 export { loadLonghaulDataConverter } from './client/codec/data-converter';
 export { loadLonghaulInterceptors } from './client/client-traces';
-export { Longhaul } from './client/longhaul';
+export { Longhaul } from './client/public-types';
+export type { BatchHandle, TaskHandle } from './client/public-types';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
 export type { WaitOptions } from './client/base-handle';
-export type { TaskHandle } from './client/task/task-handle';
-export type { BatchHandle } from './client/batch/batch-handle';
 export type { BatchView } from './client/batch/batch-view';
 export type { BatchSetting } from './client/batch/batch-settings';
 export type { StartedBatch } from './client/batch/start-batch';
 export type { AdoptTaskOptions, TaskStartOptions, TraceOptions } from './client/start-check';
-export type { StartTaskInput, StartTaskOptions } from './client/start-check';
+export type { StartTaskOptions } from './client/start-check';
 export type { TaskOrigin, TaskSetting } from './client/task/start-task';
 export type { TaskChange, TaskEvent, TaskEventsOptions } from './client/task/task-events';
 export type {
   ArchivedResult,
   ContentInput,
-  ContentTaskInput,
+  ContentTaskInput as StartTaskInput,
   InputStaging,
   OutputArchive,
   OutputLinkOptions,
@@ -60,12 +59,10 @@ export { ConfigError } from './config/environment';
 export { failureTypes } from './contract/failure-types';
 export type { FailureType } from './contract/failure-types';
 export type {
-  AdoptedTaskInput,
   Deadlines,
   Duration,
   FileInput,
   InputValue,
-  NewTaskInput,
   ResourceForm,
   TaskInput,
   TaskTuning,
@@ -74,7 +71,6 @@ export type {
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
 export { longhaulStatuses } from './core/task-state';
 export type { LonghaulStatus, ServiceStatus } from './core/task-state';
-export type { DayView } from './money/day-operations';
 export type { Money } from './money/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';

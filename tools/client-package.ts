@@ -38,11 +38,13 @@ export async function buildClientPackage(root: string, declarations: string): Pr
       files: 'src/files',
       'row-files': 'src/row-files',
       'service/index': 'src/service/index',
+      operator: 'src/operator',
+      testing: 'src/testing',
       'failure-converter': 'src/client/codec/failure-converter',
       'config-error': 'src/config/config-error',
     },
-    // `index` and `files` throw it.
-    shared: ['config-error'],
+    // Classes that two of them have must be one.
+    shared: ['index', 'config-error'],
     folder: lib,
     installed,
     inlined,

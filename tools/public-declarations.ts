@@ -14,7 +14,8 @@ interface Origin {
 interface Module {
   readonly path: string;
   readonly source: ts.SourceFile;
-  readonly declared: Map<string, ts.Statement>;
+  /** A value and a type may have one name. */
+  readonly declared: Map<string, ts.Statement[]>;
   readonly imported: Map<string, Origin>;
   /** Names that it exports of others, or its own under another name (`from` is empty then). */
   readonly exported: Map<string, Origin>;
@@ -24,7 +25,7 @@ interface Module {
 }
 
 /** What both packages export: paths below `src`, without extension. */
-export const publicEntries = ['index', 'files', 'row-files', 'service/index'];
+export const publicEntries = ['index', 'files', 'row-files', 'service/index', 'operator', 'testing'];
 
 /** What users of a package see. */
 export interface PublicDeclarations {
@@ -75,8 +76,8 @@ export function publicDeclarations(folder: string, entries: readonly string[]): 
 
   /** A name as a declaration of the module uses it; one that it neither declares nor imports is the language's. */
   function keepName(module: Module, name: string): void {
-    const statement = module.declared.get(name);
-    if (statement !== undefined && !module.keptStatements.has(statement)) {
+    for (const statement of module.declared.get(name) ?? []) {
+      if (module.keptStatements.has(statement)) continue;
       module.keptStatements.add(statement);
       keepUsed(module, statement);
     }
@@ -161,14 +162,15 @@ function readStatement({ declared, imported, exported, path }: Module, statement
     for (const { name, propertyName, isTypeOnly: isType } of exportClause.elements) {
       exported.set(name.text, { from, name: (propertyName ?? name).text, isType: isTypeOnly || isType });
     }
-  } else if (ts.isVariableStatement(statement)) {
-    for (const { name } of statement.declarationList.declarations) declared.set(name.getText(), statement);
-  } else if (isDeclaration(statement)) {
-    if (declared.has(statement.name.text) && !ts.isFunctionDeclaration(statement)) {
-      throw new Error(`${path} declares ${statement.name.text} twice.`);
-    }
-    declared.set(statement.name.text, statement);
+  } else {
+    for (const name of declaredNames(statement)) declared.set(name, [...(declared.get(name) ?? []), statement]);
   }
+}
+
+function declaredNames(statement: ts.Statement): readonly string[] {
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.map(({ name }) => name.getText());
+  return isDeclaration(statement) ? [statement.name.text] : [];
 }
 
 function isDeclaration(

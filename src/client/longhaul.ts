@@ -11,7 +11,6 @@ import {
   type AdoptTaskOptions,
   checkedStart,
   ownCopy,
-  type StartAdoptionInput,
   type StartTaskInput,
   type StartTaskOptions,
   type TraceOptions,
@@ -162,7 +161,7 @@ export class Longhaul {
    * Files may be contents where the client has a `staging`; the same bytes and name are the same input. Leave contents
    * alone until `start` has returned. Throws `InputInvalidError` before anything is sent.
    */
-  async start(input: ContentTaskInput | StartAdoptionInput, options?: StartTaskOptions): Promise<TaskHandle> {
+  async start(input: ContentTaskInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { staging = null } = this.#access;
     const own = ownCopy(options);
     const check = (given: StartTaskInput): void => {

@@ -15,7 +15,12 @@ import { parseTraceparent, type TraceContext } from '../core/trace-context';
 import { InputInvalidError } from './errors';
 import { abortSignal, checkedElsewhere, flag, optionProblems, type OptionRules } from '../core/option-rules';
 
-/** What `start` takes: a task's input, and the key that makes it this one task. */
+/** What only Longhaul sets: a retry, a batch. */
+const ownFields = ['createNumber', 'batch'] as const;
+export type OwnField = (typeof ownFields)[number];
+const notGiven: readonly string[] = ['adopt', ...ownFields];
+
+/** What a start is made of: a task's input, and the key that makes it this one task. */
 export type StartTaskInput = TaskInput & {
   /**
    * The same key never makes a second task. 1 to 80 letters, digits, dots, underscores or hyphens.
@@ -23,13 +28,6 @@ export type StartTaskInput = TaskInput & {
    */
   readonly key?: string;
 };
-
-/** An adoption as `start` takes it; a type of its own, so that an editor knows which of them is written. */
-export type StartAdoptionInput = AdoptedTaskInput &
-  Pick<StartTaskInput, 'key'> & {
-    /** Only a new task has them. */
-    readonly inputs?: never;
-  };
 
 /** The options of every start. */
 export interface TraceOptions {
@@ -59,7 +57,7 @@ export interface StartTaskOptions extends TaskStartOptions {
 }
 
 /** How an adopted task is followed, and under which key. */
-export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> &
+export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt' | OwnField> &
   TaskStartOptions & {
     /** 1 to 80 letters, digits, dots, underscores and hyphens. @default one that the request id gives */
     readonly key?: string;
@@ -107,7 +105,16 @@ function taskOptionProblems<Options extends TaskStartOptions>(
 /** As `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
 export function checkedStart(request: StartTaskInput, options?: StartTaskOptions): StartAttempt {
   const wrongOptions = taskOptionProblems(options, startTaskRules);
-  return checkedAttempt(request, options, wrongOptions, wrongOptions.length === 0 ? 'task' : 'arguments');
+  const problems = [...wrongOptions, ...notGivenProblems(request)];
+  return checkedAttempt(request, options, problems, wrongOptions.length === 0 ? 'task' : 'arguments');
+}
+
+function notGivenProblems(request: unknown): readonly string[] {
+  const given = notGiven.filter((name) => isRecord(request) && request[name] !== undefined);
+  return given.map((name) => {
+    if (name === 'adopt') return 'adopt is no field of a start; call adopt(requestId, options) instead.';
+    return `${name} is there, and only Longhaul sets it; leave it out.`;
+  });
 }
 
 /** @param problems - what is wrong beside the request. */
@@ -168,7 +175,7 @@ function keyProblem(key: unknown, isAdoption: boolean): string {
   return `key is there and ${String(key)}; give ${taskKeyRemedy}, or leave key out for ${without}.`;
 }
 
-const followFields = ['key', ...Object.keys(adoptedTaskSchema.entries).filter((name) => name !== 'adopt')];
+const followFields = ['key', ...Object.keys(adoptedTaskSchema.entries).filter((name) => !notGiven.includes(name))];
 const adoptTaskRules = {
   ...Object.fromEntries(followFields.map((name) => [name, checkedElsewhere])),
   ...taskStartRules,

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StartTaskInput } from '../../src/client/start-check';
+import type { StartTaskInput } from '../../src/index';
 import { traceHeader, traceIdOfRun } from '../../src/contract/traces';
 import { formatTraceparent } from '../../src/core/trace-context';
 import { eventually } from '../support/eventually';

@@ -4,6 +4,7 @@ import { isRecord } from '../../core/json';
 import { unknownNameProblems } from '../../core/nearest-name';
 import { errorCode, errorMessage, safeText, showValue } from '../../core/text';
 import { InputInvalidError } from '../errors';
+import type { OwnField } from '../start-check';
 
 /** An input file whose content is here: bytes, or a stream that is read once. It is staged, where workers read it. */
 export interface ContentInput {
@@ -15,13 +16,12 @@ export interface ContentInput {
   readonly file?: never;
 }
 
-/** The input of a task some of whose files are contents. */
-export type ContentTaskInput = Omit<NewTaskInput, 'inputs'> & {
+/** What `start` takes: a task's input, some of whose files may be contents, and the key that makes it this one task. */
+export type ContentTaskInput = Omit<NewTaskInput, 'inputs' | OwnField> & {
   /** Keys `<node_id>:<NodeClass>.<parameter>`; a value is text, a number, a file or a content. */
   readonly inputs: Readonly<Record<string, InputValue | ContentInput>>;
   /** The same key never makes a second task. 1 to 80 letters, digits, dots, underscores or hyphens. @default random */
   readonly key?: string;
-  readonly adopt?: never;
 };
 
 /** A place for contents that workers can read; `openStaging` of `longhaul/files` makes one. */

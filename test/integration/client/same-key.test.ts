@@ -159,9 +159,10 @@ describe('the same key', () => {
 
   it('of an adopted task is made of its request id', async () => {
     const requestId = randomUUID();
-    const adopted = { adopt: { requestId }, tuning: smallInput.tuning };
+    const { tuning } = smallInput;
 
-    const tasks = [await environment.longhaul.start(adopted), await environment.longhaul.start(adopted)];
+    const adopt = () => environment.longhaul.adopt(requestId, { tuning });
+    const tasks = [await adopt(), await adopt()];
 
     expect(tasks.map(({ workflowId, origin }) => [workflowId, origin])).toEqual([
       [`task:adopt-${requestId}`, 'started'],

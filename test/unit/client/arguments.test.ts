@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { InputInvalidError, type ListTasksOptions, Longhaul } from '../../../src/index';
+import { asOperator } from '../../../src/operator';
 
 const task = { webAppId: 1, inputs: {} };
 const rows = { location: '/srv/rows.jsonl', digest: 'ab', rows: 3, pages: 1 };
@@ -77,8 +78,8 @@ describe('an option that is not known or has a value of another type', () => {
     [callingHandle('batch', 'setConcurrency', undefined), ['rows is']],
     [callingHandle('batch', 'setBudget', 'lots'), ['budget is']],
     [callingHandle('batch', 'setBudget', undefined), ['budget is']],
-    [(client) => client.sweeps.install(5), ['everyMs is']],
-    [(client) => client.sweeps.install('600000' as never), ['everyMs is']],
+    [(client) => asOperator(client).sweeps.install(5), ['everyMs is']],
+    [(client) => asOperator(client).sweeps.install('600000' as never), ['everyMs is']],
   ])('is refused by its name (%#)', async (call, expected) => {
     const problems = named(await problemsOf(call));
     expect(problems).toEqual(expected.map((words) => expect.stringContaining(words) as string));
@@ -176,7 +177,10 @@ describe('a key or an id that is missing', () => {
     [calling('batch', undefined), 'The batch id is missing; give'],
     [calling('batch', '.x'), 'The batch id is ".x"; give 1 to 80'],
     [calling('adopt', undefined), 'The request id is missing; give'],
-    [calling('dailyBudget', undefined), 'The account missing does not match'],
+    [(client) => asOperator(client).dailyBudget(undefined as never), 'The account missing does not match'],
+    [calling('start', { ...task, createNumber: 2 }), 'createNumber is there, and only Longhaul sets it'],
+    [calling('start', { adopt: { requestId: 'r-1' } }), 'adopt is no field of a start; call adopt('],
+    [calling('adopt', 'r-1', { createNumber: 2 }), 'Unknown option "createNumber"'],
     [calling('start'), 'There is no input; give { webAppId, inputs }'],
     [calling('startBatch', { id: 'b', rows: [] }), 'which prepareRows of @longhaul/client/row-files'],
     [calling('startBatch'), 'There is no input; give { id, rows }'],

@@ -6,6 +6,7 @@ import { inspect } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { openArchive, type OpenStaging, openStaging } from '../../../src/files';
 import { Longhaul } from '../../../src/index';
+import { asOperator } from '../../../src/operator';
 import { ServiceClient } from '../../../src/service';
 
 const secrets = {
@@ -92,7 +93,7 @@ const publicObjects: readonly (readonly [string, () => unknown])[] = [
   ['the client', () => longhaul],
   ['the handle of a task', () => longhaul.task('order-17')],
   ['the handle of a batch', () => longhaul.batch('spring')],
-  ['the sweeps', () => longhaul.sweeps],
+  ['the sweeps', () => asOperator(longhaul).sweeps],
   ['the events of a task', () => longhaul.task('order-17').events()],
   ['a list', () => longhaul.list()],
   ['a staging place', () => openStaging({ place: 's3://bucket-of-tests/staging' })],

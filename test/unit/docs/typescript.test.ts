@@ -21,6 +21,8 @@ function compile(): ts.Program {
       [`${name}/files`, ['./src/files.ts']],
       [`${name}/row-files`, ['./src/row-files.ts']],
       [`${name}/service`, ['./src/service/index.ts']],
+      [`${name}/operator`, ['./src/operator.ts']],
+      [`${name}/testing`, ['./src/testing.ts']],
     ]),
   );
   const config = ts.getParsedCommandLineOfConfigFile(
@@ -160,7 +162,6 @@ describe('docs/reference/library.md', () => {
     const inherited: Readonly<Record<string, string>> = {
       LonghaulConnectOptions: 'LonghaulOptions',
       LonghaulClientOptions: 'LonghaulOptions',
-      StartTaskInput: 'NewTaskInput',
       StartTaskOptions: 'TaskStartOptions',
       AdoptTaskOptions: 'TaskStartOptions',
     };

@@ -16,6 +16,8 @@ const sources = {
   'src/start.ts': `import * as z from 'zod'; export const start = (name: string): string => z.string().parse(name);`,
   'src/files.ts': `export const open = (): void => undefined;`,
   'src/row-files.ts': `export const rows = (): void => undefined;`,
+  'src/operator.ts': `import { start } from './index'; export const operate = start;`,
+  'src/testing.ts': `export const fake = (): void => undefined;`,
   'src/worker.ts': `import { Worker } from '@temporalio/worker'; export const worker = Worker;`,
   'src/service/index.ts': `export { request } from 'undici';`,
   'src/config/config-error.ts': `export class ConfigError extends Error {}`,
@@ -27,6 +29,8 @@ const declarations = {
   'start.d.ts': `import * as z from 'zod';\nexport declare const schema: z.ZodString;\n/** Starts. */\nexport declare function start(name: Name): string;\ntype Name = string;`,
   'files.d.ts': `export declare const open: () => void;`,
   'row-files.d.ts': `export declare const rows: () => void;`,
+  'operator.d.ts': `export declare const operate: () => void;`,
+  'testing.d.ts': `export declare const fake: () => void;`,
   'service/index.d.ts': `export { request } from 'undici';`,
 };
 

@@ -38,6 +38,12 @@ describe('the declarations of a package', () => {
     expect(middle).toBe(`export type { Failure } from './failures';\nexport {};\n`);
   });
 
+  it('keep a value and a type of one name', () => {
+    const text = `export declare const Failure: new () => Failure;\nexport type Failure = Error;`;
+    const [, middle] = published(`export { Failure } from './middle';`, text);
+    expect(middle).toBe(`${text}\nexport {};\n`);
+  });
+
   it('keep the name under which an import is exported', () => {
     const [, middle] = published(
       `export { Trouble } from './middle';`,
