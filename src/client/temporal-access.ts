@@ -27,16 +27,10 @@ import {
   TemporalRefusedError,
   TemporalUnreachableError,
 } from './connection-errors';
+import { overloadAdvice, stuckAdvice } from '../contract/task-advice';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
-import {
-  type DescribedWorkflow,
-  describeWorkflow,
-  isAboutNamespace,
-  listWorkflows,
-  overloadWords,
-  stuckRemedy,
-} from './workflow-info';
+import { type DescribedWorkflow, describeWorkflow, isAboutNamespace, listWorkflows } from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
@@ -127,7 +121,7 @@ async function explainSilence(
       return describeWorkflow(client, workflowId);
     });
     const { taskQueue, stuck, isOverloaded, encryptionKey } = described;
-    const words = isOverloaded ? overloadWords : stuck?.message;
+    const words = isOverloaded ? overloadAdvice : stuck?.message;
     if (words !== undefined) return new WorkflowStuckError(workflowId, words, { cause });
     if (error instanceof WorkflowStuckError) return error;
     return new NoWorkerError(workflowId, { cause, taskQueue, encryptionKey });
@@ -262,7 +256,7 @@ export function toClientError(error: unknown, where: RequestPlace): unknown {
       return new TemporalRefusedError(address, words, connection);
     case grpcStatus.FAILED_PRECONDITION:
       return /workflow task (failure|in failed state)/i.test(words)
-        ? new WorkflowStuckError(workflowId, stuckRemedy(workflowId), options)
+        ? new WorkflowStuckError(workflowId, stuckAdvice(), options)
         : error;
     case grpcStatus.NOT_FOUND:
       return isAboutNamespace(words, workflowId) ? new NamespaceMissingError(namespace, address, connection) : error;

@@ -11,8 +11,10 @@ import { ConfigError } from '../config/config-error';
 import { encryptedEncoding, encryptionMetadata } from '../contract/encryption';
 import { Undecodable } from '../contract/input-bounds';
 import { searchAttributes } from '../contract/search-attributes';
+import { stuckAdvice } from '../contract/task-advice';
 import { isRecord, parseJson } from '../core/json';
-import { shellWord, errorMessage } from '../core/text';
+import { redact } from '../core/redact';
+import { errorMessage, safeText } from '../core/text';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;
@@ -76,12 +78,12 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
     }),
   );
   const attempt = raw.pendingWorkflowTask?.attempt ?? 1;
-  const timedOut = attempt >= failingFromAttempt && (await hasTimedOut(client, workflowId, runId));
+  const trouble = attempt < failingFromAttempt ? noTrouble : await readTrouble(client, workflowId, runId);
   // A client encrypts all that it starts a workflow with, so each payload of the memo tells.
   const [payload] = Object.values(raw.workflowExecutionInfo?.memo?.fields ?? {});
   const metadata = (name: string): string => Buffer.from(payload?.metadata?.[name] ?? []).toString();
   return {
-    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { attempt, timedOut }),
+    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { attempt, ...trouble }),
     memo: new Map(memo),
     pendingActivities: raw.pendingActivities ?? [],
     isCancelRequested: raw.workflowExtendedInfo?.cancelRequested ?? false,
@@ -89,15 +91,25 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
   };
 }
 
-/** Whether the workflow task that is tried again timed out at first: Temporal keeps no more of its attempts. */
-async function hasTimedOut({ workflowService, options }: Client, workflowId: string, runId: string): Promise<boolean> {
-  const { history } = await workflowService.getWorkflowExecutionHistoryReverse({
-    namespace: options.namespace,
+/** What became of the first attempt of the workflow task that is tried again: Temporal keeps no more of them. */
+interface Trouble {
+  readonly timedOut: boolean;
+  /** Words of its failure; empty: not known. */
+  readonly failure: string;
+}
+
+const noTrouble: Trouble = { timedOut: false, failure: '' };
+const maxFailureLength = 300;
+
+async function readTrouble(client: Client, workflowId: string, runId: string): Promise<Trouble> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace: client.options.namespace,
     execution: { workflowId, runId },
     maximumPageSize: 20,
   });
   const end = history?.events?.find(({ eventType }) => eventType === TIMED_OUT || eventType === FAILED);
-  return end?.eventType === TIMED_OUT;
+  const failure = await decodedFailureMessage(client, end?.workflowTaskFailedEventAttributes?.failure ?? {});
+  return { timedOut: end?.eventType === TIMED_OUT, failure: safeText(redact(failure), [], maxFailureLength) };
 }
 
 /** Whether Temporal says that it has no such workflow, or no longer. */
@@ -181,7 +193,10 @@ export async function decodedFailureMessage(client: Client, failure: Failure): P
   return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : message;
 }
 
-function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): WorkflowInfo {
+function workflowInfo(
+  raw: RawInfo,
+  task: Trouble & { readonly attempt: number } = { attempt: 1, ...noTrouble },
+): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
   let problems: readonly string[] = [];
@@ -210,7 +225,7 @@ function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): Wor
     attributes,
     tags,
     undecodable,
-    stuck: isRunning && !timesOut ? stuckWorkflow(workflowId, problems, task.attempt) : null,
+    stuck: isRunning && !timesOut ? stuckWorkflow(problems, task) : null,
     isOverloaded: isRunning && timesOut,
     paused: raw.closeTime == null ? paused : [],
   };
@@ -263,27 +278,11 @@ const timeOutProblem = 'category=WorkflowTaskTimedOut';
 export const stuckFilter = 'TemporalReportedProblems = "category=WorkflowTaskFailed"';
 export const overloadFilter = `TemporalReportedProblems = "${timeOutProblem}"`;
 
-export const overloadWords =
-  'Its workflow tasks time out: the workers have more histories to replay than they can, mostly after a restart. ' +
-  'It goes on by itself, and a stop is carried out then: wait. If it lasts, start more workers; the log of a worker says when replays are slow.';
-
-function stuckWorkflow(workflowId: string, problems: readonly string[], attempt: number): StuckWorkflow | null {
+function stuckWorkflow(
+  problems: readonly string[],
+  { attempt, failure }: Trouble & { readonly attempt: number },
+): StuckWorkflow | null {
   if (problems.length === 0 && attempt < failingFromAttempt) return null;
   const attempts = attempt < failingFromAttempt ? null : attempt;
-  const details = [...problems, ...(attempts === null ? [] : [`attempt ${attempts}`])].join(', ');
-  return {
-    problems,
-    attempts,
-    message: `Its workflow tasks fail (${details}), so it makes no progress and a stop does not reach it. ${stuckRemedy(workflowId)}`,
-  };
-}
-
-export function stuckRemedy(workflowId: string): string {
-  return (
-    'The error is in the worker’s log and in the workflow’s history. ' +
-    'If it is about the keys of payloads, give worker and client one LONGHAUL_CODEC_KEYS_FILE with the keys of both; the workflow goes on by itself. ' +
-    'If the worker is of another version than the workflow, start one of the right version. ' +
-    `Otherwise: temporal workflow reset --workflow-id ${shellWord(workflowId)} --type LastWorkflowTask --reapply-exclude Signal --reason stuck. ` +
-    'The reset discards signals and a stop that came meanwhile: ask for a stop again.'
-  );
+  return { problems, attempts, message: stuckAdvice(...(failure === '' ? [] : [failure]), ...problems) };
 }

@@ -191,3 +191,28 @@ export function afterCutOff({ workflowId, status, requestId, adoptedBy }: CutOff
   if (status !== 'CreateUncertain') return `${takesOver}; ${taskCommands.reconcile} tells what is known of it`;
   return `${taskCommands.reconcile} tells whether it is settled by now what was created, in the create record, and if not, how to settle it; then ${takesOver}`;
 }
+
+export const overloadAdvice =
+  'Its workflow tasks time out: the workers are overloaded, mostly after a restart. Wait: it goes on by itself, and a stop is carried out then. ' +
+  'If it lasts, start more workers; the log of a worker says when replays are slow.';
+
+/**
+ * What is wrong with a workflow whose workflow tasks fail, and what to do: its cause first.
+ * @param known - what is known of the failure, its own words first
+ */
+export function stuckAdvice(...known: readonly string[]): string {
+  const [cause, remedy] = stuckCause(known.join(' '));
+  const [failure] = known;
+  const words = failure === undefined ? '' : ` (${failure})`;
+  return `${cause}${words}, so it makes no progress, and a stop does not reach it. ${remedy} It goes on by itself then.`;
+}
+
+function stuckCause(failure: string): readonly [cause: string, remedy: string] {
+  const goBack = 'o back to the version of the workers before (docs/guides/versions.md).';
+  if (failure.includes('LONGHAUL_CODEC_KEYS_FILE')) {
+    const remedy = 'Give all workers and clients one LONGHAUL_CODEC_KEYS_FILE with every key, and restart the workers.';
+    return ['The workers lack a key of its payloads', remedy];
+  }
+  if (/non[-_ ]?determini/i.test(failure)) return ['The workers’ code does not fit its history', `G${goBack}`];
+  return ['Its workflow tasks fail', `If that began with a new version, g${goBack} Else see the log of a worker.`];
+}

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { workflowSources } from '../../src/workflow-sources';
@@ -20,7 +21,7 @@ afterAll(async () => {
 });
 
 describe('a task that a signal has wedged', () => {
-  it('is freed by the command that its status prints, and has to be asked again to stop', async () => {
+  it('is freed by the command of the runbook, and has to be asked again to stop', async () => {
     const { longhaul, temporal, address, taskQueue } = environment;
     const workflowBundle = await bundleWorkflowCode({
       ...workflowSources(),
@@ -33,11 +34,12 @@ describe('a task that a signal has wedged', () => {
       const workflow = temporal.workflow.getHandle(task.workflowId);
       await eventually(async () => (await workflow.fetchHistory()).events?.length === 4);
       await workflow.signal('wedge');
-      const stuck = await eventually(async () => (await task.status()).stuck, { withinMs: 60_000 });
+      await eventually(async () => (await task.status()).stuck, { withinMs: 60_000 });
       await task.stop();
-      const command = / temporal (workflow reset .* --reason stuck)\./.exec(stuck?.message ?? '')?.[1] ?? '';
+      const page = await readFile('docs/explanation/operations.md', 'utf8');
+      const command = /^temporal (workflow reset --workflow-id ID .*)$/m.exec(page)?.[1] ?? '';
       const { path } = await findTemporalProgram();
-      await promisify(execFile)(path, [...command.split(' '), '--address', address]);
+      await promisify(execFile)(path, [...command.replace('ID', task.workflowId).split(' '), '--address', address]);
       await eventually(async () => (await task.status()).stuck === null);
       await eventually(async () => (await workflow.query<string>('state')) === 'not asked to stop');
       expect((await workflow.describe()).status.name).toBe('RUNNING');

@@ -1,13 +1,20 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { TransferProgress } from '../../contract/activities';
 import { searchAttributes } from '../../contract/search-attributes';
-import { afterAdoption, afterCutOff, cutOffMeaning, isCutOff, isOpenRequest } from '../../contract/task-advice';
+import {
+  afterAdoption,
+  afterCutOff,
+  cutOffMeaning,
+  isCutOff,
+  isOpenRequest,
+  overloadAdvice,
+} from '../../contract/task-advice';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
 import type { UncertainCreate } from '../../core/adoption';
 import type { LonghaulStatus, ServiceStatus } from '../../core/task-state';
 import { formatMoment } from '../../core/time';
 import { noWorkerRemedy } from '../errors';
-import { type DescribedWorkflow, isClosed, overloadWords, type StuckWorkflow } from '../workflow-info';
+import { type DescribedWorkflow, isClosed, type StuckWorkflow } from '../workflow-info';
 import type { PendingWork, RetryingActivity } from './pending-work';
 
 /** A task as it stands; null: not known. `longhaul status --json` prints it, with the result of one that is over. */
@@ -144,7 +151,7 @@ function note(
   { execution, stuck, isOverloaded, taskQueue, isCancelRequested, encryptionKey }: DescribedWorkflow,
   reported: TaskStatus | undefined,
 ): string | null {
-  if (isOverloaded) return overloadWords;
+  if (isOverloaded) return overloadAdvice;
   // Of a task that is over, Temporal has all that matters.
   if (reported !== undefined || stuck !== null || isClosed(execution)) return null;
   const stop = isCancelRequested ? ' It was asked to stop, which a worker does as soon as one is there.' : '';

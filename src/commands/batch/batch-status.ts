@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import type { BatchView } from '../../client/batch/batch-view';
 import { LonghaulError, noWorkerRemedy } from '../../client/errors';
-import { overloadWords } from '../../client/workflow-info';
 import { lastFailures } from '../../contract/batch/batch-facts';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { mayExistUnfollowed } from '../../contract/failure-types';
-import { isCutOff } from '../../contract/task-advice';
+import { isCutOff, overloadAdvice } from '../../contract/task-advice';
 import { formatCount, formatCountOf, printableLine } from '../../core/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
@@ -79,7 +78,7 @@ export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchRe
 }
 
 function noteText({ isOverloaded, progress, stuck, isOver, taskQueue }: BatchView): string | null {
-  if (isOverloaded) return overloadWords;
+  if (isOverloaded) return overloadAdvice;
   if (progress !== null || stuck !== null) return null;
   return `No worker answered, so this is all that is known.${isOver ? '' : ` ${noWorkerRemedy(taskQueue)}`}`;
 }

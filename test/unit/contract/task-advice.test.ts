@@ -1,5 +1,5 @@
 import { failureTypes } from '../../../src/contract/failure-types';
-import { afterFailure, type FailedTask } from '../../../src/contract/task-advice';
+import { afterFailure, type FailedTask, stuckAdvice } from '../../../src/contract/task-advice';
 
 const task = { workflowId: 'task:a', isAdopted: false, batchId: null, requestId: null, createNumber: 1 };
 const row = { ...task, workflowId: 'batch:night:row-3', batchId: 'night' };
@@ -57,5 +57,20 @@ describe('what is left to do after a failure', () => {
       `After that, longhaul run with --key a --retry and the same input ${goesOn}`,
     );
     expect(remedy(row, 'CreateUncertain')).toMatch(/After that, longhaul batch retry \S+ follows or creates it/);
+  });
+});
+
+describe('the advice about workflow tasks that fail', () => {
+  it.each([
+    { failure: '[TMPRL1100] Nondeterminism error: no command', named: 'versions.md' },
+    { failure: 'cause=WorkflowTaskFailedCauseNonDeterministicError', named: 'versions.md' },
+    { failure: 'LONGHAUL_CODEC_KEYS_FILE has no key "2026"', named: 'restart the workers' },
+    { failure: 'this worker is broken', named: 'the log of a worker' },
+  ])('follows from $failure', ({ failure, named }) => {
+    const remedies = ['versions.md', 'restart the workers', 'the log of a worker'];
+    const others = remedies.filter((remedy) => remedy !== named && failure !== 'this worker is broken');
+    const advice = stuckAdvice(failure);
+    expect(advice).toContain(named);
+    for (const text of [...others, 'reset']) expect(advice).not.toContain(text);
   });
 });

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { readHeldUp, retryingActivities } from '../../../../src/client/task/pending-work';
 import { type TaskView, taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
-import { overloadWords } from '../../../../src/client/workflow-info';
+import { overloadAdvice } from '../../../../src/contract/task-advice';
 import { unseenTask } from '../../../../src/core/task-state';
 
 const description: TaskViewSources['description'] = {
@@ -34,7 +34,7 @@ describe('the view of a task that no worker answers for', () => {
   });
 
   it('says that it goes on by itself while its workflow tasks time out', () => {
-    expect(viewOf({ isOverloaded: true })).toMatchObject({ note: overloadWords, stuck: null });
+    expect(viewOf({ isOverloaded: true })).toMatchObject({ note: overloadAdvice, stuck: null });
   });
 
   it('has no note once the task is over', () => {
