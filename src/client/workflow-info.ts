@@ -42,7 +42,7 @@ export interface WorkflowInfo {
   readonly stuck: StuckWorkflow | null;
   /** Its workflow tasks time out, as they do when workers have more to replay than they can. */
   readonly isOverloaded: boolean;
-  /** The types of its activities that an operator paused; empty where the server does not tell. */
+  /** The types of its activities that an operator paused, or `workflow`; empty where the server does not tell. */
   readonly paused: readonly string[];
 }
 
@@ -207,7 +207,7 @@ function workflowInfo(
     const value = parseJson(Buffer.from(payload.data ?? []).toString('utf8'));
     if (value === undefined) undecodable.push(name);
     else if (name === reportedProblems && Array.isArray(value)) problems = value.map(String);
-    else if (name === pauseInfo) paused = listTexts(value).flatMap((text) => pausedActivity.exec(text)?.[1] ?? []);
+    else if (name === pauseInfo) paused = listTexts(value).flatMap(pausedParts);
     else if (name === searchAttributes.tags.name) tags = listTexts(value);
     else if (typeof value === 'string') attributes.set(name, value);
   }
@@ -231,6 +231,11 @@ function workflowInfo(
   };
 }
 
+function pausedParts(text: string): readonly string[] {
+  const found = pausedPart.exec(text);
+  return found === null ? [] : [found[1] ?? 'workflow'];
+}
+
 /** A store may keep a list of one as its one value. */
 function listTexts(value: unknown): readonly string[] {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -245,9 +250,9 @@ export function toMs(time: RawInfo['startTime']): number | null {
 /** Set by Temporal's server when several workflow tasks in a row failed. */
 const reportedProblems = 'TemporalReportedProblems';
 
-/** Set by Temporal's server while activities are paused: `property:activityType=createTask`. */
+/** Set by Temporal's server while it is paused (`Workflow:ID`), or activities are (`property:activityType=createTask`). */
 const pauseInfo = 'TemporalPauseInfo';
-const pausedActivity = /^property:activityType=(.+)$/;
+const pausedPart = /^(?:property:activityType=(.+)|Workflow:.*)$/s;
 
 export const pausedFilter = `${pauseInfo} IS NOT NULL`;
 

@@ -37,7 +37,7 @@ export interface ListTasksOptions {
   readonly needsPerson?: true;
   /** Only those whose workflow tasks fail: they make no progress and cannot be stopped. */
   readonly stuck?: true;
-  /** Only those of which an operator paused an activity: it is not tried before Unpause. */
+  /** Only those of which an operator paused an activity: it is not tried before `retry-now`. */
   readonly paused?: true;
   /** Only those that are not over. */
   readonly running?: true;
@@ -65,7 +65,7 @@ export interface ListedTask {
   readonly failure: FailureType | UntypedEnding | (string & {}) | null;
   /** Why it makes no progress; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
-  /** Types of activities that an operator paused, such as `createTask`: not tried before Unpause. */
+  /** Types of activities that an operator paused, such as `createTask`: not tried before `retry-now`. */
   readonly paused: readonly string[];
   /** Names of search attributes that cannot be decoded, and are left out here. */
   readonly undecodable: readonly string[];

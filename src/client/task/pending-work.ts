@@ -17,7 +17,7 @@ export interface RetryingActivity {
   readonly lastFailure: string;
   /** ISO-8601: when it is tried again; null while it is being tried or paused. */
   readonly nextAttemptAt: string | null;
-  /** By an operator: it is not tried before Unpause, in the Web UI's Pending Activities. */
+  /** By an operator: it is not tried before `longhaul retry-now`, or Unpause in the Web UI's Pending Activities. */
   readonly isPaused: boolean;
   /** Nothing is wrong: a create within its account's limits is sent once those before it were. */
   readonly waitsForTurn: boolean;
@@ -127,6 +127,32 @@ export async function readHeldUp(client: Client, pending: PendingActivities): Pr
   const { sinceMs, queries, problem } = failed;
   const words = `the last ${formatCount(queries)} queries failed: ${problem}`;
   return { activity: watchTask, since: new Date(sinceMs).toISOString(), words };
+}
+
+/**
+ * Has Temporal try at once what waits for its next attempt, and go on with what an operator paused. Heartbeats are kept:
+ * they name what an attempt before did. Returns the types of these activities, or `workflow` where that was paused.
+ */
+export async function retryNow(client: Client, workflow: DescribedWorkflow): Promise<readonly string[]> {
+  const { workflowService, options } = client;
+  const { namespace, identity } = options;
+  const { workflowId, runId, execution, pendingActivities } = workflow;
+  const retried: string[] = [];
+  if (execution === 'PAUSED') {
+    await workflowService.unpauseWorkflowExecution({ namespace, identity, workflowId, runId, reason: 'retry-now' });
+    retried.push('workflow');
+  }
+  for (const one of pendingActivities) {
+    // One that is being tried would be interrupted, and the turn of a create comes by itself.
+    const waits = isRetried(one) && one.state !== started && failureType(one) !== waitsForTurn;
+    if (one.paused !== true && !waits) continue;
+    const { activityId: id, activityType } = one;
+    const activity = { namespace, identity, execution: { workflowId, runId }, id };
+    if (one.paused === true) await workflowService.unpauseActivity({ ...activity, resetAttempts: true });
+    else await workflowService.resetActivity(activity);
+    retried.push(activityType?.name ?? '');
+  }
+  return retried;
 }
 
 /** ISO-8601: when its workflow scheduled it. Temporal has that of the next attempt, and until when it may be tried. */

@@ -8,6 +8,7 @@ import {
   isCutOff,
   isOpenRequest,
   overloadAdvice,
+  pausedAdvice,
 } from '../../contract/task-advice';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
 import type { UncertainCreate } from '../../core/adoption';
@@ -27,7 +28,7 @@ export interface TaskView {
   /** ISO-8601: since when. */
   readonly since: string | null;
   readonly isOver: boolean;
-  /** Temporal's: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
+  /** Temporal's: RUNNING, PAUSED (its workflow), COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
   readonly execution: WorkflowExecutionStatusName;
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -148,10 +149,11 @@ function afterWorkflow(request: StopRequestView): StopRequestView {
 }
 
 function note(
-  { execution, stuck, isOverloaded, taskQueue, isCancelRequested, encryptionKey }: DescribedWorkflow,
+  { workflowId, execution, stuck, isOverloaded, taskQueue, isCancelRequested, encryptionKey }: DescribedWorkflow,
   reported: TaskStatus | undefined,
 ): string | null {
   if (isOverloaded) return overloadAdvice;
+  if (execution === 'PAUSED') return pausedAdvice(workflowId);
   // Of a task that is over, Temporal has all that matters.
   if (reported !== undefined || stuck !== null || isClosed(execution)) return null;
   const stop = isCancelRequested ? ' It was asked to stop, which a worker does as soon as one is there.' : '';

@@ -5,7 +5,7 @@ import { LonghaulError, noWorkerRemedy } from '../../client/errors';
 import { lastFailures } from '../../contract/batch/batch-facts';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { mayExistUnfollowed } from '../../contract/failure-types';
-import { isCutOff, overloadAdvice } from '../../contract/task-advice';
+import { isCutOff, overloadAdvice, pausedAdvice } from '../../contract/task-advice';
 import { formatCount, formatCountOf, printableLine } from '../../core/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
@@ -77,8 +77,17 @@ export function batchStatusText(view: BatchView, nowMs: number, ending?: BatchRe
   return [workflowId, ...lines, ...failureLines(view)].map((line) => fit(line, Infinity)).join('\n');
 }
 
-function noteText({ isOverloaded, progress, stuck, isOver, taskQueue }: BatchView): string | null {
+function noteText({
+  workflowId,
+  execution,
+  isOverloaded,
+  progress,
+  stuck,
+  isOver,
+  taskQueue,
+}: BatchView): string | null {
   if (isOverloaded) return overloadAdvice;
+  if (execution === 'PAUSED') return pausedAdvice(workflowId);
   if (progress !== null || stuck !== null) return null;
   return `No worker answered, so this is all that is known.${isOver ? '' : ` ${noWorkerRemedy(taskQueue)}`}`;
 }

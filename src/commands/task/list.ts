@@ -145,7 +145,7 @@ function problemLines(tasks: readonly ShownTask[]): string {
   return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;
 }
 
-const pausedRemedy = 'paused by an operator: not tried before Unpause, in the Web UI’s Pending Activities';
+const pausedRemedy = 'paused by an operator until "longhaul retry-now ID", or Unpause in the Web UI';
 
 /** Of a workflow that was terminated, timed out or is stuck: the last status that it reported. */
 function shownState({ status, execution, stuck, paused, heldUp }: ShownTask): string {

@@ -78,9 +78,9 @@ function afterCutOff({ note }: TaskView, outcome: TaskOutcome | null): TaskOutco
   return { ...outcome, failure: { ...outcome.failure, message: note } };
 }
 
-/** Whether it waits for a decision, is stuck, or ended so that a person should check. */
-function isLeftToPerson({ status, isOver, stuck }: TaskView, outcome: TaskOutcome | null): boolean {
-  if (!isOver) return stuck !== null || statesThatWait.some((state) => state === status);
+/** Whether it waits for a decision, is stuck or paused, or ended so that a person should check. */
+function isLeftToPerson({ status, execution, isOver, stuck }: TaskView, outcome: TaskOutcome | null): boolean {
+  if (!isOver) return stuck !== null || execution === 'PAUSED' || statesThatWait.some((state) => state === status);
   return outcome?.failure != null && isForPerson(outcome.failure.type);
 }
 

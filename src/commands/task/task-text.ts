@@ -51,7 +51,7 @@ export function formatRetry(
 ): string {
   const why = lastFailure === '' ? '' : `: ${lastFailure}`;
   if (isPaused) {
-    return `${activity}, paused by an operator (Unpause, in the Web UI’s Pending Activities); attempt ${attempt}${why}`;
+    return `${activity}, paused by an operator until "longhaul retry-now", or Unpause in the Web UI; attempt ${attempt}${why}`;
   }
   if (waitsForTurn) return lastFailure;
   const waitMs = nextAttemptAt === null || nowMs === undefined ? 0 : Date.parse(nextAttemptAt) - nowMs;

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { readHeldUp, retryingActivities } from '../../../../src/client/task/pending-work';
 import { type TaskView, taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
-import { overloadAdvice } from '../../../../src/contract/task-advice';
+import { overloadAdvice, pausedAdvice } from '../../../../src/contract/task-advice';
 import { unseenTask } from '../../../../src/core/task-state';
 
 const description: TaskViewSources['description'] = {
@@ -37,6 +37,10 @@ describe('the view of a task that no worker answers for', () => {
     expect(viewOf({ isOverloaded: true })).toMatchObject({ note: overloadAdvice, stuck: null });
   });
 
+  it('says that an operator paused its workflow, and how it goes on', () => {
+    expect(viewOf({ execution: 'PAUSED' })).toMatchObject({ note: pausedAdvice('task:order-17'), isOver: false });
+  });
+
   it('has no note once the task is over', () => {
     expect(viewOf({ execution: 'COMPLETED', closedAt: new Date(1) }).note).toBeNull();
   });
@@ -61,9 +65,9 @@ describe('the view of a task', () => {
   });
 
   it.each([
-    ['task:order-17', /^longhaul run with --key order-17 --retry and the same input takes over/],
+    ['task:order-17', /^longhaul retry order-17 takes over/],
     ['batch:photos:row-3', /^longhaul batch retry photos, which .* takes over/],
-    ['order-17', /^longhaul run with --key KEY --retry/],
+    ['order-17', /^longhaul retry KEY/],
   ])('that was terminated names the command that follows %s again', (workflowId, command) => {
     const { nextStep } = viewOf({ ...terminated, workflowId }, reported);
     expect(nextStep).toMatch(command);
@@ -72,7 +76,7 @@ describe('the view of a task', () => {
 
   it('that was terminated while it was uncertain whether it was created tells where that may be settled by now', () => {
     const { nextStep } = viewOf(terminated, { ...reported, status: 'CreateUncertain' });
-    expect(nextStep).toMatch(/^longhaul reconcile tells whether it is settled by now .* --key order-17 --retry/);
+    expect(nextStep).toMatch(/^longhaul reconcile tells whether it is settled by now .* longhaul retry order-17/);
   });
 
   it('that was terminated and adopted since names the workflow that took it over, and no other remedy', () => {
