@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { QueryNotRegisteredError, ServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  QueryNotRegisteredError,
+  QueryRejectedError,
+  ServiceError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DecisionTaken } from '../contract/task-messages';
 import { isRecord } from '../core/json';
@@ -150,7 +155,9 @@ export async function queryWorkflow<Answer>(
     const answer = await abortable(access, unserved.signal, () => client.withDeadline(withinMs, query));
     return isAnswer(answer) ? answer : undefined;
   } catch (error) {
-    const isUnanswered = error instanceof ServiceError || error instanceof QueryNotRegisteredError;
+    // A workflow that is paused rejects queries.
+    const isUnanswered =
+      error instanceof ServiceError || error instanceof QueryNotRegisteredError || error instanceof QueryRejectedError;
     if (unserved.signal.aborted || isUnanswered || isUndecodable(error)) return undefined;
     throw error;
   } finally {

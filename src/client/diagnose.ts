@@ -1,7 +1,9 @@
 import { Client, type Connection } from '@temporalio/client';
 import { temporal as temporalProto } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
+import { problemText } from '../contract/problem';
 import { searchAttributes } from '../contract/search-attributes';
+import { overloadAdvice, stuckAdvice } from '../contract/task-advice';
 import { archiveOf, archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import { errorMessage } from '../core/text';
 import { formatDuration } from '../core/time';
@@ -17,14 +19,7 @@ import {
 import { pendingProblem } from './task/pending-work';
 import { toClientError } from './temporal-access';
 import { type Problem, readPollers, routedVersions, routingProblem, showVersion, unservedProblem } from './workers';
-import {
-  describeWorkflow,
-  listWorkflows,
-  overloadFilter,
-  overloadRemedy,
-  stuckFilter,
-  stuckRemedy,
-} from './workflow-info';
+import { describeWorkflow, listWorkflows, overloadFilter, stuckFilter } from './workflow-info';
 
 export interface Finding {
   readonly check: string;
@@ -198,11 +193,13 @@ async function findStuck(client: Client, taskQueue: string): Promise<readonly Fi
     const more = stuck.count - stuck.shown.length;
     const named = `${stuck.shown.join(', ')}${more > 0 ? ` and ${more} more (longhaul list --problem Stuck)` : ''}`;
     const found = `${stuck.count} make no progress, because their workflow tasks fail: ${named}`;
-    findings.push(finding(stuckCheck, { found, remedy: stuckRemedy(stuck.shown[0] ?? '') }));
+    // It may have gone on since it was listed.
+    const described = await describeWorkflow(client, stuck.shown[0] ?? '').catch(() => undefined);
+    findings.push(finding(stuckCheck, { found, remedy: problemText(described?.problem ?? stuckAdvice()) }));
   }
   if (overloaded !== undefined) {
     const found = `${overloaded.count} make no progress, because their workflow tasks time out, such as ${overloaded.shown.join(', ')}`;
-    findings.push(finding(stuckCheck, { found, remedy: overloadRemedy }));
+    findings.push(finding(stuckCheck, { found, remedy: problemText(overloadAdvice) }));
   }
   const none =
     'none: no workflow task fails again and again, as Temporal lists it a minute or two after the first failure';

@@ -28,15 +28,10 @@ import {
   TemporalUnreachableError,
 } from './connection-errors';
 import { problemText } from '../contract/problem';
+import { stuckAdvice } from '../contract/task-advice';
 import { missingSearchAttributes } from './search-attribute-check';
 import type { InputStaging, OutputArchive } from './task/task-files';
-import {
-  type DescribedWorkflow,
-  describeWorkflow,
-  isAboutNamespace,
-  listWorkflows,
-  stuckRemedy,
-} from './workflow-info';
+import { type DescribedWorkflow, describeWorkflow, isAboutNamespace, listWorkflows } from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
@@ -261,7 +256,7 @@ export function toClientError(error: unknown, where: RequestPlace): unknown {
       return new TemporalRefusedError(address, words, connection);
     case grpcStatus.FAILED_PRECONDITION:
       return /workflow task (failure|in failed state)/i.test(words)
-        ? new WorkflowStuckError(workflowId, stuckRemedy(workflowId), options)
+        ? new WorkflowStuckError(workflowId, problemText(stuckAdvice()), options)
         : error;
     case grpcStatus.NOT_FOUND:
       return isAboutNamespace(words, workflowId) ? new NamespaceMissingError(namespace, address, connection) : error;

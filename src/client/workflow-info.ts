@@ -12,8 +12,10 @@ import { encryptedEncoding, encryptionMetadata } from '../contract/encryption';
 import { Undecodable } from '../contract/input-bounds';
 import type { Problem } from '../contract/problem';
 import { searchAttributes } from '../contract/search-attributes';
+import { overloadAdvice, pausedAdvice, stuckAdvice } from '../contract/task-advice';
 import { isRecord, parseJson } from '../core/json';
-import { shellWord, errorMessage } from '../core/text';
+import { redact } from '../core/redact';
+import { errorMessage, safeText } from '../core/text';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;
@@ -37,9 +39,9 @@ export interface WorkflowInfo {
   readonly tags: readonly string[];
   /** Names of the search attributes that cannot be decoded. */
   readonly undecodable: readonly string[];
-  /** `Stuck` or `Overloaded`; null while its workflow tasks succeed. */
+  /** `Stuck`, `Overloaded` or `Paused`; null while its workflow tasks succeed. */
   readonly problem: Problem | null;
-  /** The types of its activities that an operator paused; empty where the server does not tell. */
+  /** The types of its activities that an operator paused, or `workflow`; empty where the server does not tell. */
   readonly paused: readonly string[];
 }
 
@@ -74,14 +76,14 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
       return [name, await decodedPayload(client, payload)] as const;
     }),
   );
-  const { attempt: attempts, originalScheduledTime } = raw.pendingWorkflowTask ?? {};
-  const attempt = attempts ?? 1;
-  const timedOut = attempt >= failingFromAttempt && (await hasTimedOut(client, workflowId, runId));
+  const { attempt = 1, originalScheduledTime } = raw.pendingWorkflowTask ?? {};
+  const isFailing = (attempt ?? 1) >= failingFromAttempt;
+  const trouble = isFailing ? await readTrouble(client, workflowId, runId) : noTrouble;
   // A client encrypts all that it starts a workflow with, so each payload of the memo tells.
   const [payload] = Object.values(raw.workflowExecutionInfo?.memo?.fields ?? {});
   const metadata = (name: string): string => Buffer.from(payload?.metadata?.[name] ?? []).toString();
   return {
-    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { attempt, timedOut, sinceMs: toMs(originalScheduledTime) }),
+    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { ...trouble, isFailing, sinceMs: toMs(originalScheduledTime) }),
     memo: new Map(memo),
     pendingActivities: raw.pendingActivities ?? [],
     isCancelRequested: raw.workflowExtendedInfo?.cancelRequested ?? false,
@@ -89,15 +91,25 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
   };
 }
 
-/** Whether the workflow task that is tried again timed out at first: Temporal keeps no more of its attempts. */
-async function hasTimedOut({ workflowService, options }: Client, workflowId: string, runId: string): Promise<boolean> {
-  const { history } = await workflowService.getWorkflowExecutionHistoryReverse({
-    namespace: options.namespace,
+/** What became of the first attempt of the workflow task that is tried again: Temporal keeps no more of them. */
+interface Trouble {
+  readonly timedOut: boolean;
+  /** Words of its failure; empty: not known. */
+  readonly failure: string;
+}
+
+const noTrouble: Trouble = { timedOut: false, failure: '' };
+const maxFailureLength = 300;
+
+async function readTrouble(client: Client, workflowId: string, runId: string): Promise<Trouble> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace: client.options.namespace,
     execution: { workflowId, runId },
     maximumPageSize: 20,
   });
   const end = history?.events?.find(({ eventType }) => eventType === TIMED_OUT || eventType === FAILED);
-  return end?.eventType === TIMED_OUT;
+  const failure = await decodedFailureMessage(client, end?.workflowTaskFailedEventAttributes?.failure ?? {});
+  return { timedOut: end?.eventType === TIMED_OUT, failure: safeText(redact(failure), [], maxFailureLength) };
 }
 
 /** Whether Temporal says that it has no such workflow, or no longer. */
@@ -181,13 +193,15 @@ export async function decodedFailureMessage(client: Client, failure: Failure): P
   return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : message;
 }
 
-interface WorkflowTask {
-  readonly attempt: number;
-  readonly timedOut: boolean;
+interface WorkflowTask extends Trouble {
+  readonly isFailing: boolean;
   readonly sinceMs: number | null;
 }
 
-function workflowInfo(raw: RawInfo, task: WorkflowTask = { attempt: 1, timedOut: false, sinceMs: null }): WorkflowInfo {
+function workflowInfo(
+  raw: RawInfo,
+  task: WorkflowTask = { isFailing: false, sinceMs: null, ...noTrouble },
+): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
   let problems: readonly string[] = [];
@@ -198,7 +212,7 @@ function workflowInfo(raw: RawInfo, task: WorkflowTask = { attempt: 1, timedOut:
     const value = parseJson(Buffer.from(payload.data ?? []).toString('utf8'));
     if (value === undefined) undecodable.push(name);
     else if (name === reportedProblems && Array.isArray(value)) problems = value.map(String);
-    else if (name === pauseInfo) paused = listTexts(value).flatMap((text) => pausedActivity.exec(text)?.[1] ?? []);
+    else if (name === pauseInfo) paused = listTexts(value).flatMap(pausedParts);
     else if (name === searchAttributes.tags.name) tags = listTexts(value);
     else if (typeof value === 'string') attributes.set(name, value);
   }
@@ -214,9 +228,14 @@ function workflowInfo(raw: RawInfo, task: WorkflowTask = { attempt: 1, timedOut:
     attributes,
     tags,
     undecodable,
-    problem: execution === 'RUNNING' ? workflowTaskProblem(workflowId, problems, task) : null,
+    problem: workflowProblem(workflowId, execution, problems, task),
     paused: raw.closeTime == null ? paused : [],
   };
+}
+
+function pausedParts(text: string): readonly string[] {
+  const found = pausedPart.exec(text);
+  return found === null ? [] : [found[1] ?? 'workflow'];
 }
 
 /** A store may keep a list of one as its one value. */
@@ -233,9 +252,9 @@ export function toMs(time: RawInfo['startTime']): number | null {
 /** Set by Temporal's server when several workflow tasks in a row failed. */
 const reportedProblems = 'TemporalReportedProblems';
 
-/** Set by Temporal's server while activities are paused: `property:activityType=createTask`. */
+/** Set by Temporal's server while it is paused (`Workflow:ID`), or activities are (`property:activityType=createTask`). */
 const pauseInfo = 'TemporalPauseInfo';
-const pausedActivity = /^property:activityType=(.+)$/;
+const pausedPart = /^(?:property:activityType=(.+)|Workflow:.*)$/s;
 
 export const pausedFilter = `${pauseInfo} IS NOT NULL`;
 
@@ -256,29 +275,17 @@ const timeOutProblem = 'category=WorkflowTaskTimedOut';
 export const stuckFilter = 'TemporalReportedProblems = "category=WorkflowTaskFailed"';
 export const overloadFilter = `TemporalReportedProblems = "${timeOutProblem}"`;
 
-const overloadWords =
-  'Its workflow tasks time out: the workers have more histories to replay than they can, mostly after a restart.';
-export const overloadRemedy =
-  'It goes on by itself, and a stop is carried out then: wait. If it lasts, start more workers; the log of a worker says when replays are slow.';
-
-function workflowTaskProblem(workflowId: string, problems: readonly string[], task: WorkflowTask): Problem | null {
-  const { attempt, timedOut, sinceMs } = task;
-  if (problems.length === 0 && attempt < failingFromAttempt) return null;
+function workflowProblem(
+  workflowId: string,
+  execution: WorkflowExecutionStatusName,
+  problems: readonly string[],
+  { isFailing, timedOut, failure, sinceMs }: WorkflowTask,
+): Problem | null {
+  if (execution === 'PAUSED') return { code: 'Paused', ...pausedAdvice(workflowId), since: null };
+  if (execution !== 'RUNNING' || (problems.length === 0 && !isFailing)) return null;
   const since = sinceMs === null ? null : new Date(sinceMs).toISOString();
   if (problems.length === 0 ? timedOut : problems.includes(timeOutProblem)) {
-    return { code: 'Overloaded', message: overloadWords, since, remedy: overloadRemedy };
+    return { code: 'Overloaded', ...overloadAdvice, since };
   }
-  const why = problems.length === 0 ? '' : ` (${problems.join(', ')})`;
-  const message = `Its workflow tasks fail${why}, so it makes no progress and a stop does not reach it.`;
-  return { code: 'Stuck', message, since, remedy: stuckRemedy(workflowId) };
-}
-
-export function stuckRemedy(workflowId: string): string {
-  return (
-    'The error is in the worker’s log and in the workflow’s history. ' +
-    'If it is about the keys of payloads, give worker and client one LONGHAUL_CODEC_KEYS_FILE with the keys of both; the workflow goes on by itself. ' +
-    'If the worker is of another version than the workflow, start one of the right version. ' +
-    `Otherwise: temporal workflow reset --workflow-id ${shellWord(workflowId)} --type LastWorkflowTask --reapply-exclude Signal --reason stuck. ` +
-    'The reset discards signals and a stop that came meanwhile: ask for a stop again.'
-  );
+  return { code: 'Stuck', ...stuckAdvice(...(failure === '' ? [] : [failure]), ...problems), since };
 }

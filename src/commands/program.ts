@@ -68,6 +68,8 @@ const commands: readonly CommandEntry[] = [
     'fetch again what is missing in the archive',
     async () => (await import('./task/resolve.js')).addRearchiveCommand,
   ],
+  ['retry', 'start a task that failed again', async () => (await import('./task/retry.js')).addRetryCommand],
+  ['retry-now', 'try at once a step that waits', async () => (await import('./task/retry.js')).addRetryNowCommand],
   [
     'reconcile',
     'find what was paid for and is not safe',

@@ -26,8 +26,9 @@ const progressEvery = 100;
 const help = `
 Run it with the new version before it is rolled out, against the namespace that
 it goes to. It needs Temporal only, changes nothing, and reads one history at a
-time. Exit code 5: this build cannot go on with at least one execution, which
-would stand still until the version before is back (docs/guides/versions.md).
+time. Exit code 5: this build cannot go on with at least one open execution,
+which would stand still until the version before is back
+(docs/guides/versions.md). Those that are over are shown, and decide nothing.
 
 Example:
   $ longhaul replay
@@ -53,7 +54,7 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
   const { replayExecutions } = await import('../replay.js');
   // What the SDK says of a failed replay is printed below.
   installRuntime(createLogger({ level: 'fatal' }));
-  const counts = { open: 0, closed: 0, failed: 0 };
+  const counts = { open: 0, closed: 0, failed: 0, closedFailed: 0 };
   const failures: (ReplayedExecution & { readonly failure: string })[] = [];
   const connection = await connectTemporal(temporal).catch(async (error: unknown) => {
     await closeRuntime();
@@ -64,7 +65,7 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
     for await (const execution of replayExecutions({ client, closed, codecKeys, query })) {
       counts[execution.isOpen ? 'open' : 'closed'] += 1;
       if (execution.failure !== null) {
-        counts.failed += 1;
+        counts[execution.isOpen ? 'failed' : 'closedFailed'] += 1;
         const failure = redact(boundedText(execution.failure, maxReasonLength));
         if (failures.length < maxNamed) failures.push({ ...execution, failure });
       }
@@ -84,20 +85,27 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
   if (counts.failed > 0) context.exitWith(exitCodes.needsPerson);
 }
 
-function toText(
-  { open, closed, failed }: { readonly open: number; readonly closed: number; readonly failed: number },
-  failures: readonly ReplayedExecution[],
-): string {
+interface Counts {
+  readonly open: number;
+  readonly closed: number;
+  /** Of those that are open: they alone decide. */
+  readonly failed: number;
+  readonly closedFailed: number;
+}
+
+function toText({ open, closed, failed, closedFailed }: Counts, failures: readonly ReplayedExecution[]): string {
   const lines = failures.map(({ workflowId, runId, isOpen, failure }) =>
     printableLine(`${workflowId} (${isOpen ? 'open' : 'over'}, run ${runId}): ${failure}`),
   );
-  if (failed > lines.length) lines.push(`… and ${failed - lines.length} more`);
+  const more = failed + closedFailed - lines.length;
+  if (more > 0) lines.push(`… and ${more} more`);
   const verdict =
     failed === 0
-      ? 'it goes on with all of them.'
-      : `it cannot go on with ${failed} of them: do not roll it out (docs/guides/versions.md).`;
+      ? 'it goes on with all that are open.'
+      : `it cannot go on with ${failed} that are open: do not roll it out (docs/guides/versions.md).`;
+  const past = closedFailed === 0 ? '' : ` ${closedFailed} that are over could not be replayed, which does no harm.`;
   const what = `Replayed ${open} open and ${closed} ended ones with longhaul ${longhaulVersion}`;
-  return [...lines, `${what}: ${verdict}\n`].join('\n');
+  return [...lines, `${what}: ${verdict}${past}\n`].join('\n');
 }
 
 function parseCount(text: string): number {

@@ -53,14 +53,8 @@ async function checkAccount(
   const { name, serviceUrl } = account;
   const service = new ServiceClient(serviceOptions(account));
   try {
-    const remedy = (error: unknown): string => {
-      const code = error instanceof ServiceError ? error.code : undefined;
-      if (code === 'UNREACHABLE')
-        return `Does the service run at ${serviceUrl}, and does this machine reach it? ${account.settings.serviceUrl} has its address.`;
-      if (code === 'INSUFFICIENT_BALANCE' || code === 'ACCOUNT_SUSPENDED' || code === 'PERMISSION_DENIED')
-        return 'Settle it with the service: what waits goes on by itself then.';
-      return serviceRemedy(account);
-    };
+    const remedy = (error: unknown): string =>
+      serviceRemedy(account, error instanceof ServiceError ? error.code : undefined);
     const answered = await runCheck(`Service (account ${name})`, remedy, async () => {
       await service.getUserMetadata({ timeoutMs });
       return `${serviceUrl} answers and takes the key`;

@@ -42,8 +42,27 @@ export function serviceOptions({ serviceUrl, apiKey: key, headerPrefix, codes, s
   };
 }
 
-export function serviceRemedy({ settings }: Pick<Account, 'settings'>): string {
-  return `Check ${settings.serviceUrl} and ${settings.apiKey}.`;
+/** @param code - of the error of the service client; undefined: of another error. */
+export function serviceRemedy({ settings }: Pick<Account, 'settings'>, code: string | undefined): string {
+  const { serviceUrl, apiKey: key } = settings;
+  switch (code) {
+    case 'UNAUTHORIZED':
+    case 'API_KEY_UNAVAILABLE':
+      return `Correct ${key}, a key of the service in ${serviceUrl}, and restart the workers.`;
+    case 'INSUFFICIENT_BALANCE':
+    case 'ACCOUNT_SUSPENDED':
+    case 'PERMISSION_DENIED':
+      return 'Settle it with the service: what waits goes on by itself then.';
+    case 'SERVICE_UNAVAILABLE':
+    case 'TIMEOUT':
+    case 'RATE_LIMITED':
+    case 'QUEUE_FULL':
+      return 'The service has to answer again: what waits goes on by itself then. If it lasts, tell its operators.';
+    case 'UNREACHABLE':
+      return `Does the service run, and does this machine reach it? ${serviceUrl} has its address.`;
+    default:
+      return `Does ${serviceUrl} have the address of the service?`;
+  }
 }
 
 const rateWords = 'a number from 0.01 to 10000';

@@ -37,7 +37,7 @@ export const problemSchema = v.object({
 /** What keeps a task or a batch from going on, or asks for a person. */
 export type Problem = v.InferOutput<typeof problemSchema>;
 
-export function problemText({ message, remedy }: Problem): string {
+export function problemText({ message, remedy }: Pick<Problem, 'message' | 'remedy'>): string {
   return remedy === null ? message : `${message} ${remedy}`;
 }
 
@@ -55,7 +55,7 @@ const waits: Readonly<Record<string, string>> = {
 
 /** Whether it goes on only once a person has done something. */
 export function asksForPerson(problem: Problem | null): boolean {
-  return problem?.code === 'NeedsPerson' || problem?.code === 'Stuck';
+  return problem?.code === 'NeedsPerson' || problem?.code === 'Stuck' || problem?.code === 'Paused';
 }
 
 interface StatedTask {

@@ -18,7 +18,8 @@ export const taskCommands = {
   abandon: (workflowId: string): string => `longhaul resolve ${shownId(workflowId)} --abandon`,
   rearchive: (workflowId: string): string => `longhaul rearchive ${shownId(workflowId)}`,
   adopt: (requestId: string | null): string => `longhaul adopt ${shellWord(requestId ?? 'REQUEST_ID')}`,
-  runAgain: (workflowId: string): string => `longhaul run with --key ${taskKeyOf(workflowId) ?? 'KEY'} --retry`,
+  retry: (workflowId: string): string => `longhaul retry ${taskKeyOf(workflowId) ?? 'KEY'}`,
+  retryNow: (workflowId: string): string => `longhaul retry-now ${shownId(workflowId)}`,
   retryBatch: (batchId: string): string => `longhaul batch retry ${shellWord(batchId)}`,
   settle: (create: string): string => `longhaul reconcile --settle ${shellWord(create)}`,
   reconcile: 'longhaul reconcile',
@@ -120,7 +121,7 @@ export function afterFailure(task: FailedTask): string {
 }
 
 function afterUnfollowed({ workflowId, isAdopted, batchId, requestId, createNumber }: FailedTask): string {
-  const again = `${taskCommands.runAgain(workflowId)} and the same input`;
+  const again = taskCommands.retry(workflowId);
   if (requestId !== null) {
     const underItsKey = batchId === null && !isAdopted ? `; ${again} does so under its key` : '';
     return `it may run at the service, and is paid: follow it with ${taskCommands.adopt(requestId)}${underItsKey}`;
@@ -131,19 +132,19 @@ function afterUnfollowed({ workflowId, isAdopted, batchId, requestId, createNumb
 }
 
 /** Another run with the same key follows the request id of its create record, which may end so again. */
-function afterNotFound({ isAdopted, batchId }: FailedTask): string {
+function afterNotFound({ workflowId, isAdopted, batchId }: FailedTask): string {
   const look = 'the service does not know its request id, or no longer: look in the service’s own list';
   if (isAdopted) return `${look} for the right id`;
   const follows = 'follows the request id of its create record again, and creates nothing';
   return batchId === null
-    ? `${look}. The same key with --retry ${follows}; another key makes a new task, which is paid`
+    ? `${look}. ${taskCommands.retry(workflowId)} ${follows}; another key makes a new task, which is paid`
     : `${look}. A retry of its batch ${follows}; give the row another key for a new task, which is paid`;
 }
 
 function howToRunAgain({ workflowId, batchId, requestId, type }: FailedTask): string {
   if (batchId === null) {
     const anew = requestId === null ? '' : ', which is paid anew';
-    return `${taskCommands.runAgain(workflowId)} starts another one${anew} with the same input, and a corrected input needs another key`;
+    return `${taskCommands.retry(workflowId)} starts another one${anew} with the same input, and a corrected input needs another key`;
   }
   const retry = taskCommands.retryBatch(batchId);
   return requestId === null && unpaidRefusals.some((one) => one === type)
@@ -182,7 +183,7 @@ export function afterCutOff({ workflowId, status, requestId, adoptedBy }: CutOff
   const batchId = batchOfRow(workflowId);
   const again =
     batchId === undefined
-      ? `${taskCommands.runAgain(workflowId)} and the same input`
+      ? taskCommands.retry(workflowId)
       : `${taskCommands.retryBatch(batchId)}, which pays anew for other rows that were not successful,`;
   const takesOver = `${again} takes over what was created, without paying for it twice`;
   if (requestId !== null) {
@@ -190,4 +191,52 @@ export function afterCutOff({ workflowId, status, requestId, adoptedBy }: CutOff
   }
   if (status !== 'CreateUncertain') return `${takesOver}; ${taskCommands.reconcile} tells what is known of it`;
   return `${taskCommands.reconcile} tells whether it is settled by now what was created, in the create record, and if not, how to settle it; then ${takesOver}`;
+}
+
+/** What is wrong, its cause first, and what to do. */
+export interface Advice {
+  readonly message: string;
+  readonly remedy: string;
+}
+
+export const overloadAdvice: Advice = {
+  message: 'Its workflow tasks time out: the workers are overloaded, mostly after a restart.',
+  remedy:
+    'Wait: it goes on by itself, and a stop is carried out then. If it lasts, start more workers; the log of a worker says when replays are slow.',
+};
+
+/** Of an activity that an operator paused. */
+export const pausedRemedy = 'longhaul retry-now ID lets it go on, or Unpause in the Web UI’s Pending Activities.';
+
+/** Of a workflow that an operator paused, as Temporal's `workflow pause` does. */
+export function pausedAdvice(workflowId: string): Advice {
+  return {
+    message:
+      'An operator paused its workflow, so it makes no progress, and a stop does not reach it; what runs at the service goes on.',
+    remedy: `${taskCommands.retryNow(workflowId)} lets it go on.`,
+  };
+}
+
+/**
+ * Of a workflow whose workflow tasks fail.
+ * @param known - what is known of the failure, its own words first
+ */
+export function stuckAdvice(...known: readonly string[]): Advice {
+  const [cause, remedy] = stuckCause(known.join(' '));
+  const [failure] = known;
+  const words = failure === undefined ? '' : ` (${failure})`;
+  return {
+    message: `${cause}${words}, so it makes no progress, and a stop does not reach it.`,
+    remedy: `${remedy} It goes on by itself then.`,
+  };
+}
+
+function stuckCause(failure: string): readonly [cause: string, remedy: string] {
+  const goBack = 'o back to the version of the workers before (docs/guides/versions.md).';
+  if (failure.includes('LONGHAUL_CODEC_KEYS_FILE')) {
+    const remedy = 'Give all workers and clients one LONGHAUL_CODEC_KEYS_FILE with every key, and restart the workers.';
+    return ['The workers lack a key of its payloads', remedy];
+  }
+  if (/non[-_ ]?determini/i.test(failure)) return ['The workers’ code does not fit its history', `G${goBack}`];
+  return ['Its workflow tasks fail', `If that began with a new version, g${goBack} Else see the log of a worker.`];
 }

@@ -13,7 +13,7 @@ import { longhaulVersion } from '../core/version';
 import type { WorkerConfig } from '../config/worker-config';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import { errorCode, errorMessage } from '../core/text';
-import { ServiceClient, UnauthorizedError } from '../service';
+import { ServiceClient, ServiceError, UnauthorizedError } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import { readArchiveIdentity, requireArchiveOfTasks } from '../storage/archive/archive-identity';
 import { ArchiveError } from '../storage/errors';
@@ -196,7 +196,8 @@ async function warnOfAccount(account: Account, { logger, meter }: StartedWorker,
       error instanceof UnauthorizedError
         ? 'the service refuses the API key of the account, so none of its tasks can run'
         : 'the service does not answer the account as it should';
-    logger.warn({ account: account.name, problem: errorMessage(error), remedy: serviceRemedy(account) }, words);
+    const code = error instanceof ServiceError ? error.code : undefined;
+    logger.warn({ account: account.name, problem: errorMessage(error), remedy: serviceRemedy(account, code) }, words);
   } finally {
     await service.close();
   }

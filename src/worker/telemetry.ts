@@ -129,7 +129,10 @@ export function requestLog(logger: Logger, of: Pick<Account, 'name' | 'settings'
     logger.debug({ account, ...end }, 'request to the service');
     if (end.keyRefused !== true || performance.now() < nextMs) return;
     nextMs = performance.now() + refusedKeyEveryMs;
-    logger.warn({ account, ...end, remedy: serviceRemedy(of) }, 'the service refuses the API key of the account');
+    logger.warn(
+      { account, ...end, remedy: serviceRemedy(of, 'UNAUTHORIZED') },
+      'the service refuses the API key of the account',
+    );
   };
 }
 

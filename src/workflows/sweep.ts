@@ -1,6 +1,7 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { parseSweepInput, type SweepInput, type SweepResult } from '../contract/sweep';
 import { markdownCode, markdownText } from '../core/text';
+import { formatMoment } from '../core/time';
 import { sweepActivities } from './activity-proxies';
 import { requireNoProblems } from './failures';
 import { readStartArgument } from './run-info';
@@ -16,19 +17,26 @@ export async function sweep(argument: SweepInput): Promise<SweepResult> {
 }
 
 /** Markdown for the Web UI. @internal exported for tests */
-export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResult): string {
+export function sweepDetails({ unsafe, safe, handled, changesSince, next, report, text }: SweepResult): string {
   const count = (counts: Readonly<Record<string, number>>): number => {
     return Object.values(counts).reduce((sum, one) => sum + one, 0);
   };
   return [
-    count(unsafe) === 0 ? '### Everything is safe' : `### ${count(unsafe)} not safe`,
+    count(unsafe) === 0 ? '### Nothing unsafe was found' : `### ${count(unsafe)} not safe`,
     '',
+    `- **Compared:** ${comparedText(changesSince, next?.comparedAllAt)}`,
     `- **Safe:** ${count(safe)}`,
     ...(handled === 0 ? [] : [`- **Taken care of by this sweep:** ${handled}`]),
     `- **Report:** ${markdownText(report)}`,
     '',
     ...text.split('\n').flatMap(toMarkdown),
   ].join('\n');
+}
+
+function comparedText(changesSince: string | null, comparedAllAt: string | undefined): string {
+  if (changesSince === null) return 'everything in the window of this sweep';
+  const all = comparedAllAt === undefined ? '' : `; everything was at ${formatMoment(comparedAllAt)}`;
+  return `what changed since ${formatMoment(changesSince)}, runs, or was not safe before${all}`;
 }
 
 const ownWords = /^[A-Za-z0-9 ,]+(?:\. Safe: \d+ )?\([A-Za-z0-9 ,]+\)[:.]$/;

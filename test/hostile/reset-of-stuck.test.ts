@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { workflowSources } from '../../src/workflow-sources';
@@ -25,7 +26,7 @@ function stuckOnly(problem: Problem | null): Problem | undefined {
 }
 
 describe('a task that a signal has wedged', () => {
-  it('is freed by the command that its status prints, and has to be asked again to stop', async () => {
+  it('is freed by the command of the runbook, and has to be asked again to stop', async () => {
     const { longhaul, temporal, address, taskQueue } = environment;
     const workflowBundle = await bundleWorkflowCode({
       ...workflowSources(),
@@ -38,11 +39,12 @@ describe('a task that a signal has wedged', () => {
       const workflow = temporal.workflow.getHandle(task.workflowId);
       await eventually(async () => (await workflow.fetchHistory()).events?.length === 4);
       await workflow.signal('wedge');
-      const stuck = await eventually(async () => stuckOnly((await task.status()).problem), { withinMs: 60_000 });
+      await eventually(async () => stuckOnly((await task.status()).problem), { withinMs: 60_000 });
       await task.stop();
-      const command = / temporal (workflow reset .* --reason stuck)\./.exec(stuck?.remedy ?? '')?.[1] ?? '';
+      const page = await readFile('docs/explanation/operations.md', 'utf8');
+      const command = /^temporal (workflow reset --workflow-id ID .*)$/m.exec(page)?.[1] ?? '';
       const { path } = await findTemporalProgram();
-      await promisify(execFile)(path, [...command.split(' '), '--address', address]);
+      await promisify(execFile)(path, [...command.replace('ID', task.workflowId).split(' '), '--address', address]);
       await eventually(async () => (await task.status()).problem?.code !== 'Stuck');
       await eventually(async () => (await workflow.query<string>('state')) === 'not asked to stop');
       expect((await workflow.describe()).status.name).toBe('RUNNING');

@@ -2,6 +2,7 @@ import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { type FailureType, failureTypes } from '../../contract/failure-types';
 import { type Problem, stateProblem } from '../../contract/problem';
 import { searchAttributes, tagProblems } from '../../contract/search-attributes';
+import { pausedRemedy } from '../../contract/task-advice';
 import { isTaskKey } from '../../contract/workflow-ids';
 import { isRequestId } from '../../core/create-outcome';
 import { isRecord } from '../../core/json';
@@ -10,7 +11,6 @@ import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../../cor
 import { InputInvalidError, type UntypedEnding } from '../errors';
 import { askTemporal, listTemporal, type TemporalAccess } from '../temporal-access';
 import { isClosed, overloadFilter, pausedFilter, stuckFilter, type WorkflowInfo } from '../workflow-info';
-import { pausedRemedy } from './pending-work';
 
 const waitingStates = statesThatWait.map((state) => `"${state}"`).join(', ');
 const problemFilters = {

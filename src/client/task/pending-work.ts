@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { Activities, TransferProgress } from '../../contract/activities';
 import { waitsForTurn, workerStopping } from '../../contract/failure-types';
 import type { Problem, ProblemCode } from '../../contract/problem';
+import { pausedRemedy } from '../../contract/task-advice';
 import { moment } from '../../contract/schema';
 import { areFailingLong } from '../../core/task-state';
 import { formatCount } from '../../core/text';
@@ -107,8 +108,6 @@ export async function pendingProblem(client: Client, pending: PendingActivities)
   return { code: 'Retrying', message, since: new Date(sinceMs).toISOString(), remedy: null };
 }
 
-export const pausedRemedy = 'It is not tried before Unpause, in the Web UI’s Pending Activities.';
-
 function codeOf(one: Pending): ProblemCode | undefined {
   if (one.paused === true) return 'Paused';
   const hasFailed = (one.attempt ?? 1) > 1 && one.lastFailure != null && !handedOver.includes(failureType(one));
@@ -121,6 +120,32 @@ function codeOf(one: Pending): ProblemCode | undefined {
 /** Of its last attempt; empty where that did not fail. */
 async function failureWords(client: Client, one: Pending): Promise<string> {
   return handedOver.includes(failureType(one)) ? '' : await decodedFailureMessage(client, one.lastFailure ?? {});
+}
+
+/**
+ * Has Temporal try at once what waits for its next attempt, and go on with what an operator paused. Heartbeats are kept:
+ * they name what an attempt before did. Returns the types of these activities, or `workflow` where that was paused.
+ */
+export async function retryNow(client: Client, workflow: DescribedWorkflow): Promise<readonly string[]> {
+  const { workflowService, options } = client;
+  const { namespace, identity } = options;
+  const { workflowId, runId, execution, pendingActivities } = workflow;
+  const retried: string[] = [];
+  if (execution === 'PAUSED') {
+    await workflowService.unpauseWorkflowExecution({ namespace, identity, workflowId, runId, reason: 'retry-now' });
+    retried.push('workflow');
+  }
+  for (const one of pendingActivities) {
+    // One that is being tried would be interrupted, and the turn of a create comes by itself.
+    const waits = codeOf(one) === 'Retrying' && one.state !== started;
+    if (one.paused !== true && !waits) continue;
+    const { activityId: id, activityType } = one;
+    const activity = { namespace, identity, execution: { workflowId, runId }, id };
+    if (one.paused === true) await workflowService.unpauseActivity({ ...activity, resetAttempts: true });
+    else await workflowService.resetActivity(activity);
+    retried.push(activityType?.name ?? '');
+  }
+  return retried;
 }
 
 /** ISO-8601: when its workflow scheduled it. Temporal has that of the next attempt, and until when it may be tried. */

@@ -5,13 +5,15 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { failureTypes } from '../../contract/failure-types';
 import { parseTaskInput } from '../../contract/parse-task-input';
 import { firstStatus, searchAttributes, taskSearchAttributes } from '../../contract/search-attributes';
+import { taskCommands } from '../../contract/task-advice';
 import { differingFields, inputDigest, type TaskInput } from '../../contract/task-input';
+import { batchOfRow, taskKeyOf } from '../../contract/workflow-ids';
 import type { TaskPlan } from '../../contract/parse-task-input';
 import { workflowTaskTimeout } from '../../core/workflow-tasks';
 import { batchPriority, taskPriority } from '../../core/priority';
 import { formatCountOf, markdownText } from '../../core/text';
 import { startingWithin } from '../client-traces';
-import { InputChangedError } from '../errors';
+import { InputChangedError, InputInvalidError } from '../errors';
 import { type KnownRun, knownRun, newRun, planRetry, readEnding, type TaskMemo } from '../existing-run';
 import {
   type AdoptTaskOptions,
@@ -21,7 +23,7 @@ import {
   type StartTaskInput,
   type StartTaskOptions,
 } from '../start-check';
-import { abortable, askTemporal, type TemporalAccess } from '../temporal-access';
+import { abortable, askDescription, askTemporal, type TemporalAccess } from '../temporal-access';
 import { describeWorkflow, readStartArgument } from '../workflow-info';
 import { findFollower } from './related-tasks';
 
@@ -70,6 +72,45 @@ export async function startTask(
     const again: StartAttempt = { ...attempt, input, createNumber, reusePolicy: 'ALLOW_DUPLICATE' };
     return await toStarted(access, attempt, await startOrFind(access, again));
   });
+}
+
+/**
+ * Starts a task that is over without success again, with its own input. What may still run at the service is followed,
+ * and what is uncertain stays so: see {@link planRetry}. Throws `InputInvalidError` for what is no such task,
+ * `ConfigError` without the key of its input, and the errors of `askTemporal`.
+ */
+export async function retryTask(access: TemporalAccess, workflowId: string): Promise<StartedTask> {
+  const described = await askDescription(access, workflowId);
+  const run = knownRun(described);
+  const key = taskKeyOf(workflowId);
+  const refused = (problem: string) => new InputInvalidError([`${workflowId} ${problem}`], 'arguments');
+  if (key === undefined) throw refused(`is no task with a key; rows are retried by ${retryOfRow(workflowId)}.`);
+  if (!run.isClosed) throw refused(`is not over; ${taskCommands.retryNow(workflowId)} tries what waits at once.`);
+  const own = await askTemporal(access, workflowId, () => inputInHistory(access, workflowId, run.runId));
+  const { plan } = parseTaskInput(own);
+  if (own === null || plan === undefined) throw refused('was started with no input of a task.');
+  const retry = planRetry(own, run, await readEnding(access, workflowId, run));
+  if (retry.action === 'keep') throw refused(`succeeded; ${taskCommands.status(workflowId)} shows its outputs.`);
+  const { input, createNumber } = retry;
+  const { taskQueue, tags } = described;
+  // A run that follows what an earlier one created has another input than its key stands for.
+  const digest = run.inputDigest ?? inputDigest(own);
+  const attempt: StartAttempt = {
+    key,
+    workflowId,
+    input,
+    plan,
+    digest,
+    createNumber,
+    reusePolicy: 'ALLOW_DUPLICATE',
+    tags,
+  };
+  const { origin } = await startOrAttach({ ...access, taskQueue }, attempt);
+  return { workflowId, origin, withoutEffect: [] };
+}
+
+function retryOfRow(workflowId: string): string {
+  return taskCommands.retryBatch(batchOfRow(workflowId) ?? 'ID');
 }
 
 async function toStarted(

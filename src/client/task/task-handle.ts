@@ -13,18 +13,19 @@ import {
 import { isTaskResult, type TaskResult } from '../../contract/task-result';
 import { isRequestId } from '../../core/create-outcome';
 import { BaseHandle, checkWaitOptions, type WaitOptions } from '../base-handle';
-import { checkOptions, InputInvalidError, ReplyInvalidError } from '../errors';
+import { checkOptions, InputInvalidError, ReplyInvalidError, TaskOverError } from '../errors';
 import { abortSignal, type OptionRules, milliseconds } from '../../core/option-rules';
 import { requestIdProblem } from '../start-check';
-import { inputInHistory, type StartedTask, type TaskOrigin, type TaskSetting } from './start-task';
+import { inputInHistory, retryTask, type StartedTask, type TaskOrigin, type TaskSetting } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
 import { listedTask } from './list-tasks';
 import { findAdopter, findOtherUncertain } from './related-tasks';
 import type { Problem } from '../../contract/problem';
-import { pendingProblem, pendingWork } from './pending-work';
+import { pendingProblem, pendingWork, retryNow } from './pending-work';
 import { knownRequestId, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
+import { isClosed } from '../workflow-info';
 import { canceledResultOrThrow } from '../existing-run';
 
 const eventsRules: OptionRules<TaskEventsOptions> = {
@@ -78,6 +79,19 @@ export class TaskHandle extends BaseHandle {
         listedTask(description).problem ?? (await pendingProblem(this.#access.client, description.pendingActivities))
       );
     });
+  }
+
+  /** Starts it again, with its own input, once it is over without success (`longhaul retry`). */
+  async retry(): Promise<TaskHandle> {
+    const started = await retryTask(this.#access, this.workflowId);
+    return new TaskHandle(this.#access, this.workflowId, started);
+  }
+
+  /** Tries at once what waits or is paused; resolves with the names of these steps (`longhaul retry-now`). */
+  async retryNow(): Promise<readonly string[]> {
+    const description = await this.describe();
+    if (isClosed(description.execution)) throw new TaskOverError(this.workflowId);
+    return await this.ask(() => retryNow(this.#access.client, description));
   }
 
   /** What started it; null if another program did. Throws `ConfigError` without the key that encrypted it. */

@@ -28,7 +28,7 @@ export interface TaskView {
   /** ISO-8601: since when. */
   readonly since: string | null;
   readonly isOver: boolean;
-  /** Temporal's: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
+  /** Temporal's: RUNNING, PAUSED (its workflow), COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
   readonly execution: WorkflowExecutionStatusName;
   readonly startedAt: string;
   readonly endedAt: string | null;

@@ -30,6 +30,7 @@ export async function resolveUncertain(run: TaskRun, create: CreateUncertain, be
   const { reason, callbackAsked = false, sentAtMs = Infinity } = create;
   state.uncertaintyReason = `It is not known whether the service created the task: ${reason}.`;
   state.problem = state.uncertaintyReason;
+  log.warn('create uncertain', { reason });
   const nowMs = Date.now();
   const waitMs = plan.uncertainWaitMs ?? (callbackAsked ? untilTotalDeadlineMs(run) : 0);
   // A create of an earlier run was recorded before this run began.

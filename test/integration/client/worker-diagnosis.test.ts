@@ -60,8 +60,16 @@ describe('what the doctor sees of a worker’s surroundings', () => {
 
   it('says so when nothing answers at the service’s address', async () => {
     expect(wrong(await look({ LONGHAUL_SERVICE_URL: 'http://127.0.0.1:1' }))).toMatch(
-      /ECONNREFUSED.*Does the service run at .*LONGHAUL_SERVICE_URL has its address\.(?!.*LONGHAUL_API_KEY)/,
+      /ECONNREFUSED.*LONGHAUL_SERVICE_URL has its address\.(?!.*LONGHAUL_API_KEY)/,
     );
+  });
+
+  it.each([500, 502, 503, 429])('names no key when the service answers %d', async (status) => {
+    const server = await startHttpServer((_request, response) => response.writeHead(status).end('<html>'));
+    const findings = await look({ LONGHAUL_SERVICE_URL: server.url }).finally(() => server.close());
+    const [finding] = findings.filter(({ isOk }) => !isOk);
+    expect(finding).toMatchObject({ check: 'Service (account default)' });
+    expect(finding?.remedy).not.toMatch(/API_KEY|key/);
   });
 
   it('says so when the clocks are far apart', async () => {

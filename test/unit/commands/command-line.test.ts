@@ -4,7 +4,7 @@ import { runCommandLine } from '../../../src/commands/program';
 import { FakeContext } from '../../support/fake-context';
 
 const names =
-  'run adopt batch status list download costs budget cancel interrupt stop resolve rearchive open reconcile sweep worker receiver codec-server doctor replay completion help'.split(
+  'run adopt batch status list download costs budget cancel interrupt stop resolve rearchive open retry retry-now reconcile sweep worker receiver codec-server doctor replay completion help'.split(
     ' ',
   );
 const batchNames = 'run status pause resume drain retry set-concurrency stop report results list'.split(' ');
@@ -210,7 +210,15 @@ describe('the completion of commands', () => {
       return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim().split(' ');
     };
 
-    expect(complete('longhaul', 're')).toEqual(['resolve', 'rearchive', 'reconcile', 'receiver', 'replay']);
+    expect(complete('longhaul', 're')).toEqual([
+      'resolve',
+      'rearchive',
+      'retry',
+      'retry-now',
+      'reconcile',
+      'receiver',
+      'replay',
+    ]);
     expect(complete('longhaul', 'batch', 'r')).toEqual(['run', 'resume', 'retry', 'report', 'results']);
     expect(complete('longhaul', 'batch', 'run', 'rows.csv', '--dry')).toEqual(['--dry-run']);
     expect(complete('longhaul', 'run', 'batch', '--ke')).toEqual(['--key']);

@@ -1,5 +1,5 @@
 import { failureTypes } from '../../../src/contract/failure-types';
-import { afterFailure, type FailedTask } from '../../../src/contract/task-advice';
+import { afterFailure, type FailedTask, stuckAdvice } from '../../../src/contract/task-advice';
 
 const task = { workflowId: 'task:a', isAdopted: false, batchId: null, requestId: null, createNumber: 1 };
 const row = { ...task, workflowId: 'batch:night:row-3', batchId: 'night' };
@@ -26,12 +26,12 @@ describe('what is left to do after a failure', () => {
   });
 
   it('of a task says that a retry of one that was created is paid anew', () => {
-    expect(remedy(task, 'TaskRejected')).toMatch(/--key a --retry starts another one with the same input/);
+    expect(remedy(task, 'TaskRejected')).toMatch(/longhaul retry a starts another one with the same input/);
     expect(remedy({ ...task, requestId: 'r-1' }, 'TaskFailed')).toContain('which is paid anew');
   });
 
   it.each([
-    ['a task', { ...task, requestId: 'r-1' }, /same key with --retry follows .* again.*another key makes a new task/],
+    ['a task', { ...task, requestId: 'r-1' }, /longhaul retry a follows .* again.*another key makes a new task/],
     ['a row', { ...row, requestId: 'r-1' }, /retry of its batch follows .* again.*give the row another key/],
     ['an adopted one', adopted, /for the right id$/],
   ])(
@@ -46,16 +46,29 @@ describe('what is left to do after a failure', () => {
 
   it('of a stop that was not confirmed is to follow the task, or to settle whether it exists', () => {
     const follow = remedy({ ...task, requestId: 'r-1' }, 'StopUnconfirmed');
-    expect(follow).toContain('follow it with longhaul adopt r-1; longhaul run with --key a --retry');
+    expect(follow).toContain('follow it with longhaul adopt r-1; longhaul retry a');
     expect(remedy({ ...row, requestId: 'r-1' }, 'StopUnconfirmed')).toMatch(/longhaul adopt r-1$/);
     expect(remedy(task, 'StopUnconfirmed')).toContain('longhaul reconcile --settle task:a/1=none');
   });
 
   it('of a create that is uncertain says which command goes on once that is settled', () => {
     const goesOn = 'follows or creates it; before, nothing is sent';
-    expect(remedy(task, 'CreateUncertain')).toContain(
-      `After that, longhaul run with --key a --retry and the same input ${goesOn}`,
-    );
+    expect(remedy(task, 'CreateUncertain')).toContain(`After that, longhaul retry a ${goesOn}`);
     expect(remedy(row, 'CreateUncertain')).toMatch(/After that, longhaul batch retry \S+ follows or creates it/);
+  });
+});
+
+describe('the advice about workflow tasks that fail', () => {
+  it.each([
+    { failure: '[TMPRL1100] Nondeterminism error: no command', named: 'versions.md' },
+    { failure: 'cause=WorkflowTaskFailedCauseNonDeterministicError', named: 'versions.md' },
+    { failure: 'LONGHAUL_CODEC_KEYS_FILE has no key "2026"', named: 'restart the workers' },
+    { failure: 'this worker is broken', named: 'the log of a worker' },
+  ])('follows from $failure', ({ failure, named }) => {
+    const remedies = ['versions.md', 'restart the workers', 'the log of a worker'];
+    const others = remedies.filter((remedy) => remedy !== named && failure !== 'this worker is broken');
+    const advice = stuckAdvice(failure);
+    expect(advice).toContain(named);
+    for (const text of [...others, 'reset']) expect(advice).not.toContain(text);
   });
 });

@@ -1,6 +1,7 @@
 import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import { pino } from 'pino';
 import type { TemporalAccess } from '../../../src/client/temporal-access';
+import { serviceRemedy } from '../../../src/config/accounts';
 import type { RequestEnd } from '../../../src/service';
 import type { AccountGate } from '../../../src/service/account-gate';
 import { createLogger } from '../../../src/worker/logger';
@@ -52,7 +53,8 @@ it('the log of requests says once a minute that a key is refused, and where it i
   for (const status of [200, 401, 401, 403, 500, null]) studio?.(endOf(status));
   other?.(endOf(403));
 
-  const remedy = 'Check LONGHAUL_SERVICE_URL and LONGHAUL_API_KEY_FILE.';
+  const remedy = serviceRemedy({ settings }, 'UNAUTHORIZED');
+  expect(remedy).toContain('LONGHAUL_API_KEY_FILE');
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({ level: 'warn', account: 'studio', status: 401, path: get.path, remedy }),
     expect.objectContaining({ level: 'warn', account: 'other', status: 403, remedy }),

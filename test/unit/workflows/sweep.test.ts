@@ -15,7 +15,12 @@ describe('the page of a sweep', () => {
   };
 
   it('says how much is safe, or what is not, with its commands', () => {
-    expect(sweepDetails(result)).toContain('### Everything is safe\n\n- **Safe:** 8\n');
+    expect(sweepDetails(result)).toMatch(
+      /^### Nothing unsafe[^\n]*\n\n- \*\*Compared:\*\* everything[^\n]*\n- \*\*Safe:\*\* 8\n/,
+    );
+    const changed = sweepDetails({ ...result, changesSince: '2026-03-01T11:00:00.000Z' });
+    expect(changed).toContain('2026-03-01 11:00');
+    expect(changed).not.toMatch(/everything/i);
     const text =
       'Lost (1):\n  r-1: It is gone.\n    longhaul adopt r-1\n\n1 not safe. Safe: 7 (7 archived, 0 followed).\n';
     const page = sweepDetails({ ...result, unsafe: { running: 2, lost: 1 }, handled: 4, text });

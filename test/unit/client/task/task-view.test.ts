@@ -81,9 +81,9 @@ describe('the view of a task', () => {
   });
 
   it.each([
-    ['task:order-17', /^longhaul run with --key order-17 --retry and the same input takes over/],
+    ['task:order-17', /^longhaul retry order-17 takes over/],
     ['batch:photos:row-3', /^longhaul batch retry photos, which .* takes over/],
-    ['order-17', /^longhaul run with --key KEY --retry/],
+    ['order-17', /^longhaul retry KEY/],
   ])('that was terminated names the command that follows %s again', (workflowId, command) => {
     const { problem } = viewOf({ ...terminated, workflowId }, reported);
     expect(problem).toMatchObject({ code: 'CutOff', since: '1970-01-01T00:00:00.001Z' });
@@ -93,7 +93,9 @@ describe('the view of a task', () => {
 
   it('that was terminated while it was uncertain whether it was created tells where that may be settled by now', () => {
     const { problem } = viewOf(terminated, { ...reported, status: 'CreateUncertain' });
-    expect(problem?.remedy).toMatch(/^longhaul reconcile tells whether it is settled by now .* --key order-17 --retry/);
+    expect(problem?.remedy).toMatch(
+      /^longhaul reconcile tells whether it is settled by now .* longhaul retry order-17/,
+    );
   });
 
   it('that was terminated and adopted since names the workflow that took it over, and no other remedy', () => {

@@ -1,5 +1,4 @@
 import { taskView } from '../../../../src/client/task/task-view';
-import { stuckRemedy } from '../../../../src/client/workflow-info';
 import { failureTypes } from '../../../../src/contract/failure-types';
 import { afterFailure } from '../../../../src/contract/task-advice';
 import { adoptionKey, taskWorkflowId } from '../../../../src/contract/workflow-ids';
@@ -37,7 +36,6 @@ function failedWords(type: 'StopUnconfirmed' | 'ArchiveIncomplete', requestId: s
 
 describe('a command that is printed to be copied', () => {
   it.each([
-    ['to reset a stuck workflow', stuckRemedy(hostile), 'temporal workflow reset', hostile],
     ['to adopt a task that was cut off', cutOffWords(), 'longhaul adopt', hostile],
     ['to follow a task that may run', failedWords('StopUnconfirmed', hostile), 'longhaul adopt', hostile],
     ['to archive a task', failedWords('ArchiveIncomplete', hostile), 'longhaul adopt', hostile],
