@@ -1,4 +1,5 @@
 import { failureTypes } from '../../../src/contract/failure-types';
+import { problemText } from '../../../src/contract/problem';
 import { afterFailure, type FailedTask, stuckAdvice } from '../../../src/contract/task-advice';
 
 const task = { workflowId: 'task:a', isAdopted: false, batchId: null, requestId: null, createNumber: 1 };
@@ -67,7 +68,7 @@ describe('the advice about workflow tasks that fail', () => {
   ])('follows from $failure', ({ failure, named }) => {
     const remedies = ['versions.md', 'restart the workers', 'the log of a worker'];
     const others = remedies.filter((remedy) => remedy !== named && failure !== 'this worker is broken');
-    const advice = stuckAdvice(failure);
+    const advice = problemText(stuckAdvice(failure));
     expect(advice).toContain(named);
     for (const text of [...others, 'reset']) expect(advice).not.toContain(text);
   });
