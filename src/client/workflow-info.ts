@@ -74,14 +74,13 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
       return [name, await decodedPayload(client, payload)] as const;
     }),
   );
-  const { attempt: attempts, originalScheduledTime } = raw.pendingWorkflowTask ?? {};
-  const attempt = attempts ?? 1;
+  const attempt = raw.pendingWorkflowTask?.attempt ?? 1;
   const timedOut = attempt >= failingFromAttempt && (await hasTimedOut(client, workflowId, runId));
   // A client encrypts all that it starts a workflow with, so each payload of the memo tells.
   const [payload] = Object.values(raw.workflowExecutionInfo?.memo?.fields ?? {});
   const metadata = (name: string): string => Buffer.from(payload?.metadata?.[name] ?? []).toString();
   return {
-    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { attempt, timedOut, sinceMs: toMs(originalScheduledTime) }),
+    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { attempt, timedOut }),
     memo: new Map(memo),
     pendingActivities: raw.pendingActivities ?? [],
     isCancelRequested: raw.workflowExtendedInfo?.cancelRequested ?? false,
@@ -120,17 +119,31 @@ export async function* listWorkflows(
   query: string,
   pageSize: number,
   pageTimeoutMs?: number,
-): AsyncGenerator<WorkflowInfo & { readonly memo: (name: string) => Promise<unknown> }> {
-  const { namespace } = client.options;
+): AsyncGenerator<ListedWorkflow> {
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
-    const ask = () => client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken });
+    const ask = () => listWorkflowPage(client, query, pageSize, nextPageToken);
     const page = await (pageTimeoutMs === undefined ? ask() : client.withDeadline(Date.now() + pageTimeoutMs, ask));
-    for (const raw of page.executions) {
-      yield { ...workflowInfo(raw), memo: (name) => decodedPayload(client, raw.memo?.fields?.[name] ?? {}) };
-    }
+    yield* page.workflows;
     ({ nextPageToken } = page);
   } while (nextPageToken.length > 0);
+}
+
+type ListedWorkflow = WorkflowInfo & { readonly memo: (name: string) => Promise<unknown> };
+
+/** @param token - empty: the first page. */
+export async function listWorkflowPage(client: Client, query: string, pageSize: number, token: Uint8Array) {
+  const { namespace } = client.options;
+  const page = await client.workflowService.listWorkflowExecutions({
+    namespace,
+    query,
+    pageSize,
+    nextPageToken: token,
+  });
+  const workflows = page.executions.map((raw): ListedWorkflow => {
+    return { ...workflowInfo(raw), memo: (name) => decodedPayload(client, raw.memo?.fields?.[name] ?? {}) };
+  });
+  return { workflows, nextPageToken: page.nextPageToken };
 }
 
 /** Decodes one payload; what cannot be decoded becomes an {@link Undecodable}. */
@@ -181,13 +194,7 @@ export async function decodedFailureMessage(client: Client, failure: Failure): P
   return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : message;
 }
 
-interface WorkflowTask {
-  readonly attempt: number;
-  readonly timedOut: boolean;
-  readonly sinceMs: number | null;
-}
-
-function workflowInfo(raw: RawInfo, task: WorkflowTask = { attempt: 1, timedOut: false, sinceMs: null }): WorkflowInfo {
+function workflowInfo(raw: RawInfo, task = { attempt: 1, timedOut: false }): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
   let problems: readonly string[] = [];
@@ -261,16 +268,19 @@ const overloadWords =
 export const overloadRemedy =
   'It goes on by itself, and a stop is carried out then: wait. If it lasts, start more workers; the log of a worker says when replays are slow.';
 
-function workflowTaskProblem(workflowId: string, problems: readonly string[], task: WorkflowTask): Problem | null {
-  const { attempt, timedOut, sinceMs } = task;
+/** Temporal does not tell since when: it schedules each attempt anew. */
+function workflowTaskProblem(
+  workflowId: string,
+  problems: readonly string[],
+  { attempt, timedOut }: { readonly attempt: number; readonly timedOut: boolean },
+): Problem | null {
   if (problems.length === 0 && attempt < failingFromAttempt) return null;
-  const since = sinceMs === null ? null : new Date(sinceMs).toISOString();
   if (problems.length === 0 ? timedOut : problems.includes(timeOutProblem)) {
-    return { code: 'Overloaded', message: overloadWords, since, remedy: overloadRemedy };
+    return { code: 'Overloaded', message: overloadWords, since: null, remedy: overloadRemedy };
   }
   const why = problems.length === 0 ? '' : ` (${problems.join(', ')})`;
   const message = `Its workflow tasks fail${why}, so it makes no progress and a stop does not reach it.`;
-  return { code: 'Stuck', message, since, remedy: stuckRemedy(workflowId) };
+  return { code: 'Stuck', message, since: null, remedy: stuckRemedy(workflowId) };
 }
 
 export function stuckRemedy(workflowId: string): string {

@@ -57,7 +57,6 @@ function stuckOnly(problem: Problem | null): Problem | undefined {
 describe('a task and a batch whose workflow tasks fail', () => {
   it('are told as stuck, with what to do, by status, list and doctor, and go on with a worker that is whole', async () => {
     const { longhaul, service, taskQueue } = environment;
-    const beganMs = Date.now();
     const task = await longhaul.start({ ...smallInput, key: randomUUID() });
     const other = await longhaul.start({ ...smallInput, key: randomUUID() });
     const id = randomUUID();
@@ -65,7 +64,6 @@ describe('a task and a batch whose workflow tasks fail', () => {
     const batch = await longhaul.startBatch({ id, rows });
     await withBrokenWorker(async () => {
       const stuck = await eventually(async () => stuckOnly((await task.status()).problem));
-      expect(Date.parse(stuck?.since ?? '')).toBeGreaterThanOrEqual(beganMs - 1_000);
       expect(stuck?.remedy).toContain(
         `temporal workflow reset --workflow-id ${task.workflowId} --type LastWorkflowTask`,
       );

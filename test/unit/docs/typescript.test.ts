@@ -160,6 +160,7 @@ describe('docs/reference/library.md', () => {
     const inherited: Readonly<Record<string, string>> = {
       LonghaulConnectOptions: 'LonghaulOptions',
       LonghaulClientOptions: 'LonghaulOptions',
+      ListPageOptions: 'ListTasksOptions',
       StartTaskInput: 'NewTaskInput',
       StartTaskOptions: 'TaskStartOptions',
       AdoptTaskOptions: 'TaskStartOptions',
