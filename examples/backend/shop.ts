@@ -1,7 +1,4 @@
-/*
- * A shop that sells swatches of colour: README.md shows it at work. A program of its own imports `@longhaul/client` and
- * `@longhaul/client/files` instead.
- */
+/* A shop that sells swatches: README.md shows it at work. Outside of this checkout, import `@longhaul/client`. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Longhaul, TaskFailedError, UnknownTaskError, unwrapWebhook, WebhookInvalidError } from '../../src';
@@ -24,14 +21,18 @@ const routes: Readonly<Record<string, Answer>> = {
   'GET /orders': async (longhaul, response, id) => {
     if (id === '') {
       const { tasks, next } = await longhaul.listPage({ tags: ['shop'], limit: 20 });
-      return json(response, 200, { orders: tasks.map(({ key, status }) => ({ key, status })), next });
+      json(response, 200, { orders: tasks.map(({ key, status }) => ({ key, status })), next });
+      return;
     }
     const { key, status, problem } = await longhaul.task(`order-${id}`).status({ signal: stopping.signal });
     json(response, 200, { key, status, problem, event: ended.get(`order-${id}`) ?? null });
   },
   'GET /pictures': async (longhaul, response, id) => {
     const [picture] = await longhaul.task(`order-${id}`).outputs({ signal: stopping.signal });
-    if (picture === undefined) return json(response, 404, { error: 'It was stopped.' });
+    if (picture === undefined) {
+      json(response, 404, { error: 'It was stopped.' });
+      return;
+    }
     const content = await picture.read({ signal: stopping.signal });
     response.writeHead(200, { 'content-type': picture.contentType, 'content-length': picture.bytes });
     await pipeline(content, response);

@@ -132,7 +132,12 @@ export async function* listWorkflows(
 type ListedWorkflow = WorkflowInfo & { readonly memo: (name: string) => Promise<unknown> };
 
 /** @param token - empty: the first page. */
-export async function listWorkflowPage(client: Client, query: string, pageSize: number, token: Uint8Array) {
+export async function listWorkflowPage(
+  client: Client,
+  query: string,
+  pageSize: number,
+  token: Uint8Array,
+): Promise<{ readonly workflows: readonly ListedWorkflow[]; readonly nextPageToken: Uint8Array }> {
   const { namespace } = client.options;
   const page = await client.workflowService.listWorkflowExecutions({
     namespace,

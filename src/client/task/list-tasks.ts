@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { type FailureType, failureTypes } from '../../contract/failure-types';
-import { type Problem, stateProblem } from '../../contract/problem';
+import type { Problem } from '../../contract/problem';
+import { stateProblem } from '../../contract/state-problem';
 import { searchAttributes, tagProblems } from '../../contract/search-attributes';
 import { isTaskKey, keyOf } from '../../contract/workflow-ids';
 import { isRequestId } from '../../core/create-outcome';
@@ -153,9 +154,9 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   if (limit <= 0) return;
   const workflows = listTemporal(access, query, Math.min(limit, 200));
   for (let listed = 0; listed < limit; listed += 1) {
-    const { value, done } = await abortable(access, options.signal, () => workflows.next());
-    if (done) return;
-    yield listedTask(value);
+    const next = await abortable(access, options.signal, () => workflows.next());
+    if (next.done === true) return;
+    yield listedTask(next.value);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { TransferProgress } from '../../contract/activities';
 import { searchAttributes } from '../../contract/search-attributes';
-import { type Problem, problemCodes, stateProblem } from '../../contract/problem';
+import { type Problem, problemCodes } from '../../contract/problem';
+import { stateProblem } from '../../contract/state-problem';
 import {
   afterAdoption,
   afterCutOff,
