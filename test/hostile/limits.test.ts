@@ -61,7 +61,12 @@ describe('the longest durations that an input may name', () => {
 
   it.concurrent('leave a policy waiting that a stop ends', async () => {
     const service = new FakeService({ createOutcomes: [uncertain] });
-    const input: TestInput = { inputs: {}, onUncertain: 'fail', uncertainWait: tenYears, deadlines: { total: tenYears } };
+    const input: TestInput = {
+      inputs: {},
+      onUncertain: 'fail',
+      uncertainWait: tenYears,
+      deadlines: { total: tenYears },
+    };
     await environment.withTask(service.activities, input, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');
       await task.cancel();
