@@ -22,6 +22,7 @@ import { readAwsSettings } from './config/aws-settings';
 import { type FilePlace, loadArchiveOf, loadStagingOf } from './config/client-config';
 import { type ArchivedTask, findArchivedTask, namesOfPath, usualManifestNames } from './archive/archived-task';
 import { openArchivedBatch as openBatchIn } from './archive/archived-batch';
+import { readCreates } from './archive/archive-reader';
 import { ResultsError } from './archive/errors';
 import type { FormerBatch, RowStaging } from './rows';
 import type { Archive } from './storage/archive/archive';
@@ -87,6 +88,15 @@ export function openArchive(place: FilePlace = {}): OutputArchive {
       await requireArchive(archive, given);
       const words = `The archive ${archive.location} does not have ${manifest} of ${workflowId}. Is ${given} that of its worker?`;
       throw new ResultsError('missing', words);
+    },
+    outputsOf: async (workflowId) => {
+      for await (const { requestId = null } of readCreates(archive, workflowId)) {
+        if (requestId === null) continue;
+        const names = usualManifestNames(workflowId, requestId);
+        const task = await findArchivedTask(archive, names, requestId, workflowId);
+        if (task !== undefined) return listOutputs(archive, task);
+      }
+      return undefined;
     },
   };
 }

@@ -28,7 +28,8 @@ export { problemCodes } from './contract/problem';
 export type { Problem, ProblemCode } from './contract/problem';
 export type { ListBatchesOptions, ListedBatch } from './client/batch/list-batches';
 
-export type { ListedProblem, ListedTask, ListTasksOptions } from './client/task/list-tasks';
+export type { ListedProblem, ListedTask, ListPageOptions, ListTasksOptions, TaskPage } from './client/task/list-tasks';
+export { unwrapWebhook, WebhookInvalidError } from './client/webhook';
 
 export {
   DecisionRefusedError,

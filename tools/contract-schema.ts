@@ -84,7 +84,7 @@ class Definitions {
     if (type.isStringLiteral() || type.isNumberLiteral()) return { type: typeof type.value, const: type.value };
     if (flags & ts.TypeFlags.BooleanLiteral)
       return { type: 'boolean', const: this.#checker.typeToString(type) === 'true' };
-    if (flags & ts.TypeFlags.String) return { type: 'string' };
+    if (flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) return { type: 'string' };
     if (flags & ts.TypeFlags.Number) return { type: 'number' };
     if (flags & ts.TypeFlags.Boolean) return { type: 'boolean' };
     if (flags & ts.TypeFlags.Null) return { type: 'null' };
@@ -115,7 +115,7 @@ class Definitions {
     const [only, ...others] = schemas;
     if (only !== undefined && others.length === 0) return only;
     const arePlain = schemas.every((schema) => Object.keys(schema).join() === 'type');
-    return arePlain ? { type: schemas.map((schema) => schema['type']) } : { anyOf: schemas };
+    return arePlain ? { type: [...new Set(schemas.map((schema) => schema['type']))] } : { anyOf: schemas };
   }
 
   #objectOf(type: ts.Type, isClosed: boolean): Schema {

@@ -22,7 +22,7 @@ import {
 } from './temporal-access';
 import { type DescribedWorkflow, describeWorkflow, isClosed } from './workflow-info';
 
-/** Options of requests that may take a while. */
+/** Options of every request. */
 export interface WaitOptions {
   /** Ends the wait at once, also while Temporal or the workers do not answer: it rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -60,17 +60,20 @@ export abstract class BaseHandle {
   /**
    * Cancels the workflow: a task by whichever of the service's verbs applies; a batch stops every row that runs and
    * starts no more. A task in `CreateUncertain` ends as `StopUnconfirmed`: one that exists runs on and is paid.
-   * `result` waits for the end. Throws `TaskOverError` when it is over.
+   * `result` waits for the end. Resolves with whether it was asked: false when it is over already.
    */
-  async stop(): Promise<void> {
-    // Temporal accepts the cancellation of a closed workflow silently.
-    if (await this.isOver()) throw new TaskOverError(this.workflowId);
-    await this.ask(() => this.#access.client.workflow.getHandle(this.workflowId).cancel());
+  async stop(options: WaitOptions = {}): Promise<boolean> {
+    return await this.abortable(options, async () => {
+      // Temporal accepts the cancellation of a closed workflow silently.
+      if (await this.isOver()) return false;
+      await this.ask(() => this.#access.client.workflow.getHandle(this.workflowId).cancel());
+      return true;
+    });
   }
 
   /** Asks Temporal alone, no worker. */
-  async isOver(): Promise<boolean> {
-    return isClosed((await this.describe()).execution);
+  isOver(options: WaitOptions = {}): Promise<boolean> {
+    return this.abortable(options, async () => isClosed((await this.describe()).execution));
   }
 
   protected describe(): Promise<DescribedWorkflow> {
@@ -99,7 +102,11 @@ export abstract class BaseHandle {
    * @param isRepeatable - whether it may be sent again when the run accepted it and ended before it answered: it may
    * have taken effect.
    */
-  protected async update(update: () => Promise<DecisionTaken>, isRepeatable = true): Promise<string> {
+  protected update(update: () => Promise<DecisionTaken>, options: WaitOptions, isRepeatable = true): Promise<string> {
+    return this.abortable(options, () => this.#update(update, isRepeatable));
+  }
+
+  async #update(update: () => Promise<DecisionTaken>, isRepeatable: boolean): Promise<string> {
     const { workflowId } = this;
     const untilMs = Date.now() + repeatWithinMs;
     for (;;) {

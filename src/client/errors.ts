@@ -193,7 +193,7 @@ export function taskQueueOption(taskQueue: string): string {
 }
 
 /** With the commands for this task queue, and what a worker there must have. */
-export function noWorkerRemedy(taskQueue: string, encryptionKey: string | null = null): string {
+function noWorkerRemedy(taskQueue: string, encryptionKey: string | null = null): string {
   const key =
     encryptionKey === null
       ? ''

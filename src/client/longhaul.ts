@@ -27,7 +27,15 @@ import { BatchHandle } from './batch/batch-handle';
 import { connectTemporal } from './connect-temporal';
 import { checkOptions, InputInvalidError } from './errors';
 import type { ConnectionSources } from './connection-errors';
-import { type ListedTask, listTasks, type ListTasksOptions } from './task/list-tasks';
+import {
+  countTasks,
+  type ListedTask,
+  type ListPageOptions,
+  listTaskPage,
+  listTasks,
+  type ListTasksOptions,
+  type TaskPage,
+} from './task/list-tasks';
 import { listBatches, type ListBatchesOptions, type ListedBatch } from './batch/list-batches';
 import { checkBatchStart, startBatch } from './batch/start-batch';
 import { Sweeps } from './sweeps';
@@ -209,6 +217,16 @@ export class Longhaul {
   /** Those that run, the latest start first, then those that ended last, each run once. New ones appear within 2 s. */
   list(options?: ListTasksOptions): AsyncIterable<ListedTask> {
     return listTasks(this.#access, options);
+  }
+
+  /** A part of what `list` has; `next` is the `cursor` of the part after it, also in another process. */
+  listPage(options?: ListPageOptions): Promise<TaskPage> {
+    return listTaskPage(this.#access, options);
+  }
+
+  /** How many tasks `list` would have; each run of a task that was started again is one. */
+  count(options?: Omit<ListTasksOptions, 'limit'>): Promise<number> {
+    return countTasks(this.#access, options);
   }
 
   /** Those that run first, then those that ended last, each with its latest run. New ones appear within 2 s. */

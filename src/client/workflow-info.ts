@@ -76,14 +76,13 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
       return [name, await decodedPayload(client, payload)] as const;
     }),
   );
-  const { attempt = 1, originalScheduledTime } = raw.pendingWorkflowTask ?? {};
-  const isFailing = (attempt ?? 1) >= failingFromAttempt;
+  const isFailing = (raw.pendingWorkflowTask?.attempt ?? 1) >= failingFromAttempt;
   const trouble = isFailing ? await readTrouble(client, workflowId, runId) : noTrouble;
   // A client encrypts all that it starts a workflow with, so each payload of the memo tells.
   const [payload] = Object.values(raw.workflowExecutionInfo?.memo?.fields ?? {});
   const metadata = (name: string): string => Buffer.from(payload?.metadata?.[name] ?? []).toString();
   return {
-    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { ...trouble, isFailing, sinceMs: toMs(originalScheduledTime) }),
+    ...workflowInfo(raw.workflowExecutionInfo ?? {}, { ...trouble, isFailing }),
     memo: new Map(memo),
     pendingActivities: raw.pendingActivities ?? [],
     isCancelRequested: raw.workflowExtendedInfo?.cancelRequested ?? false,
@@ -132,17 +131,36 @@ export async function* listWorkflows(
   query: string,
   pageSize: number,
   pageTimeoutMs?: number,
-): AsyncGenerator<WorkflowInfo & { readonly memo: (name: string) => Promise<unknown> }> {
-  const { namespace } = client.options;
+): AsyncGenerator<ListedWorkflow> {
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
-    const ask = () => client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken });
+    const ask = () => listWorkflowPage(client, query, pageSize, nextPageToken);
     const page = await (pageTimeoutMs === undefined ? ask() : client.withDeadline(Date.now() + pageTimeoutMs, ask));
-    for (const raw of page.executions) {
-      yield { ...workflowInfo(raw), memo: (name) => decodedPayload(client, raw.memo?.fields?.[name] ?? {}) };
-    }
+    yield* page.workflows;
     ({ nextPageToken } = page);
   } while (nextPageToken.length > 0);
+}
+
+type ListedWorkflow = WorkflowInfo & { readonly memo: (name: string) => Promise<unknown> };
+
+/** @param token - empty: the first page. */
+export async function listWorkflowPage(
+  client: Client,
+  query: string,
+  pageSize: number,
+  token: Uint8Array,
+): Promise<{ readonly workflows: readonly ListedWorkflow[]; readonly nextPageToken: Uint8Array }> {
+  const { namespace } = client.options;
+  const page = await client.workflowService.listWorkflowExecutions({
+    namespace,
+    query,
+    pageSize,
+    nextPageToken: token,
+  });
+  const workflows = page.executions.map((raw): ListedWorkflow => {
+    return { ...workflowInfo(raw), memo: (name) => decodedPayload(client, raw.memo?.fields?.[name] ?? {}) };
+  });
+  return { workflows, nextPageToken: page.nextPageToken };
 }
 
 /** Decodes one payload; what cannot be decoded becomes an {@link Undecodable}. */
@@ -195,13 +213,9 @@ export async function decodedFailureMessage(client: Client, failure: Failure): P
 
 interface WorkflowTask extends Trouble {
   readonly isFailing: boolean;
-  readonly sinceMs: number | null;
 }
 
-function workflowInfo(
-  raw: RawInfo,
-  task: WorkflowTask = { isFailing: false, sinceMs: null, ...noTrouble },
-): WorkflowInfo {
+function workflowInfo(raw: RawInfo, task: WorkflowTask = { isFailing: false, ...noTrouble }): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
   let problems: readonly string[] = [];
@@ -275,17 +289,17 @@ const timeOutProblem = 'category=WorkflowTaskTimedOut';
 export const stuckFilter = 'TemporalReportedProblems = "category=WorkflowTaskFailed"';
 export const overloadFilter = `TemporalReportedProblems = "${timeOutProblem}"`;
 
+/** Temporal does not tell since when: it schedules each attempt anew. */
 function workflowProblem(
   workflowId: string,
   execution: WorkflowExecutionStatusName,
   problems: readonly string[],
-  { isFailing, timedOut, failure, sinceMs }: WorkflowTask,
+  { isFailing, timedOut, failure }: WorkflowTask,
 ): Problem | null {
   if (execution === 'PAUSED') return { code: 'Paused', ...pausedAdvice(workflowId), since: null };
   if (execution !== 'RUNNING' || (problems.length === 0 && !isFailing)) return null;
-  const since = sinceMs === null ? null : new Date(sinceMs).toISOString();
   if (problems.length === 0 ? timedOut : problems.includes(timeOutProblem)) {
-    return { code: 'Overloaded', ...overloadAdvice, since };
+    return { code: 'Overloaded', ...overloadAdvice, since: null };
   }
-  return { code: 'Stuck', ...stuckAdvice(...(failure === '' ? [] : [failure]), ...problems), since };
+  return { code: 'Stuck', ...stuckAdvice(...(failure === '' ? [] : [failure]), ...problems), since: null };
 }

@@ -1,8 +1,6 @@
 import * as v from 'valibot';
-import { statesThatWait } from '../core/task-state';
 import { formatMoment, formatNextTry } from '../core/time';
 import { moment, wordOf } from './schema';
-import { operatorChoices } from './task-advice';
 
 /** In the order in which one hides the others. */
 export const problemCodes = [
@@ -48,32 +46,7 @@ export function formatProblem(problem: Problem, nowMs?: number): string {
   return `${code}${sinceWhen}${nowMs === undefined ? '' : formatNextTry(nextAttemptAt, nowMs)}: ${problemText(problem)}`;
 }
 
-const waits: Readonly<Record<string, string>> = {
-  CreateUncertain: 'It is not known whether the service created the task.',
-  ArchiveIncomplete: 'It succeeded, and not every output could be archived.',
-};
-
 /** Whether it goes on only once a person has done something. */
 export function asksForPerson(problem: Problem | null): boolean {
   return problem?.code === 'NeedsPerson' || problem?.code === 'Stuck' || problem?.code === 'Paused';
-}
-
-interface StatedTask {
-  readonly workflowId: string;
-  readonly status: string;
-  readonly since: string | null;
-  /** Of its workflow or its watch. */
-  readonly words: string | null;
-  readonly isHeldBack?: boolean;
-}
-
-/** The problem of a task that is not over, by its state. */
-export function stateProblem({ workflowId, status, since, words, isHeldBack = false }: StatedTask): Problem | null {
-  if (statesThatWait.some((state) => state === status)) {
-    const commands = operatorChoices(status, workflowId).map(({ command }) => command);
-    const message = words ?? waits[status] ?? status;
-    return { code: 'NeedsPerson', message, since, remedy: `Decide: ${commands.join(', or ')}` };
-  }
-  if (words === null) return null;
-  return { code: isHeldBack ? 'HeldBack' : 'Retrying', message: words, since: null, remedy: null };
 }

@@ -25,7 +25,8 @@ const duration = v.pipe(
 const deadline = v.pipe(duration, v.minValue(1, `${durationRemedy}, and above 0`));
 
 /** A duration as text (`"90 seconds"`, `"12h"`, `"500ms"`, `"2 days"`) or as a number of milliseconds. */
-export type Duration = string | number;
+export type Duration = number | `${number}${'' | ' '}${DurationUnit}`;
+type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd' | `${'millisecond' | 'second' | 'minute' | 'hour' | 'day'}${'' | 's'}`;
 
 export const deadlinesSchema = v.object({
   /** From accepted to running. */

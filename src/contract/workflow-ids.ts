@@ -61,6 +61,11 @@ export function taskKeyOf(workflowId: string): string | undefined {
   return isTaskKey(key) ? key : undefined;
 }
 
+/** The key of a task, also of a row of a batch; undefined for any other id. */
+export function keyOf(workflowId: string): string | undefined {
+  return batchOfRow(workflowId) === undefined ? taskKeyOf(workflowId) : workflowId.split(':').at(-1);
+}
+
 /** Whether Longhaul gives such an id: `task:<key>`, `batch:<id>` or `batch:<id>:<row key>`. */
 export function isLonghaulWorkflowId(id: string): boolean {
   const [kind, ...keys] = id.split(':');

@@ -9,6 +9,7 @@ import {
   fastTuning,
   type RunningTask,
   TaskEnvironment,
+  type TestInput,
   whenStatusIs,
 } from '../support/task-environment';
 import { watchWays } from '../support/watch-ways';
@@ -41,7 +42,7 @@ describe('a file with a name as long as Temporal’s bounds for a summary, or lo
 describe('the longest durations that an input may name', () => {
   it.concurrent.each(watchWays)('leave a task that is watched by %s as it is', async (watch) => {
     const service = new FakeService();
-    const input = {
+    const input: TestInput = {
       inputs: {},
       watch,
       deadlines: { queue: tenYears, run: tenYears, total: tenYears },
@@ -60,7 +61,12 @@ describe('the longest durations that an input may name', () => {
 
   it.concurrent('leave a policy waiting that a stop ends', async () => {
     const service = new FakeService({ createOutcomes: [uncertain] });
-    const input = { inputs: {}, onUncertain: 'fail', uncertainWait: tenYears, deadlines: { total: tenYears } };
+    const input: TestInput = {
+      inputs: {},
+      onUncertain: 'fail',
+      uncertainWait: tenYears,
+      deadlines: { total: tenYears },
+    };
     await environment.withTask(service.activities, input, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');
       await task.cancel();

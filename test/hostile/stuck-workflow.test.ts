@@ -59,7 +59,6 @@ function stuckOnly(problem: Problem | null): Problem | undefined {
 describe('a task and a batch whose workflow tasks fail', () => {
   it('are told as stuck, with what to do, by status, list and doctor, and go on with a worker that is whole', async () => {
     const { longhaul, service, taskQueue } = environment;
-    const beganMs = Date.now();
     const task = await longhaul.start({ ...smallInput, key: randomUUID() });
     const other = await longhaul.start({ ...smallInput, key: randomUUID() });
     const id = randomUUID();
@@ -67,7 +66,6 @@ describe('a task and a batch whose workflow tasks fail', () => {
     const batch = await longhaul.startBatch({ id, rows });
     await withBrokenWorker(async () => {
       const stuck = await eventually(async () => stuckOnly((await task.status()).problem));
-      expect(Date.parse(stuck?.since ?? '')).toBeGreaterThanOrEqual(beganMs - 1_000);
       expect(stuck).toMatchObject(stuckAdvice('this worker is broken'));
       await expect(task.abandon()).rejects.toThrow(WorkflowStuckError);
       await eventually(async () => stuckOnly((await batch.status()).problem));

@@ -40,7 +40,7 @@ describe('a worker whose clock is wrong', () => {
     const inputs = { '1:LoadFile.file': { file: join(stack.inputs, 'film.mp4') } };
     // Polled before it has ended, with deadlines that have passed by the worker's clock, or have not begun.
     const tuning = { retryMaxMs: 500, poll: { minMs: 10, maxMs: 30 } };
-    const deadlines = { queue: '1 hour', run: '1 hour', total: '1 hour' };
+    const deadlines = { queue: '1 hour', run: '1 hour', total: '1 hour' } as const;
     for (const watch of ['timer', 'activity'] as const) {
       const task = await longhaul.start({
         key: randomUUID(),

@@ -75,7 +75,7 @@ describe('the policy for an uncertain create', () => {
 
   it.concurrent('fail ends the task when no callback came within the task’s deadline', async () => {
     const service = new FakeService({ createOutcomes: [callbackMayCome] });
-    const input = { ...noInputs, onUncertain: 'fail', deadlines: { total: '2 seconds' } };
+    const input = { ...noInputs, onUncertain: 'fail', deadlines: { total: '2 seconds' } } as const;
     await environment.withTask(service.activities, input, async (task) => {
       expect((await failureOf(task)).type).toBe('CreateUncertain');
       const { startTime, closeTime } = await task.describe();

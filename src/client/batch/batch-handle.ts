@@ -114,9 +114,8 @@ export class BatchHandle extends BaseHandle {
   }
 
   /** Of the latest run; null if another program started it. Throws `ConfigError` without the key that encrypted it. */
-  async input(): Promise<BatchInput | null> {
-    const { runId } = await this.describe();
-    return await this.#inputOf(runId);
+  input(options: WaitOptions = {}): Promise<BatchInput | null> {
+    return this.abortable(options, async () => this.#inputOf((await this.describe()).runId));
   }
 
   async #inputOf(runId: string): Promise<BatchInput | null> {
@@ -147,27 +146,31 @@ export class BatchHandle extends BaseHandle {
   }
 
   /** Starts no more rows until `resume`; those that run go on. Resolves with the workflow's answer. */
-  pause(): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(pauseUpdate));
+  pause(options: WaitOptions = {}): Promise<string> {
+    return this.update(() => this.#workflow.executeUpdate(pauseUpdate), options);
   }
 
   /** Starts rows again, after `pause` or `drain`. */
-  resume(): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(resumeUpdate));
+  resume(options: WaitOptions = {}): Promise<string> {
+    return this.update(() => this.#workflow.executeUpdate(resumeUpdate), options);
   }
 
   /** Starts no more rows; the batch ends when those that run have ended. */
-  drain(): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(drainUpdate));
+  drain(options: WaitOptions = {}): Promise<string> {
+    return this.update(() => this.#workflow.executeUpdate(drainUpdate), options);
   }
 
   /**
    * Starts rows again that did not succeed, after all rows were started once; a batch that is over is started again,
    * with the rows and options it had. May be paid anew.
    */
-  async retryFailed(): Promise<string> {
+  retryFailed(options: WaitOptions = {}): Promise<string> {
+    return this.abortable(options, () => this.#retryFailed());
+  }
+
+  async #retryFailed(): Promise<string> {
     try {
-      return await this.update(() => this.#workflow.executeUpdate(retryFailedUpdate));
+      return await this.update(() => this.#workflow.executeUpdate(retryFailedUpdate), {});
     } catch (error) {
       if (!(error instanceof TaskOverError)) throw error;
       const which = { retryFailed: true, retryUnpaid: false };
@@ -176,7 +179,11 @@ export class BatchHandle extends BaseHandle {
   }
 
   /** Starts a batch that is over again, as it was, but only rows that were refused before anything was paid. */
-  async retryUnpaid(): Promise<string> {
+  retryUnpaid(options: WaitOptions = {}): Promise<string> {
+    return this.abortable(options, () => this.#retryUnpaid());
+  }
+
+  async #retryUnpaid(): Promise<string> {
     const { execution } = await this.describe();
     if (!isClosed(execution)) {
       const words =
@@ -230,17 +237,17 @@ export class BatchHandle extends BaseHandle {
   }
 
   /** How many rows run at the same time from now on: 1 to 500. Throws `InputInvalidError` before anything is sent. */
-  async setConcurrency(rows: number): Promise<string> {
+  async setConcurrency(rows: number, options: WaitOptions = {}): Promise<string> {
     if (!isConcurrency(rows)) throw wrongSetting('rows', rows, `a whole number from 1 to ${maxConcurrency}`);
-    return await this.update(() => this.#workflow.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }));
+    return await this.update(() => this.#workflow.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }), options);
   }
 
   /** From now on, such as `30EUR`; null: no limit. Throws `InputInvalidError` before anything is sent. */
-  async setBudget(budget: string | null): Promise<string> {
+  async setBudget(budget: string | null, options: WaitOptions = {}): Promise<string> {
     if (budget !== null && parseBudget(budget) === undefined) {
       throw wrongSetting('budget', budget, `${budgetRemedy(budget)}, or null for no limit`);
     }
-    return await this.update(() => this.#workflow.executeUpdate(setBudgetUpdate, { args: [{ budget }] }));
+    return await this.update(() => this.#workflow.executeUpdate(setBudgetUpdate, { args: [{ budget }] }), options);
   }
 
   #askProgress(runId?: string): Promise<BatchProgress | undefined> {

@@ -1,16 +1,32 @@
+import { createHash } from 'node:crypto';
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { type FailureType, failureTypes } from '../../contract/failure-types';
-import { type Problem, stateProblem } from '../../contract/problem';
+import type { Problem } from '../../contract/problem';
+import { stateProblem } from '../../contract/state-problem';
 import { searchAttributes, tagProblems } from '../../contract/search-attributes';
 import { pausedRemedy } from '../../contract/task-advice';
-import { isTaskKey } from '../../contract/workflow-ids';
+import { isTaskKey, keyOf } from '../../contract/workflow-ids';
 import { isRequestId } from '../../core/create-outcome';
 import { isRecord } from '../../core/json';
-import { count, onlyTrue, optionProblems, type OptionRule, type OptionRules } from '../../core/option-rules';
+import {
+  abortSignal,
+  count,
+  onlyTrue,
+  optionProblems,
+  type OptionRule,
+  type OptionRules,
+} from '../../core/option-rules';
 import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../../core/task-state';
 import { InputInvalidError, type UntypedEnding } from '../errors';
-import { askTemporal, listTemporal, type TemporalAccess } from '../temporal-access';
-import { isClosed, overloadFilter, pausedFilter, stuckFilter, type WorkflowInfo } from '../workflow-info';
+import { abortable, askTemporal, listTemporal, type TemporalAccess } from '../temporal-access';
+import {
+  isClosed,
+  listWorkflowPage,
+  overloadFilter,
+  pausedFilter,
+  stuckFilter,
+  type WorkflowInfo,
+} from '../workflow-info';
 
 const waitingStates = statesThatWait.map((state) => `"${state}"`).join(', ');
 const problemFilters = {
@@ -50,13 +66,30 @@ export interface ListTasksOptions {
   readonly problem?: ListedProblem;
   /** Only those that are not over. */
   readonly running?: true;
-  /** At most this many. @default all */
+  /** At most this many. @default all; of a page 100 */
   readonly limit?: number;
+  /** Ends the call at once. */
+  readonly signal?: AbortSignal;
+}
+
+/** Which page of a list. */
+export interface ListPageOptions extends ListTasksOptions {
+  /** `next` of the page before, with the same options. @default the first page */
+  readonly cursor?: string;
+}
+
+/** A part of a list. */
+export interface TaskPage {
+  readonly tasks: readonly ListedTask[];
+  /** The cursor of the page after it; null after the last, which may be empty. */
+  readonly next: string | null;
 }
 
 /** A task in a list: what Temporal's visibility knows of it, seconds old at most. */
 export interface ListedTask {
   readonly workflowId: string;
+  /** Also of a row of a batch; null for a workflow id of another form. */
+  readonly key: string | null;
   /** Of this run: a task that was started again is listed once for each run that Temporal keeps. */
   readonly runId: string;
   /** What `LonghaulStatus` shows; workers of a later version may say another word. */
@@ -78,9 +111,40 @@ export interface ListedTask {
   readonly undecodable: readonly string[];
 }
 
-export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
+export async function countTasks(
+  access: TemporalAccess,
+  options: Omit<ListTasksOptions, 'limit'> = {},
+): Promise<number> {
   const query = checkedQuery(options);
-  return (await askTemporal(access, '', () => access.client.workflow.count(query))).count;
+  const ask = () => askTemporal(access, '', () => access.client.workflow.count(query));
+  return (await abortable(access, options.signal, ask)).count;
+}
+
+const defaultPageSize = 100;
+const checkBytes = 6;
+const cursorRule: OptionRule = {
+  is: (value) => typeof value === 'string' && cursorOf(tokenIn(value)) === value,
+  remedy: '"next" of the page before',
+};
+
+/** Temporal's token, with what tells it from any other text: for that, a server may not answer at all. */
+function cursorOf(token: Uint8Array): string {
+  const check = createHash('sha256').update(token).digest().subarray(0, checkBytes);
+  return Buffer.concat([check, token]).toString('base64url');
+}
+
+function tokenIn(cursor: string): Uint8Array {
+  return Buffer.from(cursor, 'base64url').subarray(checkBytes);
+}
+
+export async function listTaskPage(access: TemporalAccess, options: ListPageOptions = {}): Promise<TaskPage> {
+  const { cursor, ...filter } = options;
+  const query = checkedQuery(filter, optionProblems({ cursor }, { cursor: cursorRule }));
+  const { limit: pageSize = defaultPageSize, signal } = filter;
+  const token = cursor === undefined ? new Uint8Array() : tokenIn(cursor);
+  const ask = () => askTemporal(access, '', () => listWorkflowPage(access.client, query, pageSize, token));
+  const { workflows, nextPageToken } = await abortable(access, signal, ask);
+  return { tasks: workflows.map(listedTask), next: nextPageToken.length === 0 ? null : cursorOf(nextPageToken) };
 }
 
 /** Those that run, the latest start first, then those that ended last; fetches further pages as they are read. */
@@ -88,11 +152,11 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   const query = checkedQuery(options);
   const limit = options.limit ?? Infinity;
   if (limit <= 0) return;
-  let listed = 0;
-  for await (const workflow of listTemporal(access, query, Math.min(limit, 200))) {
-    yield listedTask(workflow);
-    listed += 1;
-    if (listed >= limit) return;
+  const workflows = listTemporal(access, query, Math.min(limit, 200));
+  for (let listed = 0; listed < limit; listed += 1) {
+    const next = await abortable(access, options.signal, () => workflows.next());
+    if (next.done === true) return;
+    yield listedTask(next.value);
   }
 }
 
@@ -107,6 +171,7 @@ export function listedTask(workflow: WorkflowInfo): ListedTask {
   if (execution === 'TIMED_OUT') failure = 'WorkflowTimedOut';
   return {
     workflowId,
+    key: keyOf(workflowId) ?? null,
     runId,
     status: status ?? 'PreparingInputs',
     isOver: isClosed(execution),
@@ -175,6 +240,7 @@ const listRules: OptionRules<ListTasksOptions> = {
   },
   running: onlyTrue,
   limit: count,
+  signal: abortSignal,
 };
 
 /** As `listTasks` does, without Temporal. Throws {@link InputInvalidError}. */
@@ -183,15 +249,16 @@ export function checkListOptions(options: ListTasksOptions): void {
 }
 
 /** In Temporal's list filter language. Throws {@link InputInvalidError}. */
-function checkedQuery(options: ListTasksOptions): string {
+function checkedQuery(options: ListTasksOptions, found: readonly string[] = []): string {
   const given: ListTasksOptions = isRecord(options) ? options : {};
   // A filter without a value would list the tasks of others, and perhaps have them stopped.
   const absent = Object.entries(given).filter(([option, value]) => {
-    return value === undefined && option !== 'limit' && Object.hasOwn(listRules, option);
+    return value === undefined && option !== 'limit' && option !== 'signal' && Object.hasOwn(listRules, option);
   });
   const { tags = [], batch, status, app, account, keyPrefix, since, until, endedSince, failure, requestIds } = given;
   const { problem, running } = given;
   const problems = [
+    ...found,
     ...optionProblems(options, listRules),
     ...absent.map(([option]) => `${option} is there and undefined; give a value, or leave ${option} out to list all.`),
     ...(listRules.tags.is(tags) ? tagProblems(tags) : []),

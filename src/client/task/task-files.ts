@@ -77,6 +77,8 @@ export interface ArchivedResult {
 export interface OutputArchive {
   /** All that a task has in the archive, in the service's order. */
   outputs(result: ArchivedResult): Promise<readonly TaskOutput[]>;
+  /** The same of a task that Temporal has forgotten, by its create record; undefined: it is not found. @default none is */
+  outputsOf?(workflowId: string): Promise<readonly TaskOutput[] | undefined>;
 }
 
 /**

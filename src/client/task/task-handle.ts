@@ -11,9 +11,10 @@ import {
   statusQuery,
 } from '../../contract/task-messages';
 import { isTaskResult, type TaskResult } from '../../contract/task-result';
+import { keyOf } from '../../contract/workflow-ids';
 import { isRequestId } from '../../core/create-outcome';
 import { BaseHandle, checkWaitOptions, type WaitOptions } from '../base-handle';
-import { checkOptions, InputInvalidError, ReplyInvalidError, TaskOverError } from '../errors';
+import { checkOptions, InputInvalidError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
 import { abortSignal, type OptionRules, milliseconds } from '../../core/option-rules';
 import { requestIdProblem } from '../start-check';
 import { inputInHistory, retryTask, type StartedTask, type TaskOrigin, type TaskSetting } from './start-task';
@@ -36,8 +37,15 @@ const eventsRules: OptionRules<TaskEventsOptions> = {
 
 type TaskWorkflow = () => Promise<TaskResult>;
 
+/** Options of a task's own `adopt`. */
+export interface TaskAdoptOptions extends WaitOptions {
+  readonly force?: boolean;
+}
+
 /** Made by `Longhaul`; holds no connection of its own and nothing to close. */
 export class TaskHandle extends BaseHandle {
+  /** What it was started with, also of a row of a batch; null for a workflow id of another form. */
+  readonly key: string | null;
   /** Whether `start` made this task or found it; null for a handle that `task` made. */
   readonly origin: TaskOrigin | null;
   /** Given options that the task lacks because it was started before. */
@@ -48,6 +56,7 @@ export class TaskHandle extends BaseHandle {
   /** @internal */
   constructor(access: TemporalAccess, workflowId: string, started?: StartedTask) {
     super(access, workflowId);
+    this.key = keyOf(workflowId) ?? null;
     this.origin = started?.origin ?? null;
     this.withoutEffect = started?.withoutEffect ?? [];
     this.#access = access;
@@ -75,9 +84,10 @@ export class TaskHandle extends BaseHandle {
   async problem(options: WaitOptions = {}): Promise<Problem | null> {
     return await this.abortable(options, async () => {
       const description = await this.describe();
-      return (
-        listedTask(description).problem ?? (await pendingProblem(this.#access.client, description.pendingActivities))
-      );
+      const { problem } = listedTask(description);
+      // A list names a paused step, and not since when.
+      if (problem !== null && problem.code !== 'Paused') return problem;
+      return (await pendingProblem(this.#access.client, description.pendingActivities)) ?? problem;
     });
   }
 
@@ -95,9 +105,11 @@ export class TaskHandle extends BaseHandle {
   }
 
   /** What started it; null if another program did. Throws `ConfigError` without the key that encrypted it. */
-  async input(): Promise<TaskInput | null> {
-    const { runId } = await this.describe();
-    return this.ask(() => inputInHistory(this.#access, this.workflowId, runId));
+  input(options: WaitOptions = {}): Promise<TaskInput | null> {
+    return this.abortable(options, async () => {
+      const { runId } = await this.describe();
+      return await this.ask(() => inputInHistory(this.#access, this.workflowId, runId));
+    });
   }
 
   /** Waits: `Success`, or `Canceled` when stopped; else throws `TaskFailedError`. Aborting the wait stops nothing. */
@@ -116,14 +128,25 @@ export class TaskHandle extends BaseHandle {
     }
   }
 
-  /** Waits as `result` does; all archived outputs. Throws `InputInvalidError` without `archive`, and its errors. */
+  /**
+   * Waits as `result` does; all archived outputs, also of a task that Temporal has forgotten, unless its input named a
+   * folder (`archive`). Throws `InputInvalidError` without `archive`, and its errors.
+   */
   async outputs(options: WaitOptions = {}): Promise<readonly TaskOutput[]> {
     checkWaitOptions(options);
     const { archive } = this.#access;
-    if (archive !== undefined) return await archive.outputs(await this.result(options));
-    const problem =
-      'This client has no archive: give Longhaul.connect { archive: openArchive() } of @longhaul/client/files (longhaul/files).';
-    throw new InputInvalidError([problem], 'arguments');
+    if (archive === undefined) {
+      const problem =
+        'This client has no archive: give Longhaul.connect { archive: openArchive() } of @longhaul/client/files (longhaul/files).';
+      throw new InputInvalidError([problem], 'arguments');
+    }
+    try {
+      return await archive.outputs(await this.result(options));
+    } catch (error) {
+      const kept = error instanceof UnknownTaskError ? await archive.outputsOf?.(this.workflowId) : undefined;
+      if (kept === undefined) throw error;
+      return kept;
+    }
   }
 
   /**
@@ -136,13 +159,13 @@ export class TaskHandle extends BaseHandle {
   }
 
   /** The service's cancel: before the create or while queued, never an interrupt. Outcome: `status().stopRequests`. */
-  async cancel(): Promise<void> {
-    await this.ask(() => this.#workflow.signal(cancelSignal));
+  cancel(options: WaitOptions = {}): Promise<void> {
+    return this.abortable(options, () => this.ask(() => this.#workflow.signal(cancelSignal)));
   }
 
   /** The service's own interrupt: applies while the task runs, and is kept for then when it comes earlier. */
-  async interrupt(): Promise<void> {
-    await this.ask(() => this.#workflow.signal(interruptSignal));
+  interrupt(options: WaitOptions = {}): Promise<void> {
+    return this.abortable(options, () => this.ask(() => this.#workflow.signal(interruptSignal)));
   }
 
   /**
@@ -150,23 +173,23 @@ export class TaskHandle extends BaseHandle {
    * `DecisionRefusedError`, unless forced, for a task that was created before this create was sent, or that another
    * create made or may have made.
    */
-  async adopt(requestId: string, { force = false }: { readonly force?: boolean } = {}): Promise<string> {
+  async adopt(requestId: string, { force = false, ...options }: TaskAdoptOptions = {}): Promise<string> {
     if (!isRequestId(requestId)) throw new InputInvalidError([requestIdProblem(requestId)], 'arguments');
-    return this.update(() => this.#workflow.executeUpdate(adoptUpdate, { args: [{ requestId, force }] }));
+    return this.update(() => this.#workflow.executeUpdate(adoptUpdate, { args: [{ requestId, force }] }), options);
   }
 
   /** Answers `CreateUncertain`: create it again, and accept that it may be paid twice. */
-  async recreate(): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(recreateUpdate), false);
+  recreate(options: WaitOptions = {}): Promise<string> {
+    return this.update(() => this.#workflow.executeUpdate(recreateUpdate), options, false);
   }
 
   /** Answers `CreateUncertain` or `ArchiveIncomplete`: give up. */
-  async abandon(): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(abandonUpdate));
+  abandon(options: WaitOptions = {}): Promise<string> {
+    return this.update(() => this.#workflow.executeUpdate(abandonUpdate), options);
   }
 
   /** Answers `ArchiveIncomplete`: fetch again what is missing. */
-  async rearchive(): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(rearchiveUpdate));
+  rearchive(options: WaitOptions = {}): Promise<string> {
+    return this.update(() => this.#workflow.executeUpdate(rearchiveUpdate), options);
   }
 }

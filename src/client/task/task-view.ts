@@ -1,7 +1,8 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { TransferProgress } from '../../contract/activities';
 import { searchAttributes } from '../../contract/search-attributes';
-import { type Problem, problemCodes, stateProblem } from '../../contract/problem';
+import { type Problem, problemCodes } from '../../contract/problem';
+import { stateProblem } from '../../contract/state-problem';
 import {
   afterAdoption,
   afterCutOff,
@@ -11,6 +12,7 @@ import {
   isOpenRequest,
 } from '../../contract/task-advice';
 import type { StopRequestView, TaskStatus } from '../../contract/task-messages';
+import { keyOf } from '../../contract/workflow-ids';
 import type { UncertainCreate } from '../../core/adoption';
 import type { LonghaulStatus, ServiceStatus } from '../../core/task-state';
 import { formatMoment } from '../../core/time';
@@ -21,6 +23,8 @@ import type { PendingWork } from './pending-work';
 /** A task as it stands; null: not known. `longhaul status --json` prints it, with the result of one that is over. */
 export interface TaskView {
   readonly workflowId: string;
+  /** Also of a row of a batch; null for a workflow id of another form. */
+  readonly key: string | null;
   /** Its page; null when the Web UI's address is not configured. */
   readonly url: string | null;
   /** What `LonghaulStatus` shows; workers of a later version may say another word. */
@@ -98,6 +102,7 @@ export function taskView(sources: TaskViewSources): TaskView {
   const watchedAt = watchedAtMs === undefined ? null : new Date(watchedAtMs).toISOString();
   return {
     workflowId,
+    key: keyOf(workflowId) ?? null,
     url,
     status,
     since: reported?.since ?? null,

@@ -6,7 +6,6 @@ import { lastFailures, rowsThatWait, stateWord } from '../../contract/batch/batc
 import type { BatchProgress, BatchResult } from '../../contract/batch/batch-messages';
 import { mayExistUnfollowed } from '../../contract/failure-types';
 import { formatProblem } from '../../contract/problem';
-import { isCutOff } from '../../contract/task-advice';
 import { formatCount, formatCountOf, printableLine } from '../../core/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
@@ -79,8 +78,7 @@ export function batchStatusText(view: BatchView, nowMs: number, ending?: Ending)
 }
 
 /** What is left to do for a batch that ended and left tasks that nothing follows. */
-function nextText({ execution, progress }: BatchView): string | null {
-  if (isCutOff(execution)) return null;
+function nextText({ progress }: BatchView): string | null {
   const failures = progress?.report?.failures ?? progress?.failures ?? {};
   const unfollowed = mayExistUnfollowed.reduce((sum, type) => sum + (failures[type] ?? 0), 0);
   if (unfollowed === 0) return null;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
-import { InputInvalidError, LonghaulError } from '../../client/errors';
+import { InputInvalidError, LonghaulError, TaskOverError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
 import { budgetRemedy, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
 import { formatCount, printableLine } from '../../core/text';
@@ -136,7 +136,7 @@ function addBatchStopCommand(program: Command, context: CommandContext): void {
       await withLonghaul(context, {}, async (longhaul) => {
         const batch = longhaul.batch(id);
         const undecided = await countUndecided(longhaul, id);
-        await batch.stop();
+        if (!(await batch.stop())) throw new TaskOverError(batch.workflowId);
         context.stderr.write(`Asked ${batch.workflowId} to stop.\n`);
         if (undecided > 0) {
           const rows = `${formatCount(undecided)}${undecided === maxUndecided ? ' or more' : ''} rows end`;

@@ -50,9 +50,13 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--until <when>', 'only tasks started before then')
     .option('--failure <type>', 'only tasks that ended with this failure, such as TaskRejected')
     .option('--needs-person', 'only those that wait for a decision; exit code 5 when there are any')
-    .option(
-      '--problem [code]',
-      `only those that cannot go on now, or for this reason: ${listedProblems.join(', ')}; exit code 5 as well`,
+    .addOption(
+      program
+        .createOption(
+          '--problem [code]',
+          `only those that cannot go on now, or for this reason: ${listedProblems.join(', ')}; exit code 5 as well`,
+        )
+        .conflicts('needsPerson'),
     )
     .option('--limit <count>', 'at most this many; a line on standard error says when there are more', defaultLimit)
     .option('--json', 'print one JSON object')

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { TaskHandle } from '../../client/task/task-handle';
+import { TaskOverError } from '../../client/errors';
 import type { TaskView } from '../../client/task/task-view';
 import { problemText } from '../../contract/problem';
 import { isCutOff, taskCommands } from '../../contract/task-advice';
@@ -101,8 +102,8 @@ function addStopVerb(program: Command, context: CommandContext, verb: StopVerb):
           context.exitWith(exitCodes.needsPerson);
           return;
         }
-        await task[verb]();
         const { workflowId } = task;
+        if ((await task[verb]()) === false) throw new TaskOverError(workflowId);
         context.stderr.write(
           `Asked ${workflowId} to ${verb}. What becomes of it: ${taskCommands.status(workflowId)}\n`,
         );

@@ -2,7 +2,7 @@ import { log, metricMeter, upsertSearchAttributes, workflowInfo } from '@tempora
 import { type FailureType, mayExistUnfollowed } from '../../contract/failure-types';
 import { metrics, record } from '../../contract/metrics';
 import { rowsOfBatch, taskSearchAttributes } from '../../contract/search-attributes';
-import { stateProblem } from '../../contract/problem';
+import { stateProblem } from '../../contract/state-problem';
 import { isOpenRequest, operatorChoices, taskFacts } from '../../contract/task-advice';
 import type { TaskStatus } from '../../contract/task-messages';
 import { afterEnd } from '../../core/stop-request';

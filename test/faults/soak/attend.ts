@@ -17,7 +17,7 @@ export interface AttendedTask {
 /** As long as a create on its way can still arrive, and a callback be on its way. */
 const waitBeforeDecidingMs = (faultTuning.createTimeoutMs ?? 0) + 5_000;
 /** Nobody minds that it failed: what the failure says has to be done is done. */
-const unconfirmed = /^it may run at the service/;
+const unconfirmed = 'it may run at the service';
 
 /** Does for one task what a person who reads its status would do. */
 export async function attend(task: AttendedTask, view: TaskView, nowMs = Date.now()): Promise<Attention> {
@@ -43,7 +43,7 @@ export async function attend(task: AttendedTask, view: TaskView, nowMs = Date.no
 
 function attentionFor(task: AttendedTask, view: TaskView, nowMs: number): Attention {
   const { status, execution, nextStep } = view;
-  const isCutOff = execution === 'TERMINATED' || (execution === 'FAILED' && unconfirmed.test(nextStep ?? ''));
+  const isCutOff = execution === 'TERMINATED' || (execution === 'FAILED' && nextStep?.startsWith(unconfirmed));
   if (isCutOff) return 'start again';
   if (view.isOver) return 'nothing';
   if (status === 'ArchiveIncomplete') return 'rearchive';

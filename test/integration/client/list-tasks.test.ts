@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ListedTask, ListTasksOptions } from '../../../src/index';
+import { InputInvalidError, type ListedTask, type ListTasksOptions } from '../../../src/index';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { ClientEnvironment, smallInput } from './client-environment';
@@ -64,6 +64,39 @@ describe('a list of tasks', () => {
     await expectListed({ tags: [mark, 'winter'] }, []);
     const [task] = await list({ tags: [mark, 'autumn', 'customer:42'] });
     expect([...(task?.tags ?? [])].sort()).toEqual([mark, 'autumn', 'customer:42'].sort());
+  });
+
+  it('comes in pages, whose cursors lead on, and has a count', async () => {
+    const { longhaul } = environment;
+    const filter = { tags: [mark] };
+    await eventually(async () => (await longhaul.count(filter)) === 3, { what: 'three tasks in the list' });
+    const first = await longhaul.listPage({ ...filter, limit: 2 });
+    const second = await longhaul.listPage({ ...filter, limit: 2, cursor: first.next ?? '' });
+    expect([first.tasks.length, second.tasks.length]).toEqual([2, 1]);
+    const keys = [...first.tasks, ...second.tasks].map(({ key }) => key).sort();
+    expect(keys).toEqual(['order-1', 'order-2', 'other-3'].map((key) => `${prefix}-${key}`));
+    const last = second.next === null ? second : await longhaul.listPage({ ...filter, cursor: second.next });
+    expect(last.next).toBeNull();
+    for (const cursor of ['', 'no cursor!', 'bm9uZQ', null]) {
+      await expect(longhaul.listPage({ ...filter, cursor } as never)).rejects.toThrow(InputInvalidError);
+    }
+  });
+
+  it('ends at once when its signal aborts, before and between its rows', async () => {
+    const { longhaul } = environment;
+    const reason = new Error('enough');
+    const aborted = AbortSignal.abort(reason);
+    await expect(longhaul.count({ tags: [mark], signal: aborted })).rejects.toBe(reason);
+    await expect(longhaul.listPage({ tags: [mark], signal: aborted })).rejects.toBe(reason);
+    await eventually(async () => (await longhaul.count({ tags: [mark] })) === 3);
+    const stop = new AbortController();
+    const read = async (): Promise<void> => {
+      for await (const { key } of longhaul.list({ tags: [mark], signal: stop.signal })) {
+        expect(key).not.toBeNull();
+        stop.abort(reason);
+      }
+    };
+    await expect(read()).rejects.toBe(reason);
   });
 
   it('is of the tasks whose key begins so', async () => {

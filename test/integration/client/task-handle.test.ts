@@ -66,6 +66,7 @@ describe('a task’s status', () => {
 
     expect(view).toMatchObject({
       workflowId: task.workflowId,
+      key: task.key,
       url: `http://localhost:8233/namespaces/default/workflows/${encodeURIComponent(task.workflowId)}`,
       isOver: false,
       execution: 'RUNNING',
@@ -207,7 +208,7 @@ describe('requests to a task', () => {
 
     await expect(over.cancel()).rejects.toThrow(TaskOverError);
     await expect(over.interrupt()).rejects.toThrow(TaskOverError);
-    await expect(over.stop()).rejects.toThrow(TaskOverError);
+    expect(await over.stop()).toBe(false);
     await expect(over.rearchive()).rejects.toThrow(TaskOverError);
   });
 });

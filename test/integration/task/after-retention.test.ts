@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCreateRecord } from '../../../src/archive/create-record';
+import { openArchive } from '../../../src/files';
+import { UnknownTaskError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { TaskHandle } from '../../../src/client/task/task-handle';
 import { createRecordName } from '../../../src/contract/workflow-ids';
@@ -41,6 +43,23 @@ describe('the same key after Temporal has forgotten its workflow', () => {
     expect((await stat(path)).mtimeMs).toBe(mtimeMs);
     const creates = stack.service.ledger.entries({ endpoint: 'create', requestId: result.requestId ?? '' });
     expect(creates).toHaveLength(1);
+  });
+
+  it('is not needed to read what it made: the archive knows by its create record', async () => {
+    const first = await start(randomUUID());
+    const { outputs } = await first.result();
+    const [other] = await Promise.all([start(randomUUID()), forgetWorkflow(stack.client, first.workflowId)]);
+    const archive = openArchive({ place: stack.archive });
+    const withArchive = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue, archive });
+
+    await expect(first.result()).rejects.toThrow(UnknownTaskError);
+    const kept = await withArchive.task(first.workflowId).outputs();
+    expect(kept.map(({ path, sha256 }) => ({ path, sha256 }))).toMatchObject(
+      outputs.map(({ path, sha256 }) => ({ path, sha256 })),
+    );
+    expect((await (await kept[0]?.read())?.toArray())?.length).toBeGreaterThan(0);
+    await expect(withArchive.task(randomUUID()).outputs()).rejects.toThrow(UnknownTaskError);
+    await other.result();
   });
 
   it('is refused with another input, instead of giving out what was paid for the former one', async () => {

@@ -12,7 +12,7 @@ const input: TaskInput = {
   deadlines: { total: '1h' },
   webhook: 'orders',
 };
-const takeOver = {
+const takeOver: TaskInput = {
   ...{ adopt: { requestId: 'r-1' }, createNumber: 2 },
   ...{ account: 'studio', archive: 'campaign', deadlines: { total: '1h' }, webhook: 'orders' },
 };

@@ -162,6 +162,7 @@ describe('docs/reference/library.md', () => {
     const inherited: Readonly<Record<string, string>> = {
       LonghaulConnectOptions: 'LonghaulOptions',
       LonghaulClientOptions: 'LonghaulOptions',
+      ListPageOptions: 'ListTasksOptions',
       StartTaskOptions: 'TaskStartOptions',
       AdoptTaskOptions: 'TaskStartOptions',
     };

@@ -12,6 +12,7 @@ function open(scope: Partial<KnownTasksScope> = {}): KnownTasks {
 function workflow(more: Partial<ListedTask> = {}): ListedTask {
   return {
     workflowId: 'task:a',
+    key: 'a',
     runId: randomUUID(),
     status: 'Running',
     isOver: true,

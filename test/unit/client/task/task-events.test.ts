@@ -4,7 +4,15 @@ import { UnknownTaskError } from '../../../../src/client/errors';
 import { changes, eachView, type FollowedTask, taskEvents } from '../../../../src/client/task/task-events';
 
 const view: TaskView = {
-  ...{ workflowId: 'task:a', url: null, status: 'Creating', since: null, isOver: false, execution: 'RUNNING' },
+  ...{
+    workflowId: 'task:a',
+    key: 'a',
+    url: null,
+    status: 'Creating',
+    since: null,
+    isOver: false,
+    execution: 'RUNNING',
+  },
   ...{ startedAt: '2026-01-01T00:00:00.000Z', endedAt: null, app: '1', account: 'default', requestId: null, tags: [] },
   ...{
     serviceStatus: null,
