@@ -144,7 +144,7 @@ async function* readPicks(
       yield { ...place, problem: problem ?? { code: 'VALUE', message, at: { field: 'pick', value: pick } } };
       continue;
     }
-    const own: Picks = picks.get(key) ?? new Map();
+    const own: Picks = picks.get(key) ?? new Map<string, PickedOutput>();
     if (own.has(output)) {
       const message = `The output ${showValue(output)} of the row ${showValue(key)} is picked twice; remove one of the lines.`;
       yield { ...place, problem: { code: 'DUPLICATE', message, at: { field: 'output', value: output } } };

@@ -182,13 +182,7 @@ async function runBatch(
     context.exitWith(exitCodes.badInput);
     return;
   }
-  const input = preparedInput(settings, {
-    former,
-    isPicked: options.picks !== undefined,
-    isWhole: isWhole(first, report),
-    badRows: report.badRows,
-    rows,
-  });
+  const input = preparedInput({ settings, options, former }, rows, report, first);
   if (options.prepare) {
     emit('prepared', { input });
     if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
@@ -199,17 +193,24 @@ async function runBatch(
 }
 
 function preparedInput(
-  { input }: BatchSettings,
-  prepared: Pick<BatchInput, 'rows' | 'badRows'> & {
+  {
+    settings: { input },
+    options,
+    former,
+  }: {
+    readonly settings: BatchSettings;
+    readonly options: BatchRunOptions;
     readonly former: FormerBatch | undefined;
-    readonly isPicked: boolean;
-    readonly isWhole: boolean;
   },
+  rows: BatchInput['rows'],
+  report: RowsReport,
+  first: number | undefined,
 ): BatchInput {
-  const { former, isPicked, isWhole, rows, badRows } = prepared;
+  const isPicked = options.picks !== undefined;
   const source = former === undefined ? input.source : formatOutputSource(former.id, rows.rows, isPicked);
   // With `--first` it is not known which rows the file no longer has.
-  return { ...input, source, allowNew: isWhole ? input.allowNew : true, rows, badRows };
+  const allowNew = isWhole(first, report) ? input.allowNew : true;
+  return { ...input, source, allowNew, rows, badRows: report.badRows };
 }
 
 /** `ran`: the keys of the rows that run, where `--first` leaves a rest of the file. */
