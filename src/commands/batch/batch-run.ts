@@ -69,7 +69,7 @@ goes on.
 Example:
   $ longhaul batch run photos.csv --app 1 -i 2:ImageScale.width=512 --dry-run
   $ longhaul batch run photos/ --app 1 --each 1:LoadImage.image
-  $ longhaul batch run --from drafts --picks picks.csv --app 9 -i 1:LoadImage.image=output
+  $ longhaul batch run --from drafts --app 9 -i 1:LoadImage.image=output
 `;
 
 export function addBatchRunCommand(batch: Command, context: CommandContext): void {
