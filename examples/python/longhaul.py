@@ -34,7 +34,11 @@ TAGS = SearchAttributeKey.for_keyword_list("LonghaulTags")
 # A file that is uploaded first; "as" is a keyword of Python, so this is no class.
 FileInput = TypedDict(
     "FileInput",
-    {"file": str, "as": NotRequired[Literal["url", "name", "id"]], "sha256": NotRequired[str]},
+    {
+        "file": str,
+        "as": NotRequired[Literal["url", "name", "id"]],
+        "sha256": NotRequired[str],
+    },
 )
 
 

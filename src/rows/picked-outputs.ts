@@ -9,7 +9,7 @@ import type { SourceRow } from './prepare-row';
 import type { RowTable } from './prepared-rows';
 import type { RowOptions } from './row-options';
 import { optionNames, RowFileError } from './row-problem';
-import type { ObjectRecord, RecordProblem } from './row-record';
+import type { ObjectRecord } from './row-record';
 import { parseRowTemplate } from './row-template';
 
 export interface FormerOutput {
@@ -54,14 +54,15 @@ export const pickColumns: Pick<RowOptions, 'template' | 'emptyCells'> = {
 
 interface PickedOutput {
   readonly place: RowPlace;
-  /** Empty: those of the row that no other line names. */
-  readonly output: string;
   readonly isKept: boolean;
 }
 
+/** By output; that of no output holds for those that have none. */
+type Picks = Map<string, PickedOutput>;
+
 interface PickedRow extends FormerRow {
   /** Undefined without picks. */
-  readonly picks: readonly PickedOutput[] | undefined;
+  readonly picks: ReadonlyMap<string, PickedOutput> | undefined;
 }
 
 /** Without a place, it is numbered. */
@@ -86,7 +87,7 @@ export async function* readPickedOutputs(
       `It is not known which input each output is; say so by ${optionNames.each}, or -i KEY=output.`,
     );
   }
-  const picks = new Map<string, PickedOutput[]>();
+  const picks = new Map<string, Picks>();
   if (table !== undefined) yield* readPicks(table, picks);
   let isAnyKey = table === undefined;
   const chosen = async function* (): AsyncGenerator<PickedRow, void, undefined> {
@@ -94,7 +95,7 @@ export async function* readPickedOutputs(
       const own = picks.get(row.key);
       isAnyKey ||= own !== undefined;
       picks.delete(row.key);
-      if (table === undefined ? row.status === 'Success' : own?.some(({ isKept }) => isKept) === true) {
+      if (table === undefined ? row.status === 'Success' : firstKept(own) !== undefined) {
         yield { ...row, picks: table === undefined ? undefined : own };
       }
     }
@@ -109,7 +110,8 @@ export async function* readPickedOutputs(
   if (!isAnyKey) {
     throw new RowFileError(`The picks have no row of the batch ${name}; give the picks of its report, or their batch.`);
   }
-  for (const [key, [pick]] of picks) {
+  for (const [key, own] of picks) {
+    const pick = firstKept(own);
     if (pick === undefined) continue;
     const message = `key is ${showValue(key)}, which the batch ${name} does not have; remove the line, or give the key as its report has it.`;
     yield { ...pick.place, problem: { code: 'KEY', message, at: { field: 'key', value: key } } };
@@ -119,10 +121,14 @@ export async function* readPickedOutputs(
   }
 }
 
+function firstKept(picks: ReadonlyMap<string, PickedOutput> | undefined): PickedOutput | undefined {
+  return [...(picks?.values() ?? [])].find(({ isKept }) => isKept);
+}
+
 /** Yields bad lines. */
 async function* readPicks(
   table: AsyncIterable<SourceRow>,
-  picks: Map<string, PickedOutput[]>,
+  picks: Map<string, Picks>,
 ): AsyncGenerator<ObjectRecord, void, undefined> {
   let isAnyKept = false;
   for await (const source of table) {
@@ -138,14 +144,14 @@ async function* readPicks(
       yield { ...place, problem: problem ?? { code: 'VALUE', message, at: { field: 'pick', value: pick } } };
       continue;
     }
-    const own = picks.get(key) ?? [];
-    if (own.some((other) => other.output === output)) {
+    const own: Picks = picks.get(key) ?? new Map<string, PickedOutput>();
+    if (own.has(output)) {
       const message = `The output ${showValue(output)} of the row ${showValue(key)} is picked twice; remove one of the lines.`;
       yield { ...place, problem: { code: 'DUPLICATE', message, at: { field: 'output', value: output } } };
       continue;
     }
     isAnyKept ||= word === 'keep';
-    picks.set(key, [...own, { place, output, isKept: word === 'keep' }]);
+    picks.set(key, own.set(output, { place, isKept: word === 'keep' }));
   }
   if (!isAnyKept) throw new RowFileError('The picks keep nothing: no line has "keep" in the column "pick".');
 }
@@ -178,22 +184,23 @@ class OutputReader {
       const at = value === undefined ? undefined : { field: 'output', value };
       return { place, problem: { code: 'FILE', message: `${name} ${message}.`, at } };
     };
-    const [first] = picks?.filter(({ isKept }) => isKept) ?? [];
+    const first = firstKept(picks);
     if (row.status !== 'Success') return [fail(first?.place, `is ${row.status}, and has no result; reject it`)];
     const read = await row.outputs();
     if (typeof read === 'string') return [fail(first?.place, `cannot be taken: ${read}`)];
     const { outputs, values } = read;
     const found = outputs.flatMap((output, index): Found[] => {
-      const pick =
-        picks?.find(({ output: name }) => name === output.path) ?? picks?.find(({ output: name }) => name === '');
+      const pick = picks?.get(output.path) ?? picks?.get('');
       if (picks !== undefined && pick?.isKept !== true) return [];
       const problem = output.problem ?? this.#wrongKind(output.path);
       if (problem !== undefined)
-        return [fail(pick?.place, `has the output ${showValue(output.path)}, which ${problem}`, output.path)];
+        return [
+          fail(pick?.place, `has the output ${showValue(path.basename(output.path))}, which ${problem}`, output.path),
+        ];
       return [{ place: pick?.place, ...this.#record(row, output, index, values) }];
     });
     const paths = new Set(['', ...outputs.map((output) => output.path)]);
-    for (const { place, output, isKept } of picks ?? []) {
+    for (const [output, { place, isKept }] of picks ?? []) {
       if (!isKept || paths.has(output)) continue;
       found.push(
         fail(
@@ -213,53 +220,40 @@ class OutputReader {
     values: FormerOutputs['values'],
   ): Omit<Found, 'place'> {
     const { columnInputs = {}, keepColumns = [] } = this.#options;
-    const columns = new Map<string, string | number>([
-      ['key', row.key],
-      ...Object.entries(values),
-      ...row.cells,
-      [fromColumn, from],
-    ]);
+    const cells = new Map<string, string>([['key', row.key], ...row.cells, [fromColumn, from]]);
+    const columns = new Map<string, string | number>([...Object.entries(values), ...cells]);
     const inputs: Record<string, unknown> = { [this.#each]: { file, sha256 } };
     for (const [input, column] of Object.entries(columnInputs)) {
-      const value = this.#input(input, column, columns);
-      if (typeof value === 'object') return { problem: value };
-      if (value !== undefined) inputs[input] = value;
+      const value = cells.has(column) ? this.#cell(input, cells.get(column) ?? '') : columns.get(column);
+      if (typeof value === 'string' || typeof value === 'number') inputs[input] = value;
+      else if (value !== null) {
+        const list = [...columns.keys()].slice(0, 20).map((name) => showValue(name));
+        const wrong = value?.problem ?? `the batch ${showValue(this.#batchId)} has the columns ${list.join(', ')}`;
+        const message = `${showValue(input)} is ${showValue(`column:${column}`)}; ${wrong}.`;
+        return { problem: { code: 'VALUE', message, at: { field: input, value: columns.get(column) } } };
+      }
     }
     const kept = Object.fromEntries(keepColumns.map((name) => [name, columns.get(name)]));
-    const cells = this.#table?.columns.map((name) => String(columns.get(name) ?? ''));
     return {
       value: { ...kept, key: index === 0 ? row.key : `${row.key}-${index + 1}`, inputs },
-      own: { table: this.#table, cells },
+      own: { table: this.#table, cells: this.#table?.columns.map((name) => cells.get(name) ?? '') },
     };
   }
 
-  /** As a cell of a table: a number where it is one. */
-  #input(
-    input: string,
-    column: string,
-    columns: ReadonlyMap<string, string | number>,
-  ): string | number | RecordProblem | undefined {
+  /** As a cell of a table: a number where it is one; null is no input. */
+  #cell(input: string, text: string): string | number | null | { readonly problem: string } {
     const { textColumns = [], emptyCells = 'refuse', decimal } = this.#options;
-    const text = columns.get(column);
+    if (text === '' && emptyCells === 'omit') return null;
+    if (text === '' && emptyCells === 'refuse') {
+      return { problem: `the column is empty: say what that is by ${optionNames.emptyCells}` };
+    }
+    if (textColumns.includes(input)) return text;
     const notation = numberNotation(decimal);
-    const fail = (words: string): RecordProblem => {
-      const message = `${showValue(input)} is ${showValue(`column:${column}`)}; ${words}.`;
-      return { code: 'VALUE', message, at: { field: input, value: text } };
-    };
-    if (text === undefined) {
-      const list = [...columns.keys()].slice(0, 20).map((name) => showValue(name));
-      return fail(`the batch ${showValue(this.#batchId)} has the columns ${list.join(', ')}`);
+    const got = text.startsWith('@') ? 'a file of the former row' : unintendedText(text, notation);
+    if (got !== undefined) {
+      return { problem: `got ${got} (${showValue(text)}); say that it is text by ${optionNames.textColumns}` };
     }
-    if (text === '' && emptyCells !== 'text') {
-      return emptyCells === 'omit'
-        ? undefined
-        : fail(`the column is empty: say what that is by ${optionNames.emptyCells}`);
-    }
-    if (typeof text === 'number' || textColumns.includes(input)) return text;
-    const got = unintendedText(text, notation);
-    return got === undefined
-      ? (readCellNumber(text, notation) ?? text)
-      : fail(`got ${got} (${showValue(text)}); say that it is text by ${optionNames.textColumns}`);
+    return readCellNumber(text, notation) ?? text;
   }
 
   #wrongKind(file: string): string | undefined {

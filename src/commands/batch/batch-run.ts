@@ -78,7 +78,7 @@ Example:
   $ longhaul batch run photos.csv --app 1 -i 2:ImageScale.width=512 --dry-run
   $ longhaul batch run photos/ --app 1 --each 1:LoadImage.image
   $ longhaul batch run a.txt --app 2 --each 6:T.text --vary 3:K.seed=random*4
-  $ longhaul batch run --from drafts --picks picks.csv --app 9 -i 1:LoadImage.image=output
+  $ longhaul batch run --from drafts --app 9 -i 1:LoadImage.image=output
 `;
 
 export function addBatchRunCommand(batch: Command, context: CommandContext): void {
@@ -194,13 +194,7 @@ async function runBatch(
     context.exitWith(exitCodes.badInput);
     return;
   }
-  const input = preparedInput(settings, {
-    former,
-    isPicked: options.picks !== undefined,
-    isWhole: isWhole(first, report),
-    badRows: report.badRows,
-    rows,
-  });
+  const input = preparedInput({ settings, options, former }, rows, report, first);
   if (options.prepare) {
     emit('prepared', { input });
     if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
@@ -211,17 +205,24 @@ async function runBatch(
 }
 
 function preparedInput(
-  { input }: BatchSettings,
-  prepared: Pick<BatchInput, 'rows' | 'badRows'> & {
+  {
+    settings: { input },
+    options,
+    former,
+  }: {
+    readonly settings: BatchSettings;
+    readonly options: BatchRunOptions;
     readonly former: FormerBatch | undefined;
-    readonly isPicked: boolean;
-    readonly isWhole: boolean;
   },
+  rows: BatchInput['rows'],
+  report: RowsReport,
+  first: number | undefined,
 ): BatchInput {
-  const { former, isPicked, isWhole, rows, badRows } = prepared;
+  const isPicked = options.picks !== undefined;
   const source = former === undefined ? input.source : formatOutputSource(former.id, rows.rows, isPicked);
   // With `--first` it is not known which rows the file no longer has.
-  return { ...input, source, allowNew: isWhole ? input.allowNew : true, rows, badRows };
+  const allowNew = isWhole(first, report) ? input.allowNew : true;
+  return { ...input, source, allowNew, rows, badRows: report.badRows };
 }
 
 /** `ran`: the keys of the rows that run, where `--first` leaves a rest of the file. */

@@ -34,7 +34,7 @@ async function drafts(task: Partial<TaskInArchive> = {}, line: Partial<ResultLin
   const two = { '0.png': 'one', '1.png': 'two' };
   const manifests = {
     A: await keep('A', two, {
-      manifest: { values: { '6:Text.text': 'a cat', '3:Seed.seed': 7 } },
+      manifest: { values: { '6:Text.text': '1,024', '3:Seed.seed': 7 } },
       ...task,
     }),
     B: await keep('B', { '0.png': 'three' }),
@@ -134,8 +134,9 @@ it.each<readonly [string, Record<string, string>, RowOptions, unknown]>([
 
 it('an input of the former row is a column, too, and keeps its type', async () => {
   const picks = table(['A', '', 'keep']);
-  const { rows } = await check(await drafts(), picks, { columnInputs: { '2:A.b': '3:Seed.seed' } });
-  expect(rows[0]?.input.inputs['2:A.b']).toBe(7);
+  const columnInputs = { '2:A.b': '3:Seed.seed', '2:A.c': '6:Text.text' };
+  const { rows } = await check(await drafts(), picks, { columnInputs });
+  expect(rows[0]?.input.inputs).toMatchObject({ '2:A.b': 7, '2:A.c': '1,024' });
 });
 
 describe('one bad row is', () => {

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { runCommandLine } from '../../../../src/commands/program';
 import { repairCommands } from '../../../../src/contract/batch/batch-repairs';
 import type { BatchInput } from '../../../../src/contract/batch/batch-input';
+import { openArchivedBatch } from '../../../../src/files';
+import { outputsOf, prepareRows, readRows, rowFileAt } from '../../../../src/row-files';
 import { preparedRowsAt, readPreparedPage } from '../../../../src/rows';
 import { FolderArchive } from '../../../../src/storage/archive/folder-archive';
 import { archiveBatch } from '../../../support/archived-batch';
@@ -62,6 +64,15 @@ it.each<readonly [string, readonly string[]]>([
 ])('%s is refused', async (_, args) => {
   const { exitCode, stderr } = await run(...args, '--app', '9', '--dry-run');
   expect({ exitCode, isTold: stderr.text.length > 20 }).toEqual({ exitCode: 2, isTold: true });
+});
+
+it('a program prepares the same rows with the entries of the library', async () => {
+  const batch = await openArchivedBatch('drafts', { place: archive.location, env: {} });
+  const common = { webAppId: 9 };
+  const outcomes = readRows(outputsOf(batch, rowFileAt(picks)), { common, each: '1:LoadImage.image' });
+  const { rows } = await prepareRows(outcomes, { folder: join(folder.path, 'prepared'), name: 'again' });
+  const { stdout } = await run('--from', 'drafts', '--picks', picks, '--app', '9', ...output, '--prepare');
+  expect(rows?.digest).toBe((JSON.parse(stdout.text) as BatchInput).rows.digest);
 });
 
 it('no app is refused', async () => {
