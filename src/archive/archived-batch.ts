@@ -19,12 +19,23 @@ interface RowOutputs {
   readonly values: Manifest['values'];
 }
 
-/** A batch whose outputs become rows of another one. Throws ArchiveError, and ResultsError where there is none. */
-export async function openArchivedBatch(archive: Archive, id: string) {
+/** A batch whose outputs become rows of another one. */
+interface ArchivedBatch {
+  readonly id: string;
+  /** Otherwise its rows are those on record, without columns. */
+  readonly hasEnded: boolean;
+  rows(): AsyncGenerator<
+    Pick<ResultLine, 'key' | 'status' | 'cells'> & { outputs(): Promise<RowOutputs | string> },
+    void,
+    undefined
+  >;
+}
+
+/** Throws ArchiveError, and ResultsError where there is none. */
+export async function openArchivedBatch(archive: Archive, id: string): Promise<ArchivedBatch> {
   const results = await openBatchResults(archive, id);
   return {
     id,
-    /** Otherwise its rows are those on record, without columns. */
     hasEnded: results.file !== null,
     rows: async function* () {
       for await (const line of results.rows()) {

@@ -18,13 +18,15 @@ const layoutSchema = v.object({
   digest: v.pipe(v.string(), v.minLength(1)),
   rows: count,
   pages: count,
+  /** Where the rows came from, for people. */
+  source: v.optional(v.nullable(v.string())),
 });
 
 /** `batch.json`: which rows the record is of, and of which batch. */
 export type BatchLayout = Readonly<v.InferOutput<typeof layoutSchema>>;
 
-export function layoutText({ id, digest, rows, pages }: BatchLayout): string {
-  return storedText({ id, digest, rows, pages });
+export function layoutText({ id, digest, rows, pages, source }: BatchLayout): string {
+  return storedText({ id, digest, rows, pages, source });
 }
 
 export function parseLayout(text: string): BatchLayout | undefined {

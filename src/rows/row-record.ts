@@ -1,5 +1,5 @@
 import type { RowPlace } from '../core/batch/row-place';
-import type { SourceRow } from './prepare-row';
+import type { PreparedRow } from './prepared-rows';
 import type { RowProblemCode } from './row-problem';
 
 /** Why a row cannot be read. */
@@ -22,6 +22,6 @@ export interface TableRecord extends RowPlace {
 export interface ObjectRecord extends RowPlace {
   readonly value?: unknown;
   /** Cells that go along, for results.csv. */
-  readonly own?: SourceRow['own'];
+  readonly own?: Pick<PreparedRow, 'table' | 'cells'>;
   readonly problem?: RecordProblem | undefined;
 }

@@ -54,7 +54,7 @@ const controlOrText = new RegExp(`(${escape}(?:\\[\\??(\\d*)([A-Za-z])|[78]))|\\
 
 export class FakeContext implements CommandContext {
   readonly env: NodeJS.ProcessEnv;
-  readonly cwd = '/home/ada';
+  readonly cwd: string;
   readonly stdin = (): NodeJS.ReadableStream => Readable.from([]);
   readonly stdout = new FakeStream();
   readonly stderr: FakeStream;
@@ -63,7 +63,8 @@ export class FakeContext implements CommandContext {
   umask: number | undefined;
   #interrupt: ((signal: NodeJS.Signals) => void) | undefined;
 
-  constructor(env: NodeJS.ProcessEnv = {}, columns?: number) {
+  constructor(env: NodeJS.ProcessEnv = {}, columns?: number, cwd = '/home/ada') {
+    this.cwd = cwd;
     this.env = { XDG_CONFIG_HOME: '/nowhere', ...env };
     this.stderr = new FakeStream(columns);
     this.display = this.stderr;

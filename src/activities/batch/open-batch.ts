@@ -25,7 +25,7 @@ const maxCompared = 5;
  */
 export async function openBatch(
   dependencies: BatchDependencies,
-  { id, rows: reference, choice }: OpenBatchInput,
+  { id, rows: reference, source = null, choice }: OpenBatchInput,
   mostOrphaned = maxOrphaned,
 ): Promise<OpenBatchResult> {
   const progress = { batch: id, page: 0, pages: reference.pages };
@@ -69,7 +69,7 @@ export async function openBatch(
       if (known !== undefined) await layOutAnew(record, reference, rows, known, progress);
       if (!isSameLayout && gone.length > 0)
         await record.replacePage(reference.digest, 'orphaned', gone.slice(0, mostOrphaned));
-      await record.keepLayout(reference);
+      await record.keepLayout({ ...reference, source });
       const { succeeded } = comparison.counts;
       return { succeeded, gone: gone.length, spending, prices: prices.result(), dailyProblem: problem };
     },

@@ -78,6 +78,7 @@ Example:
   $ longhaul batch run photos.csv --app 1 -i 2:ImageScale.width=512 --dry-run
   $ longhaul batch run photos/ --app 1 --each 1:LoadImage.image
   $ longhaul batch run a.txt --app 2 --each 6:T.text --vary 3:K.seed=random*4
+  $ longhaul batch run --from drafts --picks picks.csv --app 9 -i 1:LoadImage.image=output
 `;
 
 export function addBatchRunCommand(batch: Command, context: CommandContext): void {
@@ -122,8 +123,11 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
       }
       const { withArchive } = await import('../storage-access.js');
       const { openArchivedBatch } = await import('../../archive/archived-batch.js');
+      const { ResultsError } = await import('../../archive/errors.js');
       await withArchive(context, async (archive) => {
-        const former = await openArchivedBatch(archive, from);
+        const former = await openArchivedBatch(archive, from).catch((error: unknown) => {
+          throw error instanceof ResultsError ? new InputInvalidError([`--from: ${error.message}`], 'batch') : error;
+        });
         if (!former.hasEnded) {
           const words = `No run of the batch "${from}" has ended: its rows are those on record, without columns.`;
           context.stderr.write(`${words}\n`);
@@ -190,16 +194,13 @@ async function runBatch(
     context.exitWith(exitCodes.badInput);
     return;
   }
-  // With `--first` it is not known which rows the file no longer has.
-  const allowNew = isWhole(first, report) ? settings.input.allowNew : true;
-  const { source } = settings.input;
-  const input = {
-    ...settings.input,
-    source: former === undefined ? source : formatOutputSource(former.id, rows.rows, options.picks !== undefined),
-    allowNew,
-    rows,
+  const input = preparedInput(settings, {
+    former,
+    isPicked: options.picks !== undefined,
+    isWhole: isWhole(first, report),
     badRows: report.badRows,
-  };
+    rows,
+  });
   if (options.prepare) {
     emit('prepared', { input });
     if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
@@ -207,6 +208,20 @@ async function runBatch(
   }
   const ran = first === undefined ? null : check.keys;
   await startAndFollow(context, files, options, { input, emit, ran, former });
+}
+
+function preparedInput(
+  { input }: BatchSettings,
+  prepared: Pick<BatchInput, 'rows' | 'badRows'> & {
+    readonly former: FormerBatch | undefined;
+    readonly isPicked: boolean;
+    readonly isWhole: boolean;
+  },
+): BatchInput {
+  const { former, isPicked, isWhole, rows, badRows } = prepared;
+  const source = former === undefined ? input.source : formatOutputSource(former.id, rows.rows, isPicked);
+  // With `--first` it is not known which rows the file no longer has.
+  return { ...input, source, allowNew: isWhole ? input.allowNew : true, rows, badRows };
 }
 
 /** `ran`: the keys of the rows that run, where `--first` leaves a rest of the file. */

@@ -57,7 +57,8 @@ export function readBatchSettings(files: readonly string[], options: BatchSettin
     webhook,
     retryFailed,
     allowChanged,
-    allowNew,
+    // Keys of outputs are those of the former rows, which were compared: other ones are other picks.
+    allowNew: from === undefined ? allowNew : true,
   };
   if (from?.batchId === input.id) {
     throw new InputInvalidError(

@@ -225,7 +225,7 @@ interface OutputInputs extends Pick<RowFileOptions, 'each' | 'input'> {
 }
 
 /** `-i KEY=output` and `-i KEY=column:NAME`, and what holds for every row. Throws {@link InputInvalidError}. */
-function readOutputInputs({ each, input = [] }: RowFileOptions): OutputInputs {
+function readOutputInputs({ each, input = [], string = [] }: RowFileOptions): OutputInputs {
   const outputs = [
     ...(each === undefined ? [] : [each]),
     ...input.flatMap((text) => /^(.+)=output$/.exec(text)?.[1] ?? []),
@@ -239,9 +239,14 @@ function readOutputInputs({ each, input = [] }: RowFileOptions): OutputInputs {
     const [, key, column] = /^([^=]+)=column:(.+)$/s.exec(text) ?? [];
     return key === undefined || column === undefined ? [] : [[key, column]];
   });
-  const repeated = columns.find(([key], index) => columns.findIndex(([other]) => other === key) !== index);
-  if (repeated !== undefined) throw refused(`The input ${showValue(repeated[0])} is given twice.`);
   const others = input.filter((text) => !/=output$|^[^=]+=column:./s.test(text));
+  const named = [
+    ...outputs,
+    ...columns.map(([key]) => key),
+    ...[...others, ...string].map((text) => text.split('=', 1)[0]),
+  ];
+  const repeated = named.find((key, index) => named.indexOf(key) !== index);
+  if (repeated !== undefined) throw refused(`The input ${showValue(repeated)} is given twice.`);
   return { each: outputs[0], columnInputs: Object.fromEntries(columns), input: others };
 }
 

@@ -44,6 +44,7 @@ export interface RenamedRows {
 export interface OpenBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
+  readonly source?: string | null;
   readonly choice: RowChoice;
 }
 export interface OpenBatchResult {

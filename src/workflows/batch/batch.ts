@@ -50,10 +50,10 @@ async function openBatch(run: BatchRun): Promise<void> {
   const { plan, state } = run;
   if (state.opened) return;
   show(run, 'Opening');
-  const { id, rows, choice, tuning } = plan;
+  const { id, rows, source, choice, tuning } = plan;
   const options = batchOptions(tuning, 'Compare the rows with the record');
   const opened = await unlessStopped(run, () =>
-    batchActivities.openBatch.executeWithOptions(options, [{ id, rows, choice }]),
+    batchActivities.openBatch.executeWithOptions(options, [{ id, rows, source, choice }]),
   );
   if (opened === undefined) {
     run.report = nothingStarted(rows.rows);
