@@ -265,7 +265,7 @@ export async function sendAgain<T extends StoredReply>(body: Body, plan: PartPla
 }
 
 /** Only for what does no harm when it is done twice. */
-export async function whileUnavailable<T>(
+async function whileUnavailable<T>(
   signal: AbortSignal | undefined,
   plan: PartPlan,
   request: () => Promise<T>,
