@@ -16,7 +16,7 @@ import { type PackedPackages, packPackages } from './packed-packages';
 const courier = 11;
 const photo = 'chelsea.png';
 const root = join(__dirname, '../..');
-const entries = ['.', './files', './package.json', './row-files', './service'];
+const entries = ['.', './files', './operator', './package.json', './row-files', './service', './states', './testing'];
 const folder = temporaryFolder();
 
 /** What a backend does: starts a task, meets one that fails, asks the service, and says what came of it. */
