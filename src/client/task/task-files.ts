@@ -134,7 +134,7 @@ export async function stageContents<Input extends TaskInput>(
   } finally {
     for (const stream of streams) {
       if (stream instanceof Readable) stream.destroy();
-      else if (!stream.locked) await stream.cancel().catch(() => undefined);
+      else if (!stream.locked) void stream.cancel().catch(() => undefined);
     }
   }
 }

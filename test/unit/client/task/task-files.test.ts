@@ -63,7 +63,7 @@ describe('a content of an input', () => {
     ['a Blob', () => new Blob(['pix', 'els'])],
     ['a File of a form', () => new File(['pixels'], 'upload.png')],
     ['a web stream', () => new Blob(['pixels']).stream()],
-    ['the body of a request', () => new Response('pixels').body ?? new Blob()],
+    ['the body of a request', () => new Response('pixels').body ?? new Blob([])],
   ])('is staged when it is %s', async (_, content) => {
     const kept: string[] = [];
     const staging: InputStaging = {
@@ -80,7 +80,7 @@ describe('a content of an input', () => {
   });
 
   it('that is an empty Blob is refused, and a web stream is closed when a start is refused', async () => {
-    await expect(stage(image(new Blob()))).rejects.toThrow(/is empty; give a content with at least one byte/);
+    await expect(stage(image(new Blob([])))).rejects.toThrow(/is empty; give a content with at least one byte/);
     const closed: string[] = [];
     const stream = new ReadableStream({ cancel: () => void closed.push('closed') });
     await expect(stage(image(stream, 'no-extension'))).rejects.toThrow(InputInvalidError);
