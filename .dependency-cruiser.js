@@ -3,7 +3,7 @@ const folder = (names) => `^src/(${names})/`;
 const temporal = (packages) => `node_modules/@temporalio/(${packages})/`;
 /** Start something when they are loaded: the process is theirs. */
 const programs = '^(src/cli|reference-service/main|tools/(demo|build|ensure-tools))\\.ts$';
-const entries = '^src/(index|files|row-files|operator|testing|cli|worker|receiver|replay)\\.ts$';
+const entries = '^src/(index|files|row-files|operator|testing|states|cli|worker|receiver|replay)\\.ts$';
 
 const forbid = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
 

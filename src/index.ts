@@ -22,6 +22,8 @@ export type {
   OutputLinkOptions,
   OutputReadOptions,
   TaskOutput,
+  WebBlob,
+  WebStream,
 } from './client/task/task-files';
 export type { TaskView } from './client/task/task-view';
 export { problemCodes } from './contract/problem';

@@ -1,5 +1,6 @@
 // Command line: builds `lib/`: the compiled sources and, beside them, the workflow bundles that a worker loads (one with
-// traces), and the script and style of reports; and the package of the client, `packages/client/lib`.
+// traces), and the script and style of reports; and the package of the client, `packages/client/lib`. With `worker` or
+// `client`, one of the two alone.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,25 +31,30 @@ const inlined = [
 /** Bundles a report's page in a checkout that has no build; never loaded where there is one. */
 const loadedWithoutBuild = ['esbuild'];
 
-async function main(): Promise<void> {
-  // What a former build left and this one would not overwrite must not be shipped.
-  await rm(lib, { recursive: true, force: true });
+async function main(which: string | undefined): Promise<void> {
   const declarations = await mkdtemp(join(tmpdir(), 'longhaul-declarations-'));
   try {
-    await compile(declarations);
-    await addDeclarations(declarations);
-    await buildClientPackage(root, declarations);
+    if (which === 'client') await compile(declarations, ['--emitDeclarationOnly']);
+    else await buildWorker(declarations);
+    if (which !== 'worker') await buildClientPackage(root, declarations);
   } finally {
     await rm(declarations, { recursive: true, force: true });
   }
+}
+
+async function buildWorker(declarations: string): Promise<void> {
+  // What a former build left and this one would not overwrite must not be shipped.
+  await rm(lib, { recursive: true, force: true });
+  await compile(declarations);
+  await addDeclarations(declarations);
   await inlineLibraries();
   await addBundles();
   await chmod(join(lib, 'cli.js'), 0o755);
 }
 
-async function compile(declarations: string): Promise<void> {
+async function compile(declarations: string, further: readonly string[] = []): Promise<void> {
   const tsc = require.resolve('typescript/bin/tsc');
-  const options = ['--project', join(root, 'tsconfig.build.json'), '--declarationDir', declarations];
+  const options = ['--project', join(root, 'tsconfig.build.json'), '--declarationDir', declarations, ...further];
   await promisify(execFile)(process.execPath, [tsc, ...options]);
 }
 
@@ -89,7 +95,7 @@ async function addBundles(): Promise<void> {
   await writeFile(join(lib, 'report-page.css'), style);
 }
 
-main().catch((error: unknown) => {
+main(process.argv[2]).catch((error: unknown) => {
   const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
   process.stderr.write(`${output}${errorMessage(error)}\n`);
   process.exitCode = 1;

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { bundleModules, licencesOf } from './inlined-libraries';
@@ -15,10 +15,21 @@ type Manifest = z.infer<typeof manifestSchema>;
 
 /** The folder of the client's package, below the checkout. */
 const clientFolder = 'packages/client';
+/** What a backend's author reads; below `docs`, here and in the package. */
+const carriedPages = [
+  'guides/backend.md',
+  'guides/testing.md',
+  'guides/webhooks.md',
+  'reference/configuration.md',
+  'reference/errors.md',
+  'reference/library.md',
+  'reference/rows.md',
+  'reference/service-library.md',
+];
 
 /**
  * Fills `packages/client`: the modules of `src` that a backend reaches, in one file for each entry, the libraries that
- * its package.json names as `devDependencies` inlined, with their licences and the declarations.
+ * its package.json names as `devDependencies` inlined, with their licences, the declarations and pages of the documentation.
  *
  * @param declarations - folder of what TypeScript declared of `src`.
  * @throws Error when the sources reach what its package.json does not name, or the other way round.
@@ -32,7 +43,6 @@ export async function buildClientPackage(root: string, declarations: string): Pr
   const inlined = Object.keys(manifest.devDependencies);
   const reached = await bundleModules({
     root,
-    // Temporal's SDK loads the failure converter by its path, which `client/codec/data-converter` takes to be beside it.
     entries: {
       index: 'src/index',
       files: 'src/files',
@@ -40,7 +50,7 @@ export async function buildClientPackage(root: string, declarations: string): Pr
       'service/index': 'src/service/index',
       operator: 'src/operator',
       testing: 'src/testing',
-      'failure-converter': 'src/client/codec/failure-converter',
+      states: 'src/states',
       'config-error': 'src/config/config-error',
     },
     // Classes that two of them have must be one.
@@ -63,8 +73,37 @@ export async function buildClientPackage(root: string, declarations: string): Pr
     await mkdir(dirname(join(lib, path)), { recursive: true });
     await writeFile(join(lib, path), text);
   }
+  await guardOptional(lib, Object.keys(manifest.peerDependencies));
+  await copyPages(join(root, 'docs'), join(lib, 'docs'));
   await writeFile(join(lib, 'third-party-licences.txt'), await licencesOf(reached.folders));
   await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+}
+
+/** A bundler takes for granted that what is required is there, unless a `try` is around it. */
+async function guardOptional(lib: string, names: readonly string[]): Promise<void> {
+  const modules = (await readdir(lib, { recursive: true })).filter((path) => path.endsWith('.js'));
+  for (const path of modules) {
+    let text = await readFile(join(lib, path), 'utf8');
+    for (const name of names) {
+      const call = `require("${name}")`;
+      text = text.replaceAll(call, `(() => { try { return ${call}; } catch (error) { throw error; } })()`);
+    }
+    await writeFile(join(lib, path), text);
+  }
+}
+
+/** With links among these pages; others become text. */
+async function copyPages(docs: string, folder: string): Promise<void> {
+  for (const page of carriedPages) {
+    const text = await readFile(join(docs, page), 'utf8');
+    const linked = text.replace(/\[([^\][\n]+)\]\(([^)\s]+)\)/g, (link, words: string, target: string) => {
+      const [path = ''] = target.split('#');
+      const isThere = path === '' || /^https?:/.test(path) || carriedPages.includes(join(dirname(page), path));
+      return isThere ? link : words;
+    });
+    await mkdir(dirname(join(folder, page)), { recursive: true });
+    await writeFile(join(folder, page), linked);
+  }
 }
 
 async function readManifest(folder: string): Promise<Manifest> {

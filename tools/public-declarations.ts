@@ -25,7 +25,7 @@ interface Module {
 }
 
 /** What both packages export: paths below `src`, without extension. */
-export const publicEntries = ['index', 'files', 'row-files', 'service/index', 'operator', 'testing'];
+export const publicEntries = ['index', 'files', 'row-files', 'service/index', 'operator', 'testing', 'states'];
 
 /** What users of a package see. */
 export interface PublicDeclarations {

@@ -51,6 +51,7 @@ export abstract class BaseHandle {
   // Not `private`: the connection holds Temporal's API key, and a handle may be logged. `inspect` reads getters.
   readonly #access: TemporalAccess;
 
+  /** @internal */
   protected constructor(access: TemporalAccess, workflowId: string) {
     this.#access = access;
     this.workflowId = workflowId;
@@ -76,19 +77,23 @@ export abstract class BaseHandle {
     return this.abortable(options, async () => isClosed((await this.describe()).execution));
   }
 
+  /** @internal */
   protected describe(): Promise<DescribedWorkflow> {
     return askDescription(this.#access, this.workflowId);
   }
 
+  /** @internal */
   protected ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     return askTemporal(this.#access, this.workflowId, ask);
   }
 
+  /** @internal */
   protected async abortable<Answer>(options: WaitOptions, ask: () => Promise<Answer>): Promise<Answer> {
     checkWaitOptions(options);
     return await abortable(this.#access, options.signal, ask);
   }
 
+  /** @internal */
   protected query<Answer>(
     query: () => Promise<unknown>,
     isAnswer: (value: unknown) => value is Answer,
@@ -97,7 +102,7 @@ export abstract class BaseHandle {
   }
 
   /**
-   * Sends a decision, and again to the next run if it came at the end of one; resolves with the workflow's answer.
+   * @internal Sends a decision, and again to the next run if it came at the end of one; resolves with the workflow's answer.
    * Throws `DecisionRefusedError`, `TaskOverError` when no run follows, and the errors of `askTemporal`.
    * @param isRepeatable - whether it may be sent again when the run accepted it and ended before it answered: it may
    * have taken effect.

@@ -115,6 +115,7 @@ export class Longhaul {
   readonly #ownConnection: Connection | undefined;
   readonly #closing = new AbortController();
 
+  /** @internal */
   constructor(
     options: LonghaulClientOptions,
     ownConnection?: Connection,

@@ -69,6 +69,7 @@ export class Sweeps {
   /** Results by run id, which do not change; null for one that cannot be read. */
   readonly #known = new Map<string, SweepResult | null>();
 
+  /** @internal */
   constructor(access: TemporalAccess) {
     this.#access = access;
     this.#scheduleId = sweepScheduleId(access.taskQueue);

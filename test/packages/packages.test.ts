@@ -16,7 +16,7 @@ import { type PackedPackages, packPackages } from './packed-packages';
 const courier = 11;
 const photo = 'chelsea.png';
 const root = join(__dirname, '../..');
-const entries = ['.', './files', './package.json', './row-files', './service'];
+const entries = ['.', './files', './operator', './package.json', './row-files', './service', './states', './testing'];
 const folder = temporaryFolder();
 
 /** What a backend does: starts a task, meets one that fails, asks the service, and says what came of it. */
@@ -52,7 +52,7 @@ const programs = {
   },
 };
 /** Has mistakes that only declarations show; without them, each comment is an error of its own. */
-const typedBackend = `import { Longhaul, type StartTaskOptions, TaskFailedError, type TaskResult } from '@longhaul/client';
+const typedBackend = `import { Longhaul, type StartTaskOptions, TaskFailedError, type TaskHandle, type TaskResult } from '@longhaul/client';
 import { ServiceClient, type TaskDetail } from '@longhaul/client/service';
 // @ts-expect-error
 export const noResult: TaskResult = { status: 1 };
@@ -60,6 +60,8 @@ export const noResult: TaskResult = { status: 1 };
 export const noDetail: TaskDetail = { status: 1 };
 // @ts-expect-error
 export const noOptions: StartTaskOptions = 'none';
+export const isOver = (task: TaskHandle): TaskHandle => ({ ...task, isOver: () => Promise.resolve(true) });
+export const closed = (own: Longhaul): Longhaul => ({ ...own, close: () => Promise.resolve() });
 export async function main(): Promise<void> {
   // @ts-expect-error
   if (process.env['NEVER'] === '') await (await Longhaul.connect()).start({ webAppId: 'one' });

@@ -1,4 +1,6 @@
+import { Blob } from 'node:buffer';
 import { addAbortSignal, Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
 import type { InputValue, NewTaskInput, ResourceForm, TaskInput } from '../../contract/task-input';
 import { isRecord } from '../../core/json';
 import { unknownNameProblems } from '../../core/nearest-name';
@@ -6,9 +8,22 @@ import { errorCode, errorMessage, safeText, showValue } from '../../core/text';
 import { InputInvalidError } from '../errors';
 import type { OwnField } from '../start-check';
 
+/** A web stream, such as `request.body`, by the types of Node or of a browser. */
+export interface WebStream {
+  readonly locked: boolean;
+  getReader(): object;
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** A `Blob`, or a `File` of a form. */
+export interface WebBlob {
+  readonly size: number;
+  stream(): WebStream;
+}
+
 /** An input file whose content is here: bytes, or a stream that is read once. It is staged, where workers read it. */
 export interface ContentInput {
-  readonly content: Uint8Array | Readable;
+  readonly content: Uint8Array | Readable | WebBlob | WebStream;
   /** The file name, from whose extension service and storage derive the type. Another name is another input. */
   readonly name: string;
   /** What the app gets for it. @default url */
@@ -97,14 +112,14 @@ export async function stageContents<Input extends TaskInput>(
   const inputs = isRecord(given) ? given['inputs'] : undefined;
   const listed: [string, unknown][] = isRecord(inputs) ? Object.entries(inputs) : [];
   const contents = listed.filter((one): one is [string, ContentInput] => isRecord(one[1]) && 'content' in one[1]);
-  const streams = contents.map(([, { content }]) => content).filter((content) => content instanceof Readable);
+  const streams = contents.map(([, { content }]) => content).filter(isReadOnce);
   const unnamed = listed
     .filter(([, value]) => isBytes(value))
     .map(([key]) => `inputs[${showValue(key)}] is bytes without a name; give { content, name: "photo.jpg" }.`);
   if (unnamed.length > 0) throw new InputInvalidError(unnamed);
   if (contents.length === 0) return input as Input;
   // One that fails while another is staged would end the process; reading it throws the failure.
-  for (const stream of streams) stream.on('error', () => undefined);
+  for (const stream of streams) if (stream instanceof Readable) stream.on('error', () => undefined);
   try {
     const problems = contents.flatMap(([key, value], index) => contentProblems(key, value, contents.slice(0, index)));
     if (problems.length > 0) throw new InputInvalidError(problems);
@@ -119,7 +134,10 @@ export async function stageContents<Input extends TaskInput>(
     for (const [key, content] of contents) uris.set(key, await keepContent(staging, key, content, signal));
     return withFiles(input, uris);
   } finally {
-    for (const stream of streams) stream.destroy();
+    for (const stream of streams) {
+      if (stream instanceof Readable) stream.destroy();
+      else if (!stream.locked) void stream.cancel().catch(() => undefined);
+    }
   }
 }
 
@@ -131,8 +149,7 @@ async function keepContent(
   signal: AbortSignal | undefined,
 ): Promise<string> {
   signal?.throwIfAborted();
-  const stream =
-    content instanceof Readable ? content : Readable.from([Buffer.from(content)]).on('error', () => undefined);
+  const stream = toReadable(content).on('error', () => undefined);
   if (signal !== undefined) addAbortSignal(signal, stream);
   try {
     return await staging.keep(stream, name, signal);
@@ -143,11 +160,25 @@ async function keepContent(
     const { cause } = error;
     const problem = `inputs[${showValue(key)}].content cannot be read (${safeText(errorMessage(cause))}); give a stream that brings its content.`;
     throw Object.assign(new InputInvalidError([problem]), { cause });
+  } finally {
+    // Of a web stream, which this locked, it is the only one that can be closed.
+    stream.destroy();
   }
 }
 
-function isBytes(value: unknown): value is Uint8Array | Readable {
-  return value instanceof Uint8Array || value instanceof Readable;
+function toReadable(content: ContentInput['content']): Readable {
+  if (content instanceof Readable) return content;
+  if (content instanceof Uint8Array) return Readable.from([Buffer.from(content)]);
+  const stream = content instanceof Blob ? content.stream() : content;
+  return Readable.fromWeb(stream as ReadableStream);
+}
+
+function isReadOnce(value: unknown): value is Readable | ReadableStream {
+  return value instanceof Readable || value instanceof ReadableStream;
+}
+
+function isBytes(value: unknown): value is Uint8Array | Readable | ReadableStream | Blob {
+  return value instanceof Uint8Array || value instanceof Blob || isReadOnce(value);
 }
 
 function emptyContent(key: string): string {
@@ -168,15 +199,14 @@ function contentProblems(
   );
   if (!isBytes(content)) {
     problems.push(
-      `${where}.content is ${showValue(content)}; give a Buffer, a Uint8Array or a stream of Node's (Readable.fromWeb makes one of a web stream).`,
+      `${where}.content is ${showValue(content)}; give a Buffer, a Uint8Array, a Blob, a stream of Node's or a web stream.`,
     );
-  } else if (content instanceof Uint8Array) {
-    if (content.length === 0) problems.push(emptyContent(key));
-    // One that failed is left to its reading, which says why.
-  } else if (content.readableEnded || (content.destroyed && content.errored === null)) {
+  } else if (!isReadOnce(content)) {
+    if ((content instanceof Blob ? content.size : content.length) === 0) problems.push(emptyContent(key));
+  } else if (wasRead(content)) {
     problems.push(`${where}.content was read or closed before; give a new stream for each start.`);
   }
-  const [first] = content instanceof Readable ? before.filter((one) => one[1].content === content) : [];
+  const [first] = isReadOnce(content) ? before.filter((one) => one[1].content === content) : [];
   if (first !== undefined) {
     problems.push(
       `${where}.content is the stream of inputs[${showValue(first[0])}], which is read once; give each a stream of its own, or the bytes.`,
@@ -189,6 +219,12 @@ function contentProblems(
     problems.push(`${where}.name is ${showValue(name)}; give ${remedy}.`);
   }
   return problems;
+}
+
+/** One that failed is left to its reading, which says why. */
+function wasRead(stream: Readable | ReadableStream): boolean {
+  if (stream instanceof ReadableStream) return stream.locked;
+  return stream.readableEnded || (stream.destroyed && stream.errored === null);
 }
 
 const maxNameLength = 100;

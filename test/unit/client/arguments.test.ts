@@ -252,8 +252,6 @@ describe('an input', () => {
 
   it.each<[string, unknown, string]>([
     ['an ArrayBuffer', new ArrayBuffer(2), 'an object of the class ArrayBuffer'],
-    ['a Blob', new Blob(['a']), 'an object of the class Blob'],
-    ['a web stream', new Blob(['a']).stream(), 'an object of the class ReadableStream'],
     ['a promise', Promise.resolve(), 'an object of the class Promise'],
   ])('whose content is %s is refused by that name', async (_, content, words) => {
     const inputs = { '1:A.b': { content, name: 'a.png' } };

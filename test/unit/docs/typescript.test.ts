@@ -23,6 +23,7 @@ function compile(): ts.Program {
       [`${name}/service`, ['./src/service/index.ts']],
       [`${name}/operator`, ['./src/operator.ts']],
       [`${name}/testing`, ['./src/testing.ts']],
+      [`${name}/states`, ['./src/states.ts']],
     ]),
   );
   const config = ts.getParsedCommandLineOfConfigFile(

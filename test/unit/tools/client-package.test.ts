@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { build as esbuild } from 'esbuild';
 import { buildClientPackage } from '../../../tools/client-package';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -18,11 +19,16 @@ const sources = {
   'src/row-files.ts': `export const rows = (): void => undefined;`,
   'src/operator.ts': `import { start } from './index'; export const operate = start;`,
   'src/testing.ts': `export const fake = (): void => undefined;`,
+  'src/states.ts': `export const states = [];`,
   'src/worker.ts': `import { Worker } from '@temporalio/worker'; export const worker = Worker;`,
   'src/service/index.ts': `export { request } from 'undici';`,
   'src/config/config-error.ts': `export class ConfigError extends Error {}`,
-  'src/client/codec/failure-converter.ts': `export const failureConverter = {};`,
 };
+const page = '# Page\n\n[Here](../reference/library.md#use) and [elsewhere](../decisions/0001.md).\n';
+const pages = [
+  ...['backend', 'testing', 'webhooks'].map((name) => `docs/guides/${name}.md`),
+  ...['configuration', 'errors', 'library', 'rows', 'service-library'].map((name) => `docs/reference/${name}.md`),
+];
 /** As TypeScript would declare the sources. */
 const declarations = {
   'index.d.ts': `export { start } from './start';`,
@@ -31,6 +37,7 @@ const declarations = {
   'row-files.d.ts': `export declare const rows: () => void;`,
   'operator.d.ts': `export declare const operate: () => void;`,
   'testing.d.ts': `export declare const fake: () => void;`,
+  'states.d.ts': `export declare const states: string[];`,
   'service/index.d.ts': `export { request } from 'undici';`,
 };
 
@@ -45,6 +52,7 @@ async function build(changes: Readonly<Record<string, string>> = {}): Promise<st
     'package.json': JSON.stringify(ownManifest),
     'packages/client/package.json': JSON.stringify(clientManifest),
     'tsconfig.json': '{}',
+    ...Object.fromEntries(pages.map((path) => [path, page])),
     LICENSE: 'The licence of the checkout',
     ...changes,
   };
@@ -69,6 +77,24 @@ describe('the package of the client', () => {
     expect(read('lib/service/index.js')).toContain('require("undici")');
     expect(read('lib/third-party-licences.txt')).toMatch(/^zod 4\.6\.7\n\nMIT License$/m);
     expect(read('LICENSE')).toBe('The licence of the checkout');
+    expect(read('lib/docs/guides/backend.md')).toContain('[Here](../reference/library.md#use) and elsewhere.');
+  });
+
+  it('can be bundled where an optional peer is not installed', async () => {
+    const client = await build({
+      'packages/client/package.json': JSON.stringify({ ...clientManifest, peerDependencies: { missing: '^1.0.0' } }),
+      'package.json': JSON.stringify({ ...ownManifest, dependencies: { ...versions, missing: '1.0.0' } }),
+      'src/files.ts': `export const open = () => import('./optional');`,
+      'src/optional.ts': `export { value } from 'missing';`,
+    });
+    const bundled = await esbuild({
+      entryPoints: [join(client, 'lib/files.js')],
+      bundle: true,
+      write: false,
+      platform: 'node',
+      logLevel: 'silent',
+    });
+    expect(bundled.outputFiles[0]?.text).toContain('require("missing")');
   });
 
   it('has one class of an error that several of its entries throw, by its own name', async () => {

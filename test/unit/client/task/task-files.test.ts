@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { InputInvalidError } from '../../../../src/client/errors';
-import { type ContentTaskInput, type InputStaging, stageContents } from '../../../../src/client/task/task-files';
+import {
+  type ContentInput,
+  type ContentTaskInput,
+  type InputStaging,
+  stageContents,
+} from '../../../../src/client/task/task-files';
 import type { NewTaskInput } from '../../../../src/contract/task-input';
 import { openStaging } from '../../../../src/files';
 import { eventually } from '../../../support/eventually';
@@ -34,7 +39,7 @@ function stage(
   return stageContents<NewTaskInput>({ webAppId: 1, inputs }, staging, () => undefined, signal);
 }
 
-function image(content: Uint8Array | Readable, name = 'rocket.jpg'): ContentTaskInput['inputs'] {
+function image(content: ContentInput['content'], name = 'rocket.jpg'): ContentTaskInput['inputs'] {
   return { '1:LoadImage.image': { content, name } };
 }
 
@@ -54,11 +59,41 @@ describe('a content of an input', () => {
     },
   );
 
+  it.each<[string, () => ContentInput['content']]>([
+    ['a Blob', () => new Blob(['pix', 'els'])],
+    ['a File of a form', () => new File(['pixels'], 'upload.png')],
+    ['a web stream', () => new Blob(['pixels']).stream()],
+    ['the body of a request', () => new Response('pixels').body ?? new Blob([])],
+  ])('is staged when it is %s', async (_, content) => {
+    const kept: string[] = [];
+    const staging: InputStaging = {
+      keep: async (stream, name) => {
+        kept.push(`${name}: ${(await buffer(stream)).toString()}`);
+        return 's3://bucket/rocket.jpg';
+      },
+    };
+    expect(await stage(image(content()), staging)).toMatchObject({
+      inputs: { '1:LoadImage.image': { file: 's3://bucket/rocket.jpg' } },
+    });
+    expect(kept).toEqual(['rocket.jpg: pixels']);
+    await expect(stage({ '1:LoadImage.image': content() as never })).rejects.toThrow(/is bytes without a name/);
+  });
+
+  it('that is an empty Blob is refused, and a web stream is closed when a start is refused', async () => {
+    await expect(stage(image(new Blob([])))).rejects.toThrow(/is empty; give a content with at least one byte/);
+    const closed: string[] = [];
+    const stream = new ReadableStream({ cancel: () => void closed.push('closed') });
+    await expect(stage(image(stream, 'no-extension'))).rejects.toThrow(InputInvalidError);
+    expect(closed).toEqual(['closed']);
+  });
+
   it('that was read or closed before is refused as that, and not as empty', async () => {
     const read = Readable.from([Buffer.from('x')]);
     await buffer(read);
     const closed = Readable.from([Buffer.from('x')]).destroy();
-    for (const content of [read, closed]) {
+    const taken = new Blob(['x']).stream();
+    taken.getReader();
+    for (const content of [read, closed, taken]) {
       await expect(stage(image(content))).rejects.toThrow(/content was read or closed before; give a new stream/);
     }
   });
