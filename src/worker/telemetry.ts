@@ -150,9 +150,9 @@ async function countTasksOf({ services, unarchived, access, meter }: GaugeSource
 /** What stands still without a failure of its own. */
 async function countTroubles({ access, meter, logger }: GaugeSources): Promise<void> {
   const { client, taskQueue } = access;
-  const aheadMs = (await readClockAheadMs(client)) ?? 0;
-  setGauge(meter, metrics.clockApart, {}, Math.round(Math.abs(aheadMs) / 1_000));
-  const late = await findLateRows(client, taskQueue, aheadMs);
+  const aheadMs = await readClockAheadMs(client);
+  if (aheadMs !== undefined) setGauge(meter, metrics.clockApart, {}, Math.round(Math.abs(aheadMs) / 1_000));
+  const late = await findLateRows(client, taskQueue, aheadMs ?? 0);
   const lateRows = late.reduce((sum, { count: rows }) => sum + rows, 0);
   setGauge(meter, metrics.rowsLate, {}, lateRows);
   for (const { shown: rows, ...batch } of late)
