@@ -63,6 +63,13 @@ export function findPromtool(options?: FindOptions): Promise<string> {
   return findDebianProgram({ ...program, debianPackage: 'prometheus' }, options);
 }
 
+/** Finds Alertmanager, for the tests of the alerts. */
+export function findAlertmanager(options?: FindOptions): Promise<string> {
+  const names = ['alertmanager', 'prometheus-alertmanager'];
+  const program = { title: 'Alertmanager', neededBy: 'tests of the alerts', names };
+  return findDebianProgram({ ...program, debianPackage: 'prometheus-alertmanager' }, options);
+}
+
 /** Finds the folder of PostgreSQL's programs, for the tests of a deployment. */
 export async function findPostgresql(options?: FindOptions): Promise<string> {
   const program = { title: 'PostgreSQL’s server (initdb)', neededBy: 'tests of a deployment', names: ['initdb'] };

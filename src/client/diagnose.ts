@@ -16,6 +16,9 @@ import {
   registerSearchAttributes,
   searchAttributeGaps,
 } from './search-attribute-check';
+import { findLateRows } from './batch/late-rows';
+import { clockRemedy, maxClockApartMs, readClockAheadMs } from './server-clock';
+import { Sweeps } from './sweeps';
 import { pendingProblem } from './task/pending-work';
 import { toClientError } from './temporal-access';
 import { type Problem, readPollers, routedVersions, routingProblem, showVersion, unservedProblem } from './workers';
@@ -86,11 +89,20 @@ export async function diagnose({ temporal, taskQueue, fix, setupOnly = false }: 
     if (namespace.some(({ isOk }) => !isOk)) return [...reached, ...namespace];
     const attributes = await checkSearchAttributes(opened, temporal, fix);
     const findings = [...reached, ...namespace, attributes];
-    if (setupOnly) return findings;
     const client = new Client({ connection: opened, namespace: temporal.namespace });
-    findings.push(...(await checkWorkers(client, temporal, taskQueue)));
+    const sweeps = new Sweeps({ client, address: temporal.address, taskQueue, webUiUrl: null });
+    const installsSweep = setupOnly && attributes.isOk;
+    const sweep = (): Promise<Finding[]> => runCheck('Sweep', temporal, () => checkSweep(sweeps, installsSweep));
+    if (setupOnly) return [...findings, ...(installsSweep ? await sweep() : [])];
+    // First: with a clock that is wrong, no age below means anything.
+    let aheadMs: number | undefined;
+    const clock = async (): Promise<Outcome> => clockOutcome((aheadMs = await readClockAheadMs(client)));
+    findings.push(...(await runCheck('Clock', temporal, clock)));
+    findings.push(...(await checkWorkers(client, temporal, taskQueue, aheadMs)));
     findings.push(...(await runCheck(stuckCheck, temporal, () => findStuck(client, taskQueue))));
-    return [...findings, ...(await runCheck('Creates', temporal, () => findHeldUpCreates(client, taskQueue)))];
+    findings.push(...(await runCheck('Creates', temporal, () => findHeldUpCreates(client, taskQueue))));
+    findings.push(...(await runCheck('Late rows', temporal, () => lateRows(client, taskQueue, aheadMs))));
+    return [...findings, ...(await sweep())];
   } finally {
     await opened.close();
   }
@@ -143,7 +155,49 @@ export async function checkSearchAttributes(
   return checked ?? finding('Search attributes', '');
 }
 
-async function checkWorkers(client: Client, temporal: TemporalConnection, taskQueue: string): Promise<Finding[]> {
+function clockOutcome(aheadMs: number | undefined): Outcome {
+  if (aheadMs === undefined) return 'Temporal does not tell this client its time';
+  const apart = formatDuration(Math.abs(aheadMs));
+  if (Math.abs(aheadMs) <= maxClockApartMs) return `${apart} apart from Temporal’s`;
+  const found = `this machine’s is ${apart} ${aheadMs > 0 ? 'ahead of' : 'behind'} Temporal’s`;
+  return { found, remedy: clockRemedy };
+}
+
+async function lateRows(client: Client, taskQueue: string, aheadMs = 0): Promise<Outcome> {
+  const late = await findLateRows(client, taskQueue, aheadMs);
+  if (late.length === 0) return 'no row of a running batch is late';
+  const words = late.map(({ batch, count, shown, afterMs }) => {
+    const names = `${shown.join(', ')}${count > shown.length ? ` and ${count - shown.length} more` : ''}`;
+    return `${count} of the batch ${batch} are at the service for longer than ${formatDuration(afterMs)}, unlike others: ${names}`;
+  });
+  const remedy = 'Ask the service about them. "longhaul stop ID" ends one; without it, its deadline for a run does.';
+  return { found: words.join('; '), remedy };
+}
+
+/** @param installs - has one run every hour where none is scheduled. */
+async function checkSweep(sweeps: Sweeps, installs: boolean): Promise<Outcome> {
+  if (installs) {
+    return (await sweeps.installMissing()) ? 'one runs every hour from now on' : 'one is scheduled';
+  }
+  const { installed, last } = await sweeps.status();
+  if (installed === null) {
+    const found = 'none is scheduled: a task that somebody terminates is paid for, and nothing says so';
+    return { found, remedy: 'longhaul sweep install --every 1h' };
+  }
+  const remedy = 'longhaul sweep status says more.';
+  const unsafe = Object.values(last?.unsafe ?? {}).reduce((sum, count) => sum + count, 0);
+  if (unsafe > 0) return { found: `the last one found ${unsafe} tasks that are not safe`, remedy };
+  if (installed.isPaused) return 'paused in Temporal';
+  if (installed.dueAt !== null && Date.parse(installed.dueAt) > Date.now()) return 'nothing unsafe was found';
+  return { found: 'none has ended in time', remedy };
+}
+
+async function checkWorkers(
+  client: Client,
+  temporal: TemporalConnection,
+  taskQueue: string,
+  aheadMs: number | undefined,
+): Promise<Finding[]> {
   const { workflowService } = client;
   const { namespace } = temporal;
   const queues = [
@@ -156,10 +210,18 @@ async function checkWorkers(client: Client, temporal: TemporalConnection, taskQu
   const checkQueue = ([check, name, taskQueueType]: (typeof queues)[number]) =>
     runCheck(check, temporal, async () => {
       const seen = await workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType });
-      const { live, found } = await readPollers(workflowService, { namespace, name, pollers: seen.pollers });
+      const queue = { namespace, name, pollers: seen.pollers, aheadMs };
+      const { live, silent, found } = await readPollers(workflowService, queue);
       const remedy = `Start a worker: longhaul worker${taskQueueOption(taskQueue)}.`;
-      const workers = finding(check, live.length > 0 ? found : { found, remedy });
-      if (taskQueueType !== TASK_QUEUE_TYPE_WORKFLOW) return [workers];
+      const stopped = {
+        found: `${found}; stopped, hanging or killed, for it does not report any more: ${silent.join(', ')}`,
+        remedy: 'Restart that process. If it was killed, this ends within 90 s.',
+      };
+      // Of a process that polls all five it is said once.
+      const isOfWorkflows = taskQueueType === TASK_QUEUE_TYPE_WORKFLOW;
+      const polled = isOfWorkflows && silent.length > 0 ? stopped : found;
+      const workers = finding(check, live.length > 0 ? polled : { found, remedy });
+      if (!isOfWorkflows) return [workers];
       // Create records in one archive protect nothing that workers with another one start.
       const archives = new Set(live.flatMap(({ identity }) => archiveOf(identity ?? '') ?? []));
       const split = archives.size > 1 && {

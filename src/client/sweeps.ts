@@ -21,6 +21,7 @@ import { workflowTaskTimeout } from '../core/workflow-tasks';
 import { errorMessage, showValue } from '../core/text';
 import { InputInvalidError, ReplyInvalidError, SweepFailedError, UnknownTaskError } from './errors';
 import { abortable, askTemporal, type TemporalAccess, translating, workflowUrl } from './temporal-access';
+import { countTasks } from './task/list-tasks';
 import { listWorkflows } from './workflow-info';
 import type { WorkflowInfo } from './workflow-info';
 
@@ -49,7 +50,15 @@ export interface SweepStatus {
   readonly last: SweepResult | null;
 }
 
+export interface SweepAlarm extends Pick<SweepResult, 'unsafe'>, Pick<InstalledSweep, 'dueAt'> {
+  /** A sweep was asked for just now. */
+  readonly isTriggered: boolean;
+}
+
 const minEveryMs = 5 * 60_000;
+const usualEveryMs = 3_600_000;
+/** What was terminated so shortly before a sweep began, Temporal's list may not have shown it. */
+const listLagMs = 10_000;
 const maxEveryMs = 30 * 24 * 3_600_000;
 /** What was missed longer ago, while Temporal was down, is not made up for. */
 const catchupWindow = '10 minutes';
@@ -127,12 +136,30 @@ export class Sweeps {
     };
   }
 
-  /** Of the last sweep, where one is scheduled; null, after one request, where none is. */
-  async alarm(): Promise<(Pick<SweepResult, 'unsafe'> & Pick<InstalledSweep, 'dueAt'>) | null> {
+  /** Runs a sweep every hour, unless one is scheduled, or paused. Returns whether there was none. */
+  async installMissing(): Promise<boolean> {
+    const description = await this.#described(() => this.#handle.describe());
+    if (description === undefined) await this.install(usualEveryMs);
+    return description === undefined;
+  }
+
+  /**
+   * Of the last sweep, where one is scheduled; null, after one request, where none is. One runs at once after a task was
+   * terminated: what it left at the service is paid for, and an hour is long.
+   */
+  async alarm(): Promise<SweepAlarm | null> {
     const description = await this.#described(() => this.#handle.describe());
     if (description === undefined) return null;
-    const last = await this.last();
-    return { unsafe: last?.unsafe ?? {}, dueAt: installedSweep(this.#scheduleId, description, last).dueAt };
+    const last = await this.#lastCompleted();
+    const { dueAt } = installedSweep(this.#scheduleId, description, last?.result ?? null);
+    const isTriggered = dueAt !== null && last !== null && (await this.#isAnyTerminatedSince(last.startedAt));
+    if (isTriggered) await this.#ask(() => this.#handle.trigger(ScheduleOverlapPolicy.SKIP));
+    return { unsafe: last?.result.unsafe ?? {}, dueAt, isTriggered };
+  }
+
+  async #isAnyTerminatedSince(startedAt: Date): Promise<boolean> {
+    const endedSince = new Date(startedAt.getTime() - listLagMs);
+    return (await countTasks(this.#access, { failure: 'WorkflowTerminated', endedSince })) > 0;
   }
 
   /** Sweeps once, now, by the plan unless `input` is given. Throws `InputInvalidError` and `SweepFailedError`. */
@@ -194,9 +221,13 @@ export class Sweeps {
 
   /** The last that completed; a result that another program left is passed over. */
   async last(): Promise<SweepResult | null> {
+    return (await this.#lastCompleted())?.result ?? null;
+  }
+
+  async #lastCompleted(): Promise<{ readonly result: SweepResult; readonly startedAt: Date } | null> {
     for (const workflow of await this.#list(' AND ExecutionStatus = "Completed"')) {
       const result = await this.#resultOf(workflow);
-      if (result !== null) return result;
+      if (result !== null) return { result, startedAt: workflow.startedAt };
     }
     return null;
   }

@@ -4,6 +4,7 @@ import { temporal } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { formatDuration } from '../core/time';
 import { connectTemporal } from './connect-temporal';
+import { readClockAheadMs } from './server-clock';
 import { listWorkflows, toMs } from './workflow-info';
 
 // The workers of a task queue: which ones poll it, and to which of their versions Temporal gives tasks.
@@ -17,6 +18,8 @@ const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTTING_DOWN, WORKER_STATUS_SHUTDO
 const pollerIsGoneAfterMs = 90_000;
 /** Of a worker that asked longer ago than this, the words say that it may have been killed since. */
 const isSureMs = 10_000;
+/** A worker reports every 20 s (worker/temporal-runtime.ts). */
+const isSilentAfterMs = 45_000;
 /** A request for work of a worker that stops may reach Temporal, or end there, a moment after it said so. */
 const lastAskMs = 500;
 /** For at most so many workers of a queue it is read whether they said that they stop. */
@@ -34,67 +37,101 @@ export interface WorkerList {
 export interface QueuePollers {
   /** Those that asked within the time of a long poll, and have not stopped since. */
   readonly live: readonly PollerInfo[];
+  /** Identities of those that still wait for work and do not report any more: stopped, hanging or killed just now. */
+  readonly silent: readonly string[];
   /** For a person: how many poll and since when the latest has not asked, or when the last one did. */
   readonly found: string;
+}
+
+interface SeenQueue {
+  readonly namespace: string;
+  readonly name: string;
+  readonly pollers: readonly PollerInfo[];
+  /** By how much this machine's clock is ahead of Temporal's. @default 0 */
+  readonly aheadMs?: number | undefined;
 }
 
 /** Temporal forgets a poller after minutes: one that stopped says so, one that was killed only does not ask again. */
 export async function readPollers(
   workers: WorkerList,
-  queue: { readonly namespace: string; readonly name: string; readonly pollers: readonly PollerInfo[] },
+  { namespace, name, pollers, aheadMs = 0 }: SeenQueue,
 ): Promise<QueuePollers> {
-  const { namespace, name, pollers } = queue;
+  const nowMs = Date.now() - aheadMs;
+  const ageMs = ({ lastAccessTime }: PollerInfo): number => nowMs - (toMs(lastAccessTime) ?? 0);
   const recent = pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
-  const stops = recent.length === 0 ? new Map<string, number>() : await readStops(workers, namespace, name);
+  const { stops, reports } = recent.length === 0 ? noReports : await readReports(workers, namespace, name);
   // One with the same identity may have been started since: a container that restarts keeps its host name and its pid.
   const live = recent.filter(
     ({ identity, lastAccessTime }) => (toMs(lastAccessTime) ?? 0) > (stops.get(identity ?? '') ?? 0) + lastAskMs,
   );
+  const silent = live.flatMap(({ identity }) => {
+    const reportedMs = reports.get(identity ?? '') ?? nowMs;
+    return nowMs - reportedMs > isSilentAfterMs ? [identity ?? ''] : [];
+  });
   const ask = live.length === 1 ? 'which asked for work' : 'of which the latest asked for work';
   const lastMs = Math.min(...(live.length > 0 ? live : pollers).map(ageMs));
   const last = `${formatDuration(Math.max(0, lastMs))} ago`;
   // Nothing tells a killed worker from an idle one until then.
   const doubt =
     lastMs > isSureMs ? `; one that was killed since counts for ${formatDuration(pollerIsGoneAfterMs)}` : '';
-  if (live.length > 0) return { live, found: `${live.length} at the task queue "${name}", ${ask} ${last}${doubt}` };
+  if (live.length > 0) {
+    return { live, silent, found: `${live.length} at the task queue "${name}", ${ask} ${last}${doubt}` };
+  }
   const none = `none polls the task queue "${name}"`;
-  if (pollers.length === 0) return { live, found: none };
+  if (pollers.length === 0) return { live, silent, found: none };
   const how = recent.length > 0 ? 'was stopped; it had asked for work' : 'asked for work';
-  return { live, found: `${none}; the last one ${how} ${last}` };
+  return { live, silent, found: `${none}; the last one ${how} ${last}` };
 }
 
-/** When they said so, in milliseconds since 1970, by identity; none that runs is among them. */
-async function readStops(workers: WorkerList, namespace: string, queue: string): Promise<ReadonlyMap<string, number>> {
-  const stops = new Map<string, number>();
+interface WorkerReports {
+  /** When they said that they stop, in milliseconds since 1970, by identity; none that runs is among them. */
+  readonly stops: ReadonlyMap<string, number>;
+  /** When those that run reported last, by their own clocks. */
+  readonly reports: ReadonlyMap<string, number>;
+}
+const noReports: WorkerReports = { stops: new Map(), reports: new Map() };
+
+async function readReports(workers: WorkerList, namespace: string, queue: string): Promise<WorkerReports> {
+  const [stops, reports] = [new Map<string, number>(), new Map<string, number>()];
   try {
     const query = `TaskQueue = ${JSON.stringify(queue)}`;
     const { workersInfo } = await workers.listWorkers({ namespace, query, pageSize: maxWorkers });
-    const running = new Set<string>();
     for (const { workerHeartbeat } of workersInfo) {
       const { workerIdentity, status, heartbeatTime } = workerHeartbeat ?? {};
       if (workerIdentity == null) continue;
-      if (status === WORKER_STATUS_RUNNING) running.add(workerIdentity);
-      if (status !== WORKER_STATUS_SHUTTING_DOWN && status !== WORKER_STATUS_SHUTDOWN) continue;
-      stops.set(workerIdentity, Math.max(toMs(heartbeatTime) ?? 0, stops.get(workerIdentity) ?? 0));
+      const isStopping = status === WORKER_STATUS_SHUTTING_DOWN || status === WORKER_STATUS_SHUTDOWN;
+      const seen = status === WORKER_STATUS_RUNNING ? reports : isStopping ? stops : undefined;
+      seen?.set(workerIdentity, Math.max(toMs(heartbeatTime) ?? 0, seen.get(workerIdentity) ?? 0));
     }
-    for (const identity of running) stops.delete(identity);
+    for (const identity of reports.keys()) stops.delete(identity);
   } catch {
     // A server that keeps no list of workers, or not for this client: what is known is when each asked for work.
   }
-  return stops;
+  return { stops, reports };
+}
+
+/** Those that poll for workflows. Throws errors of gRPC. */
+async function readWorkflowPollers(client: Client, name: string): Promise<QueuePollers> {
+  const { workflowService, options } = client;
+  const { namespace } = options;
+  const taskQueueType = TASK_QUEUE_TYPE_WORKFLOW;
+  const { pollers } = await workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType });
+  const found = await readPollers(workflowService, { namespace, name, pollers });
+  if (found.live.length > 0 || pollers.length === 0) return found;
+  // All of them may be gone, or this machine's clock is wrong.
+  return await readPollers(workflowService, { namespace, name, pollers, aheadMs: await readClockAheadMs(client) });
 }
 
 /** Throws errors of gRPC. */
-export async function areWorkflowsServed(
-  { workflowService, options: { namespace } }: Pick<Client, 'workflowService' | 'options'>,
-  name: string,
-): Promise<boolean> {
-  const { pollers } = await workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name },
-    taskQueueType: TASK_QUEUE_TYPE_WORKFLOW,
-  });
-  return (await readPollers(workflowService, { namespace, name, pollers })).live.length > 0;
+export async function areWorkflowsServed(client: Client, name: string): Promise<boolean> {
+  return (await readWorkflowPollers(client, name)).live.length > 0;
+}
+
+/** Running workflows that are pinned to versions of which no worker polls. Throws errors of gRPC. */
+export async function countUnserved(client: Client, taskQueue: string): Promise<number> {
+  const { live } = await readWorkflowPollers(client, taskQueue);
+  const unserved = await findUnserved(client, taskQueue, live);
+  return unserved.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Those of the task queues whose workflows no worker runs, each once. Throws where Temporal does not answer. */
@@ -111,10 +148,6 @@ export async function findUnservedQueues(
   } finally {
     await connection.close();
   }
-}
-
-function ageMs({ lastAccessTime }: PollerInfo): number {
-  return Date.now() - (toMs(lastAccessTime) ?? 0);
 }
 
 export interface WorkerVersion {
@@ -171,16 +204,16 @@ const shownUnserved = 5;
 /** As Temporal writes a version: `<deployment>:<build id>`. */
 const versionAttribute = 'TemporalWorkerDeploymentVersion';
 
-/** What is pinned to versions that none of these pollers is of; undefined when nothing is. Throws errors of gRPC. */
-export async function unservedProblem(
+/** What is pinned to versions that none of these pollers is of. Throws errors of gRPC. */
+async function findUnserved(
   client: Client,
   taskQueue: string,
   live: readonly PollerInfo[],
-): Promise<Problem | undefined> {
+): Promise<readonly { readonly version: string; readonly count: number }[]> {
   const polled = live.map(versionOf).filter((version) => version !== undefined);
   const known = new Set(polled.map(({ deploymentName, buildId }) => `${deploymentName}:${buildId}`));
   const pinned = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND TemporalWorkflowVersioningBehavior = "Pinned"`;
-  const found: string[] = [];
+  const found: { readonly version: string; readonly count: number }[] = [];
   try {
     while (found.length < shownUnserved) {
       const names = [...known].map((version) => JSON.stringify(version)).join(', ');
@@ -190,18 +223,31 @@ export async function unservedProblem(
       if (version === undefined) break;
       const { count } = await client.workflow.count(`${pinned} AND ${versionAttribute} = ${JSON.stringify(version)}`);
       known.add(version);
-      const [deploymentName = '', buildId] = version.split(/:(.*)/s, 2);
-      const shown = buildId === undefined ? `version "${version}"` : showVersion({ deploymentName, buildId });
-      const what = count === 1 ? '1 running workflow is' : `${count} running workflows are`;
-      found.push(`${what} pinned to ${shown}, which no worker polls for`);
+      found.push({ version, count });
     }
   } catch (error) {
     // A server without these search attributes pins nothing.
     if (codeOf(error) !== grpcStatus.INVALID_ARGUMENT) throw error;
   }
-  if (found.length === 0) return undefined;
+  return found;
+}
+
+/** Undefined when nothing is pinned to versions that none of these pollers is of. Throws errors of gRPC. */
+export async function unservedProblem(
+  client: Client,
+  taskQueue: string,
+  live: readonly PollerInfo[],
+): Promise<Problem | undefined> {
+  const unserved = await findUnserved(client, taskQueue, live);
+  if (unserved.length === 0) return undefined;
+  const words = unserved.map(({ version, count }) => {
+    const [deploymentName = '', buildId] = version.split(/:(.*)/s, 2);
+    const shown = buildId === undefined ? `version "${version}"` : showVersion({ deploymentName, buildId });
+    const what = count === 1 ? '1 running workflow is' : `${count} running workflows are`;
+    return `${what} pinned to ${shown}, which no worker polls for`;
+  });
   return {
-    found: `${found.join('; ')}: nothing moves there, and a stop has no effect`,
+    found: `${words.join('; ')}: nothing moves there, and a stop has no effect`,
     remedy: 'Start workers of that version again, or move what is pinned to it: docs/guides/versions.md.',
   };
 }

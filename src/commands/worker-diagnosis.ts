@@ -3,6 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import type { Dispatcher } from 'undici';
 import type { KnownArchive, OtherArchive } from '../client/archive-of-tasks';
 import type { Finding } from '../client/diagnose';
+import { clockRemedy, maxClockApartMs } from '../client/server-clock';
 import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
 import type { CallbackConfig } from '../config/callback-config';
 import type { WorkerConfig } from '../config/worker-config';
@@ -19,9 +20,6 @@ import { readUploadEndpoint } from '../storage/upload-client';
 
 const timeoutMs = 10_000;
 type FindOtherArchive = (archive: KnownArchive) => Promise<OtherArchive | undefined>;
-
-/** Storages refuse signatures when clocks are minutes apart. */
-const maxClockDifferenceMs = 60_000;
 
 /**
  * Checks, from this machine, what a worker needs beside Temporal. Creates no task and uploads nothing.
@@ -68,13 +66,13 @@ async function checkAccount(
 }
 
 async function checkClock(serviceUrl: string, connections: Dispatcher): Promise<Finding> {
-  return await runCheck('Clock', 'Set this machine’s clock (NTP): temporary credentials depend on it.', async () => {
+  return await runCheck('Clock', clockRemedy, async () => {
     const { headers } = await send(connections, serviceUrl, { method: 'GET' });
     const theirs = Date.parse(String(headers['date']));
     if (Number.isNaN(theirs)) return 'the service sends no Date header';
     const differenceMs = Math.abs(Date.now() - theirs);
     const words = `${formatDuration(differenceMs)} apart from the service’s`;
-    if (differenceMs > maxClockDifferenceMs) throw new Error(words);
+    if (differenceMs > maxClockApartMs) throw new Error(words);
     return words;
   });
 }

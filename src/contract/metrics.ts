@@ -55,7 +55,7 @@ export const metrics = {
   ),
   limiterClosed: gauge(
     'longhaul_create_limiter_closed',
-    '1 while creates of an account wait for its limiter, or that of an app. `account`: balance, suspension, key or permission; `service`: anything else.',
+    '1 while creates of an account are refused. `account`: balance, suspension, key or permission; `busy`: the service asks to wait; `service`: anything else.',
     ['account', 'cause'],
   ),
   keyRefused: gauge(
@@ -108,27 +108,39 @@ export const metrics = {
     'Replays of workflows that the worker did not have in its cache; `slow`: `yes` for one that took longer than a second.',
     ['slow'],
   ),
+  clockApart: gauge('longhaul_clock_apart_seconds', 'How far the clock of a worker is from that of Temporal.', []),
   rowEnds: counter('longhaul_row_ends', 'Rows of batches that ended.', ['status']),
+  rowsLate: gauge(
+    'longhaul_rows_late',
+    'Rows of running batches that are at the service for five times as long as others of their batch took.',
+    [],
+  ),
+  stuck: gauge(
+    'longhaul_workflows_stuck',
+    'Tasks and batches whose workflow tasks fail (`failed`) or time out (`timed_out`), several times in a row.',
+    ['problem'],
+  ),
+  unserved: gauge(
+    'longhaul_workflows_unserved',
+    'Running tasks and batches that are pinned to a version of which no worker polls.',
+    [],
+  ),
   batchesAtBudget: gauge(
     'longhaul_batches_at_budget',
-    'Batches of the namespace that start no rows because of their budget or their account’s daily budget. Every worker tells the same.',
+    'Batches that start no rows because of their budget or their account’s daily budget.',
     [],
   ),
   notSafe: gauge(
     'longhaul_not_safe',
-    'What the last scheduled sweep found not safe and left so, such as `running` or `notArchived`. Every worker tells the same.',
+    'What the last scheduled sweep found not safe and left so, such as `running` or `notArchived`.',
     ['kind'],
   ),
   sweepDue: gauge(
     'longhaul_sweep_due_timestamp_seconds',
-    'When the next scheduled sweep must have ended, in seconds since 1970; 0 if none is scheduled. Every worker tells the same.',
+    'When the next scheduled sweep must have ended, in seconds since 1970; 0 if none is scheduled.',
     [],
   ),
-  waitForPerson: gauge(
-    'longhaul_tasks_waiting_for_person',
-    'Tasks of the namespace that wait for a decision. Every worker tells the same.',
-    ['status'],
-  ),
+  waitForPerson: gauge('longhaul_tasks_waiting_for_person', 'Tasks that wait for a decision.', ['status']),
 } as const;
 
 type LabelsOf<M> = M extends Metric<Metric['kind'], infer Label> ? Readonly<Record<Label, string>> : never;

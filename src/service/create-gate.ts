@@ -79,6 +79,11 @@ export class CreateGate {
     return this.#refusals > 0 && this.last.isForNow !== true;
   }
 
+  /** Whether more than one create in a row was refused: one alone may be a chance. */
+  get isRepeated(): boolean {
+    return this.#refusals > 1 || this.#uncertain > 1;
+  }
+
   /** Undefined: sent before it closed. `isRepeated`: of the app refused last; the pause does not grow. */
   close(refusal: Refusal, workers: number, isRepeated = false): 'closed' | 'still closed' | undefined {
     const nowMs = this.#now();

@@ -31,7 +31,9 @@ export interface CreateLimiterView {
   readonly waiting: number;
   readonly unanswered: number;
   readonly atOnce: number;
-  /** Whether creates are late because of it: some wait, are to come again or are in flight. */
+  /** What has to change may pass by itself: the service asked to wait. */
+  readonly isForNow: boolean;
+  /** Whether creates are late because of it, or were refused minutes ago and none was taken since. */
   readonly isHoldingBack: boolean;
 }
 
@@ -77,6 +79,9 @@ const longestForOthersMs = 60_000;
 /** For so long after a create of an app was taken, repeated refusals of another one are not a gateway's fault. */
 const takenForMs = 60_000;
 const yieldMs = 1_000;
+/** For so long after the pause of several refusals, an answer to another request proves nothing about creates. */
+const unprovenMs = 300_000;
+const recheckEveryMs = 60_000;
 
 /**
  * Limits the creates of one account in one worker: by rate, by concurrency, and to none while the service refuses them.
@@ -99,6 +104,7 @@ export class CreateLimiter {
   #answeredMs = 0;
   #turns = 0;
   #refusedApp: number | undefined;
+  #recheckMs = 0;
 
   constructor(options: CreateLimiterOptions) {
     this.#options = {
@@ -156,6 +162,19 @@ export class CreateLimiter {
     });
   }
 
+  /** Where creates were refused and none waits: asks, by a request that costs nothing, whether that lasts. */
+  async recheck(check: () => Promise<Refusal | undefined>): Promise<void> {
+    const isIdle = [...this.#apps.values()].every((app) => !this.#isAnyLate(app));
+    if (!isIdle || !this.#account.needsCheck || this.#now() < this.#recheckMs) return;
+    const refusal = await check();
+    if (refusal !== undefined) this.#account.close(refusal, this.#workers);
+    this.#recheckMs = this.#now() + (refusal === undefined ? recheckEveryMs : 0);
+  }
+
+  get #isUnproven(): boolean {
+    return this.#account.isRepeated && this.#now() < this.#account.closedUntilMs + unprovenMs;
+  }
+
   setRate(perSecond: number, workers: number): void {
     this.#workers = workers;
     this.#rate.setRate(perSecond);
@@ -211,16 +230,18 @@ export class CreateLimiter {
     const [first] = apps.toSorted((one, other) => one.closedUntilMs - other.closedUntilMs);
     const closing = first && this.#closing(first);
     const closedUntilMs = Math.max(this.#account.closedUntilMs, first?.closedUntilMs ?? 0);
+    const last = closing?.last ?? alone[0]?.last;
     return {
       state: closing?.state ?? 'open',
       closedUntil: closing?.state === 'closed' ? new Date(closedUntilMs).toISOString() : null,
       reason: closing?.last.reason ?? null,
-      cause: closing?.last.cause ?? alone[0]?.last.cause ?? null,
+      cause: last?.cause ?? null,
+      isForNow: last?.isForNow === true,
       apps: Object.fromEntries(alone.map(({ id, last }) => [id, last.reason])),
       waiting: this.#waiting.size,
       unanswered: this.#unanswered,
       atOnce: this.#atOnce,
-      isHoldingBack: apps.some((app) => this.#closing(app) !== undefined && this.#isAnyLate(app)),
+      isHoldingBack: this.#isUnproven || apps.some((app) => this.#closing(app) !== undefined && this.#isAnyLate(app)),
     };
   }
 

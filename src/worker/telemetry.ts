@@ -2,11 +2,16 @@ import type { MetricMeter } from '@temporalio/common';
 import type { InjectedSinks, NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from '../activities';
-import { viewLimits } from '../activities/accounts';
+import { accountKey, viewLimits } from '../activities/accounts';
+import { checkService } from '../activities/create-request';
+import { findLateRows } from '../client/batch/late-rows';
 import { countBatches } from '../client/batch/list-batches';
+import { readClockAheadMs } from '../client/server-clock';
 import { Sweeps } from '../client/sweeps';
 import { countTasks } from '../client/task/list-tasks';
-import type { TemporalAccess } from '../client/temporal-access';
+import { askTemporal, type TemporalAccess } from '../client/temporal-access';
+import { overloadFilter, stuckFilter } from '../client/workflow-info';
+import { countUnserved } from '../client/workers';
 import { type Account, serviceRemedy } from '../config/accounts';
 import { count, metrics, type ReplaySinks, setGauge } from '../contract/metrics';
 import { findingKinds } from '../core/reconcile';
@@ -49,12 +54,17 @@ export function watchReadiness(worker: WatchedWorker): Readiness {
 /** How often limits are read, and how often Temporal is asked: a few requests of every worker. */
 const limitsEveryMs = 5_000;
 const namespaceEveryMs = 60_000;
+const troublesTimeoutMs = 30_000;
 /** How many tasks Temporal is asked about when results expire soon; more make no difference to the one who is woken. */
 const maxExpiringAsked = 50;
 
+/** What a sweep that was asked for found is told so much later. */
+const afterSweepMs = 10_000;
+
 export interface GaugeSources {
   readonly limits: ActivityDependencies['limits'];
-  readonly services: ReadonlyMap<string, unknown>;
+  readonly services: ActivityDependencies['services'];
+  readonly keySettings?: ActivityDependencies['keySettings'];
   readonly unarchived?: ActivityDependencies['unarchived'];
   readonly access: TemporalAccess;
   readonly meter: MetricMeter;
@@ -65,42 +75,64 @@ export interface GaugeSources {
  * Gauges of the worker's limits and of the namespace. What cannot be read keeps its last value. Returns how to stop.
  */
 export function startGauges(sources: GaugeSources): () => void {
-  const { limits, meter, logger } = sources;
+  const { limits, services, keySettings, meter, logger } = sources;
   const readLimits = (): void => {
     for (const [account, { creates }] of Object.entries(viewLimits(limits))) {
-      for (const cause of ['account', 'service'] as const) {
-        const isClosed = creates.isHoldingBack && creates.cause === cause;
+      const closedBy = creates.cause === 'service' && creates.isForNow ? 'busy' : creates.cause;
+      for (const cause of ['account', 'service', 'busy'] as const) {
+        const isClosed = creates.isHoldingBack && closedBy === cause;
         setGauge(meter, metrics.limiterClosed, { account, cause }, isClosed ? 1 : 0);
       }
       setGauge(meter, metrics.createsHeldBack, { account }, creates.waiting);
     }
   };
+  const recheckRefused = async (): Promise<void> => {
+    const checks = [...limits].map(async ([account, { creates }]) => {
+      const service = services.get(account);
+      if (service !== undefined)
+        await creates.recheck(() => checkService(service, accountKey({ keySettings }, account)));
+    });
+    await Promise.all(checks);
+  };
   const sweeps = new Sweeps(sources.access);
+  let again: NodeJS.Timeout | undefined;
   let isAsking = false;
   const readNamespace = async (): Promise<void> => {
     if (isAsking) return;
     isAsking = true;
-    try {
-      await countNamespace(sources, sweeps);
-    } catch (error) {
+    const parts = [
+      recheckRefused(),
+      countTasksOf(sources),
+      askTemporal(sources.access, '', () => countTroubles(sources), troublesTimeoutMs),
+    ];
+    const sweep = readSweep(sources, sweeps).then((isTriggered) => {
+      if (isTriggered) again = setTimeout(() => void readNamespace(), afterSweepMs).unref();
+    });
+    for (const part of await Promise.allSettled([...parts, sweep])) {
+      if (part.status === 'fulfilled') continue;
       logger.warn(
-        { err: error },
-        'tasks and batches that wait for a person, expire or are not safe could not be counted',
+        { err: part.reason as unknown },
+        'a part of what the metrics tell of the namespace could not be counted',
       );
-    } finally {
-      isAsking = false;
     }
+    isAsking = false;
   };
   readLimits();
   void readNamespace();
-  const timers = [setInterval(readLimits, limitsEveryMs), setInterval(() => void readNamespace(), namespaceEveryMs)];
+  const lookAtLimits = (): void => {
+    readLimits();
+    // A check that fails is a refusal like others, and throws nothing.
+    void recheckRefused();
+  };
+  const timers = [setInterval(lookAtLimits, limitsEveryMs), setInterval(() => void readNamespace(), namespaceEveryMs)];
   for (const timer of timers) timer.unref();
   return () => {
     for (const timer of timers) clearInterval(timer);
+    clearTimeout(again);
   };
 }
 
-async function countNamespace({ services, unarchived, access, meter }: GaugeSources, sweeps: Sweeps): Promise<void> {
+async function countTasksOf({ services, unarchived, access, meter }: GaugeSources): Promise<void> {
   const waiting = statesThatWait.map(async (status) => {
     setGauge(meter, metrics.waitForPerson, { status }, await countTasks(access, { status, running: true }));
   });
@@ -113,10 +145,36 @@ async function countNamespace({ services, unarchived, access, meter }: GaugeSour
     setGauge(meter, metrics.expiring, { account }, tasks);
   });
   await Promise.all(expiring);
+}
+
+/** What stands still without a failure of its own. */
+async function countTroubles({ access, meter, logger }: GaugeSources): Promise<void> {
+  const { client, taskQueue } = access;
+  const aheadMs = await readClockAheadMs(client);
+  if (aheadMs !== undefined) setGauge(meter, metrics.clockApart, {}, Math.round(Math.abs(aheadMs) / 1_000));
+  const late = await findLateRows(client, taskQueue, aheadMs ?? 0);
+  const lateRows = late.reduce((sum, { count: rows }) => sum + rows, 0);
+  setGauge(meter, metrics.rowsLate, {}, lateRows);
+  for (const { shown: rows, ...batch } of late)
+    logger.warn({ ...batch, rows }, 'rows run far longer than others of their batch');
+  setGauge(meter, metrics.unserved, {}, await countUnserved(client, taskQueue));
+  const running = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running"`;
+  for (const [problem, filter] of [
+    ['failed', stuckFilter],
+    ['timed_out', overloadFilter],
+  ] as const) {
+    const { count: stuck } = await client.workflow.count(`${running} AND ${filter}`);
+    setGauge(meter, metrics.stuck, { problem }, stuck);
+  }
+}
+
+/** Returns whether a sweep was asked for just now. */
+async function readSweep({ meter }: GaugeSources, sweeps: Sweeps): Promise<boolean> {
   const sweep = await sweeps.alarm();
   for (const kind of findingKinds) setGauge(meter, metrics.notSafe, { kind }, sweep?.unsafe[kind] ?? 0);
   const dueMs = Date.parse(sweep?.dueAt ?? '') || 0;
   setGauge(meter, metrics.sweepDue, {}, Math.floor(dueMs / 1_000));
+  return sweep?.isTriggered === true;
 }
 
 const refusedKeyEveryMs = 60_000;

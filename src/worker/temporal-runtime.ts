@@ -32,6 +32,8 @@ function install(logger: Logger, exported: MetricsConfig | null): Runtime {
     return Runtime.install({
       logger: temporalLogger(logger),
       shutdownSignals: [],
+      // By this a worker that is stopped or hangs is told from one that waits for work (client/workers.ts).
+      workerHeartbeatInterval: '20 seconds',
       telemetryOptions: {
         logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} },
         ...(exported !== null && { metrics: metricsOptions(exported) }),

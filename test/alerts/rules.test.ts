@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { findPromtool } from '../../tools/find-debian-program';
 import { temporaryFolder } from '../support/temporary-folder';
+import { drills, promtoolTest, usualMin } from './drills';
 
 const deploy = join(__dirname, '../../deploy');
 /** In CI, it may have to be installed first. */
@@ -31,16 +32,37 @@ describe('the alerts', () => {
     expect(run('check', 'rules', 'longhaul.rules.yml')).toMatchObject({ status: 0 });
   });
 
-  it('fire over the series that they are made for, and over no others', () => {
-    expect(run('test', 'rules', 'longhaul.test.yml')).toMatchObject({ status: 0 });
+  const rulesFile = join(deploy, 'prometheus/longhaul.rules.yml');
+  const drillAll = (course: Parameters<typeof promtoolTest>[1], of = drills, rules = rulesFile) => {
+    const file = join(folder.path, 'drills.yml');
+    const tests = of.map((drill) => promtoolTest(drill, course));
+    writeFileSync(file, stringify({ rule_files: [rules], evaluation_interval: '15s', tests }));
+    return run('test', 'rules', file);
+  };
+
+  it.each([
+    ['fire within minutes of their trouble, and no others, and end with it', 'goes by'],
+    ['say for as long as no target is there that no worker polls', 'vanish'],
+    ['go on when other processes come', 'replaced'],
+  ] as const)('%s', (_, course) => {
+    const lasting = drills.filter(({ lastsMin = usualMin }) => course !== 'replaced' || lastsMin >= usualMin);
+    expect(drillAll(course, lasting)).toMatchObject({
+      status: 0,
+      output: expect.stringContaining('SUCCESS') as string,
+    });
+  });
+
+  it('are each of a drill', () => {
+    const { groups } = parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: Rule[] }[] };
+    const all = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+    expect([...new Set(drills.flatMap(({ alerts }) => alerts))].sort()).toEqual(all.sort());
   });
 
   it('are found to be wrong when one of them fires too late', () => {
-    const rules = readFileSync(join(deploy, 'prometheus/longhaul.rules.yml'), 'utf8');
-    const tests = readFileSync(join(deploy, 'prometheus/longhaul.test.yml'), 'utf8');
-    writeFileSync(join(folder.path, 'longhaul.rules.yml'), rules.replace('for: 10m', 'for: 10h'));
-    writeFileSync(join(folder.path, 'longhaul.test.yml'), tests);
-    const { status, output } = run('test', 'rules', join(folder.path, 'longhaul.test.yml'));
+    const slow = join(folder.path, 'slow.yml');
+    writeFileSync(slow, readFileSync(rulesFile, 'utf8').replaceAll('for: 1m', 'for: 10m'));
+    const late = drills.filter(({ alerts }) => alerts.includes('LonghaulCreatesRefused'));
+    const { status, output } = drillAll('goes by', late, slow);
     expect(output).toContain('LonghaulCreatesRefused');
     expect(status).toBe(1);
   });

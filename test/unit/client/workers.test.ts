@@ -44,6 +44,7 @@ describe('the pollers of a task queue', () => {
   it('are gone when they have not asked for longer, and the words say since when', async () => {
     await expect(readPollers(listing([]), { ...queue, pollers: [poller('1@a', 120_000)] })).resolves.toEqual({
       live: [],
+      silent: [],
       found: 'none polls the task queue "photos"; the last one asked for work 2 m ago',
     });
   });
@@ -52,6 +53,7 @@ describe('the pollers of a task queue', () => {
     const workers = listing([heartbeat('1@a', WORKER_STATUS_SHUTDOWN, 1_000)]);
     await expect(readPollers(workers, { ...queue, pollers: [poller('1@a', 20_000)] })).resolves.toEqual({
       live: [],
+      silent: [],
       found: 'none polls the task queue "photos"; the last one was stopped; it had asked for work 20.0 s ago',
     });
   });
@@ -71,6 +73,18 @@ describe('the pollers of a task queue', () => {
   ])('are alive when one of the same identity stopped and another %s', async (_, workers) => {
     const { live } = await readPollers(listing(workers), { ...queue, pollers: [poller('1@a', 20_000)] });
     expect(live).toHaveLength(1);
+  });
+
+  it('are silent when they wait for work and have not reported since, by Temporal’s clock', async () => {
+    const workers = listing([
+      heartbeat('1@a', WORKER_STATUS_RUNNING, 50_000),
+      heartbeat('1@b', WORKER_STATUS_RUNNING, 40_000),
+    ]);
+    const pollers = [poller('1@a', 50_000), poller('1@b', 20_000), poller('1@c', 20_000)];
+    const silentWith = async (aheadMs: number) => (await readPollers(workers, { ...queue, pollers, aheadMs })).silent;
+    expect(await silentWith(0)).toEqual(['1@a']);
+    expect(await silentWith(20_000)).toEqual([]);
+    expect(await silentWith(-20_000)).toEqual(['1@a', '1@b']);
   });
 
   it('are judged by when they asked where the server keeps no list of workers, whatever its clock', async () => {

@@ -16,7 +16,7 @@ describe('the limiter of an account’s creates', () => {
     expect(await account.come(3)).toEqual([true, true, false]);
     expect(account.limiter.view()).toEqual({
       ...{ state: 'open', closedUntil: null, reason: null, cause: null, apps: {} },
-      ...{ waiting: 0, unanswered: 2, atOnce: 2, isHoldingBack: false },
+      ...{ waiting: 0, unanswered: 2, atOnce: 2, isForNow: false, isHoldingBack: false },
     });
   });
 
@@ -75,19 +75,36 @@ describe('the limiter of an account’s creates', () => {
     expect(account.changes).toEqual([]);
   });
 
-  it('holds back none after a create that got no answer, until others come', async () => {
+  it('says that creates are refused when none waits, until one is taken or the service has answered for minutes; of a single refusal only while it answers nothing', async () => {
+    const isRefusing = (): boolean => account.limiter.view().isHoldingBack;
+    const checks: string[] = [];
+    const recheck = async (answer: 'fails' | 'passes'): Promise<void> => {
+      await account.limiter.recheck(() => {
+        checks.push(answer);
+        const refusal = { cause: 'service', reason: 'HTTP 500', retryAfterMs: 0 } as const;
+        return Promise.resolve(answer === 'fails' ? refusal : undefined);
+      });
+    };
     await account.create({ outcome: 'uncertain', reason: 'the connection was closed' });
-    expect(account.limiter.view()).toMatchObject({ state: 'closed', isHoldingBack: false });
-    const { waitMs } = await account.heldBack();
-    expect(account.limiter.view().isHoldingBack).toBe(true);
+    account.nowMs += 2_000;
+    await recheck('passes');
+    expect([isRefusing(), checks.length]).toEqual([false, 1]);
 
-    account.nowMs += waitMs;
-    await account.create({ outcome: 'uncertain', reason: 'the connection was closed' });
-    expect(account.limiter.view().isHoldingBack).toBe(true);
+    for (let minute = 0; minute < 60; minute += 1) {
+      account.nowMs += 60_000;
+      await recheck('fails');
+      expect(isRefusing()).toBe(true);
+    }
+    expect(checks).toHaveLength(61);
+    account.nowMs += 60_000;
+    await recheck('passes');
+    expect(isRefusing()).toBe(true);
     account.nowMs += 300_000;
-    expect(account.limiter.view()).toMatchObject({ state: 'probing', isHoldingBack: false });
+    await recheck('passes');
+    expect([isRefusing(), account.limiter.view().state]).toEqual([false, 'probing']);
+
     expect(await account.acquire()).toBeUndefined();
-    expect(account.limiter.view().isHoldingBack).toBe(true);
+    expect(isRefusing()).toBe(true);
     account.report(accepted);
     expect(account.limiter.view()).toMatchObject({ state: 'open', isHoldingBack: false });
   });

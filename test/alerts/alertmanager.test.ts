@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { findAlertmanager } from '../../tools/find-debian-program';
+import { freePorts } from '../../tools/free-port';
+import { supervise, type SupervisedProcess } from '../../tools/supervise';
+import { eventually } from '../support/eventually';
+import { temporaryFolder } from '../support/temporary-folder';
+import { drills } from './drills';
+
+const startUpMs = 600_000;
+const config = join(__dirname, '../../deploy/prometheus/alertmanager.yml');
+const folder = temporaryFolder();
+let url: string;
+let server: SupervisedProcess;
+beforeAll(async () => {
+  const command = await findAlertmanager();
+  const address = `127.0.0.1:${String((await freePorts(1))[0])}`;
+  const listen = [`--web.listen-address=${address}`, '--cluster.listen-address='];
+  const args = [`--config.file=${config}`, `--storage.path=${folder.path}`, ...listen];
+  server = await supervise({ command, args });
+  url = `http://${address}`;
+  await eventually(async () => (await fetch(`${url}/-/ready`)).ok, { what: 'Alertmanager' });
+}, startUpMs);
+afterAll(async () => {
+  await server.stop();
+  folder.remove();
+});
+
+interface SentAlert {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly status: { readonly state: 'active' | 'suppressed' | 'unprocessed' };
+}
+type Alert = readonly [name: string, labels?: Readonly<Record<string, string>>];
+
+/** Those that Alertmanager sends while all of them fire in one night, which no other test's do. */
+async function sentOf(night: string, alerts: readonly Alert[], endsAt?: Date): Promise<string[]> {
+  const body = alerts.map(([alertname, more]) => ({ labels: { alertname, ...more }, endsAt }));
+  const headers = { 'content-type': 'application/json' };
+  await fetch(`${url}/api/v2/alerts`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const names = await eventually(
+    async () => {
+      const all = (await (await fetch(`${url}/api/v2/alerts`)).json()) as SentAlert[];
+      if (all.length !== (endsAt === undefined ? alerts.length : 0)) return undefined;
+      if (all.some(({ status }) => status.state === 'unprocessed')) return undefined;
+      return all.filter(({ status }) => status.state === 'active').map(({ labels }) => labels['alertname'] ?? '');
+    },
+    { what: `the alerts of ${night}` },
+  );
+  return (names ?? []).sort();
+}
+
+const studio = { account: 'studio' };
+const archive = { part: 'archive', instance: 'w1' };
+const temporal = { part: 'temporal', instance: 'w1' };
+const nights: readonly (readonly [cause: string, sent: readonly string[], alerts: readonly Alert[]])[] = [
+  [
+    'workers that are dead',
+    ['LonghaulQueueWithoutWorkers'],
+    [['LonghaulQueueWithoutWorkers'], ['LonghaulProcessGone', { instance: 'w1' }], ['LonghaulSweepLate']],
+  ],
+  [
+    'a bucket that refuses writes',
+    ['LonghaulDecisionNeeded', 'LonghaulNotReady'],
+    [
+      ['LonghaulNotReady', archive],
+      ['LonghaulResultsExpire', studio],
+      ['LonghaulDecisionNeeded', { status: 'ArchiveIncomplete' }],
+      ['LonghaulDecisionNeeded', { status: 'CreateUncertain' }],
+    ],
+  ],
+  [
+    'a service that fails, and another account whose tasks fail',
+    ['LonghaulCreatesRefused', 'LonghaulTasksFail'],
+    [
+      ['LonghaulCreatesRefused', studio],
+      ['LonghaulTasksFail', studio],
+      ['LonghaulTasksFail', { account: 'other' }],
+      ['LonghaulRowsLate'],
+      ['LonghaulSlotsExhausted'],
+    ],
+  ],
+  [
+    'Temporal, which is away',
+    ['LonghaulNotReady'],
+    [['LonghaulNotReady', temporal], ['LonghaulTemporalRefuses'], ['LonghaulWorkflowTasksTimeOut']],
+  ],
+  [
+    'a deploy that does not fit',
+    ['LonghaulWorkflowTasksFail'],
+    [['LonghaulWorkflowTasksFail'], ['LonghaulWorkflowTasksWait'], ['LonghaulRowsLate']],
+  ],
+];
+
+describe('Alertmanager, with the rules of the example', () => {
+  it('tells of a cause alone, and of another cause, too', async () => {
+    for (const [cause, sent, alerts] of nights) {
+      expect([cause, await sentOf(cause, alerts)]).toEqual([cause, sent]);
+      await sentOf(cause, alerts, new Date());
+    }
+  });
+
+  it('tells of what followed once its cause is over', async () => {
+    const [follows, cause] = [['LonghaulResultsExpire', studio] as const, ['LonghaulNotReady', archive] as const];
+    expect(await sentOf('an archive that is away', [follows, cause])).toEqual(['LonghaulNotReady']);
+    await sentOf('no archive', [follows, cause], new Date());
+    expect(await sentOf('an archive that is back', [follows])).toEqual(['LonghaulResultsExpire']);
+    await sentOf('the end', [follows], new Date());
+  });
+
+  it('leaves no alert of a night without one that is sent', async () => {
+    for (const { name, alerts } of drills.filter((drill) => drill.alerts.length > 0)) {
+      const all = alerts.map((alert): Alert => [alert, { ...studio, ...archive, status: 'CreateUncertain' }]);
+      expect([name, (await sentOf(name, all)).length]).not.toEqual([name, 0]);
+      await sentOf(name, all, new Date());
+    }
+  });
+});
