@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type BatchCommand, isBatchCommand } from '../contract/batch/batch-command';
 import { boundedRowEnd } from '../contract/batch/batch-rows';
 import { parseJson } from '../core/json';
 import {
@@ -18,13 +19,14 @@ const layoutSchema = v.object({
   digest: v.pipe(v.string(), v.minLength(1)),
   rows: count,
   pages: count,
+  command: v.optional(v.custom<BatchCommand>(isBatchCommand)),
 });
 
-/** `batch.json`: which rows the record is of, and of which batch. */
+/** `batch.json`: which rows the record is of, of which batch, and what started it. */
 export type BatchLayout = Readonly<v.InferOutput<typeof layoutSchema>>;
 
-export function layoutText({ id, digest, rows, pages }: BatchLayout): string {
-  return storedText({ id, digest, rows, pages });
+export function layoutText({ id, digest, rows, pages, command }: BatchLayout): string {
+  return storedText({ id, digest, rows, pages, command });
 }
 
 export function parseLayout(text: string): BatchLayout | undefined {

@@ -27,7 +27,7 @@ import { BaseHandle, type WaitOptions } from '../base-handle';
 import { DecisionRefusedError, InputInvalidError, LonghaulError, ReplyInvalidError, TaskOverError } from '../errors';
 import { isBatchProgress, isBatchResult } from '../replies';
 import { type BatchView, RowCounter } from './batch-view';
-import { isBatchInput, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
+import { isBatchInput, readFiles, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
 import { retryingActivities } from '../task/pending-work';
 import { findDescription, type TemporalAccess, translating } from '../temporal-access';
 import { stoppedResultOrThrow } from '../existing-run';
@@ -73,6 +73,7 @@ export class BatchHandle extends BaseHandle {
       startedAt: progress?.startedAt ?? startedAt.toISOString(),
       endedAt: closedAt?.toISOString() ?? null,
       source: typeof source === 'string' ? source : null,
+      files: readFiles(memo.get('files')),
       taskQueue,
       progress,
       stuck,

@@ -52,6 +52,8 @@ export interface RowFileOptions extends InputOptions {
   readonly delimiter?: ',' | ';' | '|' | 'tab';
   readonly decimal?: DecimalSign;
   readonly names?: string;
+  /** What the keys of several files start from. @default where the command runs */
+  readonly folder?: string;
 }
 
 export function addRowFileOptions(command: Command): Command {
@@ -144,7 +146,7 @@ export async function readRowFileOptions(
   const nameTemplate = names === undefined ? undefined : parseOutputNameTemplate(names);
   if (nameTemplate?.problems !== undefined) throw refused(...nameTemplate.problems);
   return {
-    file: rowFileAt(paths, { format, encoding, recursive, folder: cwd, onNotice }),
+    file: rowFileAt(paths, { format, encoding, recursive, folder: options.folder ?? cwd, onNotice }),
     options: {
       batchId,
       // Without undefined fields: it is merged with what a row says.

@@ -5,6 +5,7 @@ import type { Money } from '../../money/money';
 import { type RowPlace, shownKey } from '../../core/batch/row-place';
 import { formatCountOf } from '../../core/text';
 import { formatMoment } from '../../core/time';
+import type { BatchCommand } from './batch-command';
 import type { RowChoice, RowsReference } from './batch-input';
 import type { RowDefaults } from './parse-batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
@@ -45,6 +46,7 @@ export interface OpenBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
   readonly choice: RowChoice;
+  readonly command?: BatchCommand | null;
 }
 export interface OpenBatchResult {
   /** Rows on record as succeeded, with the same content. Absent: none. */
@@ -178,6 +180,8 @@ export interface ReportBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
   readonly source?: string | null;
+  /** Of the command that started it; null when it is not known. */
+  readonly files?: readonly string[] | null;
   readonly ending?: 'completed' | 'drained' | 'stopped';
   /** Rows of the row file that were left out, because they cannot become tasks. */
   readonly badRows?: number;
