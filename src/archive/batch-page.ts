@@ -65,6 +65,7 @@ const maxHeadCharacters = 4 * 1024 * 1024;
 const writtenFacts = v.object({
   ending: v.fallback(v.string(), 'ended'),
   source: v.fallback(v.nullable(v.string()), null),
+  files: v.fallback(v.nullable(v.array(v.string())), null),
   leftOut: v.fallback(v.nullable(count), null),
   goneRows: v.fallback(v.nullable(v.object({ rows: v.number(), sums: v.array(money), unknownRows: v.number() })), null),
 });

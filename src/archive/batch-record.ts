@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type BatchCommand, isBatchCommand } from '../contract/batch/batch-command';
 import { boundedRowEnd } from '../contract/batch/batch-rows';
 import { parseJson } from '../core/json';
 import {
@@ -20,13 +21,14 @@ const layoutSchema = v.object({
   pages: count,
   /** Where the rows came from, for people. */
   source: v.optional(v.nullable(v.string())),
+  command: v.optional(v.custom<BatchCommand>(isBatchCommand)),
 });
 
-/** `batch.json`: which rows the record is of, and of which batch. */
+/** `batch.json`: which rows the record is of, of which batch, and what started it. */
 export type BatchLayout = Readonly<v.InferOutput<typeof layoutSchema>>;
 
-export function layoutText({ id, digest, rows, pages, source }: BatchLayout): string {
-  return storedText({ id, digest, rows, pages, source });
+export function layoutText({ id, digest, rows, pages, source, command }: BatchLayout): string {
+  return storedText({ id, digest, rows, pages, source, command });
 }
 
 export function parseLayout(text: string): BatchLayout | undefined {

@@ -156,7 +156,7 @@ function fileName(file: string): string {
   return looksLikeMediaFile(base) ? name : base;
 }
 
-/** That of a picture keeps its extension at the end, as it is taken off its results. */
+/** That of a picture stays the name of one. */
 export function variedKey({ key, originalKey }: RowKey, { keyEnd }: Variation): RowKey {
   const text = originalKey ?? key;
   const extension = looksLikeMediaFile(text) ? path.extname(text) : '';

@@ -38,7 +38,7 @@ async function writeReport(): Promise<string> {
     .png()
     .toFile(join(outputs, 'a picture #1.png'));
   const facts: ReportFacts = {
-    ...{ batch: 'photos', ending: 'completed', source: 'rows.csv', leftOut: 5, archive: outputs },
+    ...{ batch: 'photos', ending: 'completed', source: 'rows.csv', files: null, leftOut: 5, archive: outputs },
     madeAt: '2026-03-01T03:00:00.000Z',
     commands: [{ does: 'Run the rows that failed again', command: 'longhaul batch run rows.csv --retry-failed' }],
     repairs: { TaskFailed: [{ does: 'Run them again', command: 'longhaul batch retry photos' }] },

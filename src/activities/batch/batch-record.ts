@@ -47,8 +47,8 @@ export class BatchRecord {
     return undefined;
   }
 
-  async keepLayout({ digest, rows, pages, source }: RecordLayout): Promise<void> {
-    await this.#archive.replace(this.#layoutName, layoutText({ id: this.#id, digest, rows, pages, source }));
+  async keepLayout({ digest, rows, pages, source, command }: RecordLayout): Promise<void> {
+    await this.#archive.replace(this.#layoutName, layoutText({ id: this.#id, digest, rows, pages, source, command }));
     const kept = `${recordFolder(this.#id, digest)}/`;
     await this.#remove(this.#results, (name) => !name.startsWith(kept));
   }

@@ -1,6 +1,7 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ChangedRow, OpenBatchInput, OpenBatchResult } from '../../contract/batch/batch-activities';
+import { keptCommand } from '../../contract/batch/batch-command';
 import type { RowRecord } from '../../contract/batch/batch-rows';
 import type { BatchFailureDetails } from '../../contract/failure-details';
 import { failureTypes } from '../../contract/failure-types';
@@ -25,7 +26,7 @@ const maxCompared = 5;
  */
 export async function openBatch(
   dependencies: BatchDependencies,
-  { id, rows: reference, source = null, choice }: OpenBatchInput,
+  { id, rows: reference, source = null, choice, command }: OpenBatchInput,
   mostOrphaned = maxOrphaned,
 ): Promise<OpenBatchResult> {
   const progress = { batch: id, page: 0, pages: reference.pages };
@@ -69,7 +70,7 @@ export async function openBatch(
       if (known !== undefined) await layOutAnew(record, reference, rows, known, progress);
       if (!isSameLayout && gone.length > 0)
         await record.replacePage(reference.digest, 'orphaned', gone.slice(0, mostOrphaned));
-      await record.keepLayout({ ...reference, source });
+      await record.keepLayout({ ...reference, source, command: keptCommand(command) });
       const { succeeded } = comparison.counts;
       return { succeeded, gone: gone.length, spending, prices: prices.result(), dailyProblem: problem };
     },

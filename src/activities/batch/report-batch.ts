@@ -27,7 +27,7 @@ export async function reportBatch(
   dependencies: BatchDependencies,
   input: ReportBatchInput,
 ): Promise<ReportBatchResult> {
-  const { id, rows: reference, source = null, ending = 'completed', badRows: leftOut = null } = input;
+  const { id, rows: reference, source = null, files = null, ending = 'completed', badRows: leftOut = null } = input;
   const progress = { batch: id, page: 0, pages: 3 * reference.pages };
   return await withHeartbeat(
     () => progress,
@@ -68,7 +68,7 @@ export async function reportBatch(
       const folder = place.slice(0, -posix.basename(place).length - 1);
       const now = new Date(activityInfo().currentAttemptScheduledTimestampMs);
       const { goneRows } = tally;
-      const facts = toReportFacts({ id, ending, source, leftOut, goneRows, archive: folder, webUi: null }, now);
+      const facts = toReportFacts({ id, ending, source, files, leftOut, goneRows, archive: folder, webUi: null }, now);
       const html = reportHtml(facts, rowsOfReport(), assets);
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };
     },

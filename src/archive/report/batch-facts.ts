@@ -1,11 +1,11 @@
-import { repairCommands, repairsOf } from '../../contract/batch/batch-repairs';
+import { batchCommand, repairCommands, repairsOf } from '../../contract/batch/batch-repairs';
 import { failureTypes } from '../../contract/failure-types';
 import { shellWord } from '../../core/text';
 import type { ReportFacts } from './report-data';
 
 export interface ReportedBatch extends Pick<
   ReportFacts,
-  'ending' | 'source' | 'leftOut' | 'goneRows' | 'isPartial' | 'archive'
+  'ending' | 'source' | 'files' | 'leftOut' | 'goneRows' | 'isPartial' | 'archive'
 > {
   readonly id: string;
   /** The page of a namespace in Temporal's Web UI, without a slash at its end; null when it is not known. */
@@ -13,9 +13,9 @@ export interface ReportedBatch extends Pick<
 }
 
 export function toReportFacts({ id, webUi, ...batch }: ReportedBatch, now: Date): ReportFacts {
-  const commands = repairCommands(id, batch.source);
+  const commands = repairCommands(id, batch);
   const nameLeftOut = {
-    does: 'Name the rows that were left out; starts nothing. OPTIONS stands for the options of the first run, such as --app, -i and --template',
+    does: `Name the rows that were left out; starts nothing.${commands.withOptions}`,
     command: `${commands.run} --dry-run --problems problems.csv`,
   };
   const types = Object.values(failureTypes).filter((type) => type !== failureTypes.RowsChanged);
@@ -34,7 +34,7 @@ export function toReportFacts({ id, webUi, ...batch }: ReportedBatch, now: Date)
         does: 'List its tasks that wait for a decision',
         command: `longhaul list --batch ${shellWord(id)} --needs-person`,
       },
-      { does: 'Show the figures in a terminal', command: `longhaul batch report ${shellWord(id)}` },
+      { does: 'Show the figures in a terminal', command: batchCommand('report', id) },
       { does: 'Find what was paid for and is not safe', command: 'longhaul reconcile' },
     ],
     repairs: Object.fromEntries(types.map((type) => [type, repairsOf(type, commands)])),

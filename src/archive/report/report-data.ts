@@ -46,6 +46,8 @@ export interface ReportFacts {
   readonly ending: string;
   /** The row file; null when it is not known. */
   readonly source: string | null;
+  /** Of the command that started it; null when it is not known. */
+  readonly files: readonly string[] | null;
   /** Rows that cannot become tasks; null when their number is not known. */
   readonly leftOut: number | null;
   /** Rows on record that are not among these any more; absent when there are none, or that is not known. */

@@ -27,7 +27,7 @@ import { BaseHandle, type WaitOptions } from '../base-handle';
 import { DecisionRefusedError, InputInvalidError, LonghaulError, ReplyInvalidError, TaskOverError } from '../errors';
 import { isBatchProgress, isBatchResult } from '../replies';
 import { batchProblem, type BatchView, RowCounter } from './batch-view';
-import { isBatchInput, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
+import { isBatchInput, readFiles, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
 import { findDescription, type TemporalAccess, translating } from '../temporal-access';
 import { stoppedResultOrThrow } from '../existing-run';
 import { type DescribedWorkflow, isClosed, readStartArgument } from '../workflow-info';
@@ -74,6 +74,7 @@ export class BatchHandle extends BaseHandle {
       startedAt: progress?.startedAt ?? startedAt.toISOString(),
       endedAt: closedAt?.toISOString() ?? null,
       source: typeof source === 'string' ? source : null,
+      files: readFiles(memo.get('files')),
       taskQueue,
       progress,
       problem: await batchProblem(this.#access, description, { ...rows, batchId: this.id, progress }),

@@ -6,7 +6,7 @@ import { parseBatchInput } from '../../contract/batch/parse-batch-input';
 // Apart from the start of a batch, so that the command line has the settings without Temporal's client.
 
 /** An option of a batch that it takes when it starts. */
-export type BatchSetting = Exclude<keyof BatchInput, 'id' | 'rows' | 'source' | 'badRows'>;
+export type BatchSetting = Exclude<keyof BatchInput, 'id' | 'rows' | 'source' | 'command' | 'badRows'>;
 
 type Settings = Readonly<Partial<Record<BatchSetting, unknown>>>;
 

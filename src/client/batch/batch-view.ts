@@ -33,6 +33,8 @@ export interface BatchView extends RowCounts {
   readonly problem: Problem | null;
   /** Its page; null when the Web UI's address is not configured. */
   readonly url: string | null;
+  /** Of the `longhaul batch run` that started it, absolute; null when that is not known. */
+  readonly files: readonly string[] | null;
   /** A later run that was refused before it started a row: this view is of the run before it. Null: none. */
   readonly refused: { readonly runId: string; readonly at: string | null; readonly reason: string } | null;
   /** `RowsChanged`, say; null when the run that is shown did not fail. */

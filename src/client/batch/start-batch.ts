@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import type { BatchInput } from '../../contract/batch/batch-input';
+import { keptCommand } from '../../contract/batch/batch-command';
 import { type BatchPlan, parseBatchInput } from '../../contract/batch/parse-batch-input';
 import { progressQuery } from '../../contract/batch/batch-messages';
 import { searchAttributes } from '../../contract/search-attributes';
@@ -24,6 +25,8 @@ export interface BatchMemo extends Record<string, unknown> {
   readonly startId: string;
   readonly rowsDigest: string;
   readonly source: string | null;
+  /** Row files of the command that started it, absolute. */
+  readonly files: readonly string[] | null;
   /** The latest run before this one that was not refused. */
   readonly previousRunId?: string;
 }
@@ -117,6 +120,10 @@ export function isRefused({ execution, attributes }: WorkflowInfo): boolean {
   return execution === 'FAILED' && (state === undefined || state === 'Opening');
 }
 
+export function readFiles(value: unknown): readonly string[] | null {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : null;
+}
+
 export function readPreviousRunId({ memo }: DescribedWorkflow): string | undefined {
   const runId = memo.get('previousRunId');
   return typeof runId === 'string' ? runId : undefined;
@@ -128,7 +135,8 @@ function startOptions(
   { startId, previousRunId }: Pick<BatchMemo, 'startId' | 'previousRunId'>,
 ): WorkflowStartOptions {
   const { id, rows, badRows, source } = plan;
-  const memo: BatchMemo = { startId, rowsDigest: rows.digest, source };
+  const files = keptCommand(plan.command)?.files ?? null;
+  const memo: BatchMemo = { startId, rowsDigest: rows.digest, source, files };
   const skipped = badRows === 0 ? '' : `, ${formatCountOf(badRows, 'bad one')} left out`;
   return {
     workflowId: batchWorkflowId(id),

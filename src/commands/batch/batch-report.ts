@@ -44,7 +44,7 @@ export function endingWord(execution: WorkflowExecutionStatusName, result?: Endi
 export function batchReport(
   result: BatchResult,
   elapsedMs: number | null,
-  source: string | null,
+  started: Pick<BatchView, 'source' | 'files'>,
   columns = plainWidth,
 ): string {
   const took = elapsedMs === null ? '' : ` in ${formatClock(elapsedMs)}`;
@@ -58,7 +58,7 @@ export function batchReport(
   // A path or a command that is cut is of no use.
   const whole = (texts: readonly string[]): string[] => texts.map((text) => fit(text, Infinity));
   const shown = [...lines, ''].map((line) => fit(line, columns));
-  return [fit(head, columns), ...whole(whatNext(result, source, columns)), ...shown, ...whole(files)].join('\n');
+  return [fit(head, columns), ...whole(whatNext(result, started, columns)), ...shown, ...whole(files)].join('\n');
 }
 
 export interface EndedBatch {
@@ -68,9 +68,9 @@ export interface EndedBatch {
 
 /** Also sets the exit code. */
 export function printReport(context: CommandContext, { result, view }: EndedBatch): void {
-  const { startedAt, endedAt, source } = view;
+  const { startedAt, endedAt } = view;
   const elapsedMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
-  context.stdout.write(`${batchReport(result, elapsedMs, source, context.stdout.columns)}\n`);
+  context.stdout.write(`${batchReport(result, elapsedMs, view, context.stdout.columns)}\n`);
   context.exitWith(batchExitCode(result));
 }
 
@@ -168,9 +168,9 @@ function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, colu
 }
 
 /** The commands for rows that did not succeed; the one to run first comes first. */
-function whatNext(result: BatchResult, source: string | null, columns: number): string[] {
+function whatNext(result: BatchResult, started: Pick<BatchView, 'source' | 'files'>, columns: number): string[] {
   const { batchId, success, canceled, notStarted, failures } = result;
-  const commands = repairCommands(batchId, source);
+  const commands = repairCommands(batchId, started);
   const rowsByRepair = new Map<Repair, number>([
     [commands.fetch, success],
     [commands.ask, 0],

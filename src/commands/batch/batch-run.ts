@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
 import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
+import { type BatchCommand, keptCommand } from '../../contract/batch/batch-command';
 import { formatOutputSource } from '../../contract/batch/batch-repairs';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { showValue } from '../../core/text';
@@ -36,13 +37,14 @@ import {
   tellDetached,
   type EmitEvent,
 } from './follow-batch';
+import { toBatchCommand, withRemembered } from './remembered-command';
 import { findPlaceProblem, prepareForWorkers } from '../staging';
 import { RecordLookup } from './record-lookup';
 import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './row-problems';
 import { rowsReportFacts, rowsReportText } from './rows-report';
 import { type CheckedRows, countApp, isWhole, RowsCheck } from './rows-check';
 
-interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
+export interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
   readonly first?: string;
   readonly dryRun?: true;
   readonly skipBad?: true;
@@ -71,8 +73,9 @@ rows, for rows on record that changed, and for new keys while keys on record
 are missing, as far as the record can be read (LONGHAUL_ARCHIVE).
 
 Run again, the command follows the batch that runs, or goes on where the last
-one ended: rows that are done are never paid twice. Ctrl-C detaches; the batch
-goes on.
+one ended: rows that are done are never paid twice. Its options are on record:
+"batch run FILE" takes them from there, where it does not give them itself.
+Ctrl-C detaches; the batch goes on.
 
 Example:
   $ longhaul batch run photos.csv --app 1 -i 2:ImageScale.width=512 --dry-run
@@ -86,9 +89,18 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .command('run')
     .summary('run every row of a file as a task')
     .description('Runs every row of a file, or every picture of a folder, as a task, and prints a table at the end.')
-    .argument('[file...]', 'the row file (CSV, .xlsx, JSON, .txt …), or a folder, files or a pattern of pictures')
-    .option('--id <id>', 'the batch’s id (default: the name of the row file without its ending, or of the folder)');
-  addRowFileOptions(command)
+    .argument('[file...]', 'the row file (CSV, .xlsx, JSON, .txt …), or a folder, files or a pattern of pictures');
+  addRunOptions(command)
+    .addHelpText('after', help)
+    .action((files: string[], options: BatchRunOptions) => runBatch(context, files, options));
+}
+
+function addRunOptions(command: Command): Command {
+  command.option(
+    '--id <id>',
+    'the batch’s id (default: the name of the row file without its ending, or of the folder)',
+  );
+  return addRowFileOptions(command)
     .option('--archive <folder>', 'a folder inside the archive (default: "batches/ID/outputs")')
     .option('--concurrency <rows>', `rows at the same time, 1 to ${maxConcurrency} (default: 100)`)
     .addOption(
@@ -112,32 +124,37 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .option('--allow-new', 'keys that are not on record are other rows, although keys on record are missing; paid')
     .option('--detach', 'do not follow it')
     .option('--json', 'print one JSON object a line: what happens, and the result')
-    .addOption(taskQueueOption())
-    .addHelpText('after', help)
-    .action(async (files: string[], options: BatchRunOptions) => {
-      const settings = readBatchSettings(files, options, context.cwd);
-      const { from } = settings;
-      if (from === undefined) {
-        await runBatch(context, files, options, settings);
-        return;
-      }
-      const { withArchive } = await import('../storage-access.js');
-      const { openArchivedBatch } = await import('../../archive/archived-batch.js');
-      const { ResultsError } = await import('../../archive/errors.js');
-      await withArchive(context, async (archive) => {
-        const former = await openArchivedBatch(archive, from).catch((error: unknown) => {
-          throw error instanceof ResultsError ? new InputInvalidError([`--from: ${error.message}`], 'batch') : error;
-        });
-        if (!former.hasEnded) {
-          const words = `No run of the batch "${from}" has ended: its rows are those on record, without columns.`;
-          context.stderr.write(`${words}\n`);
-        }
-        await runBatch(context, files, options, settings, former);
-      });
-    });
+    .addOption(taskQueueOption());
 }
 
-async function runBatch(
+export async function runBatch(
+  context: CommandContext,
+  files: readonly string[],
+  given: BatchRunOptions,
+): Promise<void> {
+  const options = await withRemembered(context, addRunOptions, files, given);
+  const settings = readBatchSettings(files, options, context.cwd);
+  const { from } = settings;
+  if (from === undefined) {
+    await runRows(context, files, options, settings);
+    return;
+  }
+  const { withArchive } = await import('../storage-access.js');
+  const { openArchivedBatch } = await import('../../archive/archived-batch.js');
+  const { ResultsError } = await import('../../archive/errors.js');
+  await withArchive(context, async (archive) => {
+    const former = await openArchivedBatch(archive, from).catch((error: unknown) => {
+      throw error instanceof ResultsError ? new InputInvalidError([`--from: ${error.message}`], 'batch') : error;
+    });
+    if (!former.hasEnded) {
+      const words = `No run of the batch "${from}" has ended: its rows are those on record, without columns.`;
+      context.stderr.write(`${words}\n`);
+    }
+    await runRows(context, files, options, settings, former);
+  });
+}
+
+async function runRows(
   context: CommandContext,
   files: readonly string[],
   options: BatchRunOptions,
@@ -186,15 +203,11 @@ async function runBatch(
   );
   await reportChecked(report, context.stderr);
   if (rows === null) {
-    context.stderr.write(
-      report.goodRows === 0
-        ? 'Nothing was started: there is no row that can become a task.\n'
-        : 'Nothing was started. Correct the bad rows, or leave them out with --skip-bad.\n',
-    );
-    context.exitWith(exitCodes.badInput);
+    refuseRows(context, report);
     return;
   }
-  const input = preparedInput({ settings, options, former }, rows, report, first);
+  const command = keptCommand(toBatchCommand(addRunOptions, files, options, context.cwd));
+  const input = preparedInput({ settings, options, former, command }, rows, report, first);
   if (options.prepare) {
     emit('prepared', { input });
     if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
@@ -209,10 +222,12 @@ function preparedInput(
     settings: { input },
     options,
     former,
+    command,
   }: {
     readonly settings: BatchSettings;
     readonly options: BatchRunOptions;
     readonly former: FormerBatch | undefined;
+    readonly command: BatchCommand | undefined;
   },
   rows: BatchInput['rows'],
   report: RowsReport,
@@ -222,7 +237,16 @@ function preparedInput(
   const source = former === undefined ? input.source : formatOutputSource(former.id, rows.rows, isPicked);
   // With `--first` it is not known which rows the file no longer has.
   const allowNew = isWhole(first, report) ? input.allowNew : true;
-  return { ...input, source, allowNew, rows, badRows: report.badRows };
+  return { ...input, source, command, allowNew, rows, badRows: report.badRows };
+}
+
+function refuseRows({ stderr, exitWith }: Pick<CommandContext, 'stderr' | 'exitWith'>, { goodRows }: RowsReport): void {
+  stderr.write(
+    goodRows === 0
+      ? 'Nothing was started: there is no row that can become a task.\n'
+      : 'Nothing was started. Correct the bad rows, or leave them out with --skip-bad.\n',
+  );
+  exitWith(exitCodes.badInput);
 }
 
 /** `ran`: the keys of the rows that run, where `--first` leaves a rest of the file. */

@@ -98,7 +98,6 @@ const resultsFile = /^(?:.+-)?results\.(?:csv|jsonl)$/i;
 /**
  * The name of the row file or folder, as a key. Throws {@link InputInvalidError}; also for results of a batch, whose
  * rows would be paid a second time.
- * @internal exported for tests
  */
 export function idOfFiles(rowFiles: readonly string[], cwd: string): string {
   if (rowFiles.length > 1) throw new InputInvalidError(['There are several files; give the batch its --id.'], 'batch');

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
-import { InputInvalidError, LonghaulError, TaskOverError } from '../../client/errors';
+import { InputInvalidError, LonghaulError, TaskOverError, UnknownTaskError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
 import { budgetRemedy, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
 import { formatCount, printableLine } from '../../core/text';
@@ -9,10 +9,11 @@ import { detachedAnyway, readCount } from '../shared-options';
 import { addBatchListCommand } from './batch-list';
 import { addBatchReportCommand } from './batch-report';
 import { addBatchResultsCommand } from './batch-results';
-import { addBatchRunCommand } from './batch-run';
+import { addBatchRunCommand, runBatch } from './batch-run';
 import { batchIdArgument } from './batch-settings';
 import { addBatchStatusCommand } from './batch-status';
 import { createEventEmitter, followBatchToTheEnd } from './follow-batch';
+import { readCommand } from './remembered-command';
 
 export function addBatchCommand(program: Command, context: CommandContext): void {
   const batch = program
@@ -38,6 +39,8 @@ interface BatchVerb {
   readonly option?: readonly [flags: string, description: string];
   /** What it does not wait for. */
   readonly goesOn?: string;
+  /** For a batch that is over; false where nothing is known of it. */
+  readonly over?: (context: CommandContext, id: string, json: true | undefined) => Promise<boolean>;
   /** Checks its argument before Temporal is asked; then resolves with the answer of the workflow. */
   readonly prepare: (text: string, options: { readonly unpaid?: true }) => (batch: BatchHandle) => Promise<string>;
 }
@@ -51,9 +54,12 @@ const verbs: readonly BatchVerb[] = [
   },
   {
     verb: 'resume',
-    summary: 'start rows again, after pause or drain',
-    description: 'Starts rows again, after "pause" or "drain".',
+    summary: 'start rows again, after pause or drain; run a batch again that is over',
+    description:
+      'Starts rows again, after "pause" or "drain". A batch that is over is run again, as "batch run" does, with the file and the options on record.',
+    goesOn: 'do not follow it: "batch status --follow" does',
     prepare: () => (batch) => batch.resume(),
+    over: runAgain,
   },
   {
     verb: 'drain',
@@ -102,7 +108,7 @@ const verbs: readonly BatchVerb[] = [
 ];
 
 function addBatchVerb(program: Command, context: CommandContext, one: BatchVerb): void {
-  const { verb, summary, description, more = '', argument, option, goesOn, prepare } = one;
+  const { verb, summary, description, more = '', argument, option, goesOn, prepare, over } = one;
   const command = program.command(verb).summary(summary).description(description).addArgument(batchIdArgument());
   if (argument !== undefined) command.argument(...argument);
   if (option !== undefined) command.option(...option);
@@ -112,13 +118,25 @@ function addBatchVerb(program: Command, context: CommandContext, one: BatchVerb)
   command.action(async (id: string) => {
     const { json, ...options } = command.opts<{ json?: true; unpaid?: true }>();
     const ask = prepare(command.args[1] ?? '', options);
-    await withLonghaul(context, {}, async (longhaul) => {
-      const batch = longhaul.batch(id);
-      const words = await ask(batch);
-      const { workflowId } = batch;
-      print(context, json, { workflowId, words }, `${workflowId}: ${printableLine(words)}\n`);
-    });
+    try {
+      await withLonghaul(context, {}, async (longhaul) => {
+        const batch = longhaul.batch(id);
+        const words = await ask(batch);
+        const { workflowId } = batch;
+        print(context, json, { workflowId, words }, `${workflowId}: ${printableLine(words)}\n`);
+      });
+    } catch (error) {
+      const isOver = error instanceof TaskOverError || error instanceof UnknownTaskError;
+      if (!isOver || (await over?.(context, id, json)) !== true) throw error;
+    }
   });
+}
+
+async function runAgain(context: CommandContext, id: string, json: true | undefined): Promise<boolean> {
+  const command = await readCommand(context, id);
+  if (command === undefined) return false;
+  await runBatch(context, command.files, { id, json, detach: true });
+  return true;
 }
 
 function addBatchStopCommand(program: Command, context: CommandContext): void {

@@ -153,6 +153,11 @@ async function digestReader(env: NodeJS.ProcessEnv): Promise<DigestReader> {
   };
 }
 
+/** Whether it is said where Temporal is. */
+export function hasTemporal(env: NodeJS.ProcessEnv): boolean {
+  return ['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].some((name) => env[name] !== undefined);
+}
+
 async function readKnown(context: CommandContext, batchId: string, signal: AbortSignal): Promise<Known> {
   const place = findArchivePlace(context.env);
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here' };
@@ -168,7 +173,7 @@ async function readKnown(context: CommandContext, batchId: string, signal: Abort
   }
   // A batch starts rows only once its record is laid out.
   if (rows === null) return { rows: new Map(), readCosts, running, missing: null };
-  if (['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].every((name) => context.env[name] === undefined))
+  if (!hasTemporal(context.env))
     return { rows, readCosts, running, missing: 'rows that run are not known: TEMPORAL_ADDRESS is not set here' };
   signal.throwIfAborted();
   try {

@@ -56,6 +56,8 @@ export interface RowFileOptions extends InputOptions {
   readonly delimiter?: ',' | ';' | '|' | 'tab';
   readonly decimal?: DecimalSign;
   readonly names?: string;
+  /** What the keys of several files start from. @default where the command runs */
+  readonly folder?: string;
 }
 
 export function addRowFileOptions(command: Command): Command {
@@ -157,7 +159,7 @@ export async function readRowFileOptions(
   return {
     file:
       batch === undefined
-        ? rowFileAt(paths, { format, encoding, recursive, folder: cwd, onNotice })
+        ? rowFileAt(paths, { format, encoding, recursive, folder: options.folder ?? cwd, onNotice })
         : outputsOf(batch, picksAt(options, cwd, onNotice), cwd),
     options: {
       batchId,

@@ -5,6 +5,7 @@ import type { Money } from '../../money/money';
 import { type PlacedKeys, type RowPlace, shownKey } from '../../core/batch/row-place';
 import { formatCountOf, shellWord } from '../../core/text';
 import type { Problem } from '../problem';
+import type { BatchCommand } from './batch-command';
 import type { RowChoice, RowsReference } from './batch-input';
 import type { RowDefaults } from './parse-batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
@@ -46,6 +47,7 @@ export interface OpenBatchInput {
   readonly rows: RowsReference;
   readonly source?: string | null;
   readonly choice: RowChoice;
+  readonly command?: BatchCommand | null;
 }
 export interface OpenBatchResult {
   /** Rows on record as succeeded, with the same content. Absent: none. */
@@ -175,6 +177,8 @@ export interface ReportBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
   readonly source?: string | null;
+  /** Of the command that started it; null when it is not known. */
+  readonly files?: readonly string[] | null;
   readonly ending?: 'completed' | 'drained' | 'stopped';
   /** Rows of the row file that were left out, because they cannot become tasks. */
   readonly badRows?: number;

@@ -4,6 +4,7 @@ import { parseMoney, type Money } from '../../money/money';
 import { archiveFolderRemedy, isArchiveFolder } from '../archive-folder';
 import { fields, flag, oneOf, textLike, wholeNumber } from '../schema';
 import { webhookName } from '../webhook';
+import { type BatchCommand, isBatchCommand } from './batch-command';
 
 const maxPathLength = 4_096;
 /** Far more than a file of rows can have. */
@@ -111,6 +112,10 @@ export const batchInputSchema = v.object({
   rows: v.custom<RowsReference>((value) => isRecord(value) && v.is(rowsSchema, value), rowsRemedy),
   /** The row file as the caller named it, for people. */
   source: v.optional(shortText(maxPathLength, `a text of at most ${maxPathLength} characters`)),
+  /** The `longhaul batch run` that started it, kept so that it can be run again. */
+  command: v.optional(
+    v.custom<BatchCommand>(isBatchCommand, '{ folder, files, options }, which longhaul batch run --prepare makes'),
+  ),
   /** Rows that were left out because they cannot become tasks. @asType integer @minimum 0 */
   badRows: v.optional(wholeNumber(0), 0),
   /** Rows at the same time. Default: 100. @asType integer @minimum 1 @maximum 500 */

@@ -39,6 +39,8 @@ function toPlan(input: v.InferOutput<typeof batchInputSchema>) {
     id: input.id,
     rows: input.rows,
     source: input.source ?? null,
+    /** Null: another program started it. */
+    command: input.command ?? null,
     badRows: input.badRows,
     concurrency: input.concurrency,
     defaults: {

@@ -50,10 +50,10 @@ async function openBatch(run: BatchRun): Promise<void> {
   const { plan, state } = run;
   if (state.opened) return;
   show(run, 'Opening');
-  const { id, rows, source, choice, tuning } = plan;
+  const { id, rows, source, choice, command, tuning } = plan;
   const options = batchOptions(tuning, 'Compare the rows with the record');
   const opened = await unlessStopped(run, () =>
-    batchActivities.openBatch.executeWithOptions(options, [{ id, rows, source, choice }]),
+    batchActivities.openBatch.executeWithOptions(options, [{ id, rows, source, choice, command }]),
   );
   if (opened === undefined) {
     run.report = nothingStarted(rows.rows);
@@ -71,11 +71,12 @@ async function openBatch(run: BatchRun): Promise<void> {
 async function reportBatch(run: BatchRun): Promise<BatchResult> {
   show(run, 'Reporting');
   const { plan, state } = run;
-  const { id, rows, source, badRows, tuning } = plan;
+  const { id, rows, source, command, badRows, tuning } = plan;
+  const files = command?.files ?? null;
   const ending = state.cursor === null ? 'completed' : 'drained';
   const options = batchOptions(tuning, 'Join the results in the order of the rows');
   run.report = await batchActivities.reportBatch.executeWithOptions(options, [
-    { id, rows, source, badRows, ending: state.isStopAsked ? 'stopped' : ending },
+    { id, rows, source, files, badRows, ending: state.isStopAsked ? 'stopped' : ending },
   ]);
   show(run, 'Ended');
   if (!state.isStopAsked)

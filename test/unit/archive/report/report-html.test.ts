@@ -9,7 +9,13 @@ import { useFuzzSeed } from '../../../support/fuzz-seed';
 useFuzzSeed();
 
 const facts: ReportFacts = {
-  ...{ batch: 'photos', ending: 'completed', source: 'rows.csv', archive: '/archive/batches/photos/outputs' },
+  ...{
+    batch: 'photos',
+    ending: 'completed',
+    source: 'rows.csv',
+    files: null,
+    archive: '/archive/batches/photos/outputs',
+  },
   ...{ madeAt: '2026-03-01T00:00:00.000Z', commands: [], repairs: {}, workflowPages: null, leftOut: null },
 };
 const assets = { script: 'void 0;', style: 'body{}' };

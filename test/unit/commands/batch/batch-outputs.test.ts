@@ -42,7 +42,7 @@ it('prepares rows of what was picked, and says of which batch they are', async (
     key: 'a',
     input: { inputs: { '1:LoadImage.image': { file, sha256: sha256('picture of a') } } },
   });
-  expect(repairCommands('x', input.source ?? null).run).toBe(
+  expect(repairCommands('x', { source: input.source ?? null, files: null }).run).toBe(
     'longhaul batch run --from drafts --picks FILE --id x OPTIONS',
   );
 });

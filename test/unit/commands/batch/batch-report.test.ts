@@ -6,7 +6,7 @@ const failed = { key: 'dog', line: 3, type: 'TaskFailed', message: 'the darkroom
 
 /** With the same source in each test. */
 function reportOf(more: Partial<BatchResult>, columns?: number, elapsedMs: number | null = null): string {
-  return batchReport(resultOf(more), elapsedMs, 'photos.csv', columns);
+  return batchReport(resultOf(more), elapsedMs, { source: 'photos.csv', files: null }, columns);
 }
 
 describe('the table at the end of a batch', () => {
@@ -126,6 +126,16 @@ describe('the table at the end of a batch', () => {
   ] as const)('says which commands apply to %j', (result, commands) => {
     const told = reportOf({ success: 0, ...result, failed: 2 }).match(/^(?: {2}next {5}| {11})longhaul .*$/gm) ?? [];
     expect(told.map((line) => line.replace(/^ *(?:next +)?longhaul /, ''))).toEqual(commands);
+  });
+
+  it('prints the whole command where its options are on record, also for an id that begins with a hyphen', () => {
+    const result = resultOf({ batchId: '-x', success: 1, failed: 1, failures: { TaskRejected: 1 } });
+    const text = batchReport(result, null, { source: 'a and 1 more', files: ['/in/my rows.csv', '/in/b.jpg'] }, 200);
+    expect([...text.matchAll(/longhaul batch .*$/gm)].map(([command]) => command)).toEqual([
+      'longhaul batch results -o -x-results -- -x',
+      "longhaul batch run '/in/my rows.csv' /in/b.jpg --id -x",
+      'longhaul batch retry --unpaid -- -x',
+    ]);
   });
 
   it('says that rows that were not started are paid once they start', () => {

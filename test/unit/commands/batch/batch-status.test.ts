@@ -5,7 +5,7 @@ import { progressOf, startedAt } from '../../../support/batch-progress';
 function viewOf(more: Partial<BatchView>): BatchView {
   return {
     ...{ workflowId: 'batch:photos', batchId: 'photos', execution: 'RUNNING', isOver: false, startedAt },
-    ...{ endedAt: null, source: null, taskQueue: 'longhaul', progress: null, problem: null, url: null },
+    ...{ endedAt: null, source: null, files: null, taskQueue: 'longhaul', progress: null, problem: null, url: null },
     ...{ refused: null, failure: null, needPerson: 0, uploading: 0 },
     ...more,
   };
