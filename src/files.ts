@@ -94,7 +94,9 @@ export function openArchive(place: FilePlace = {}): OutputArchive {
         if (requestId === null) continue;
         const names = usualManifestNames(workflowId, requestId);
         const task = await findArchivedTask(archive, names, requestId, workflowId);
-        if (task !== undefined) return listOutputs(archive, task);
+        // Of the newest create alone, and only of a success: what failed has no outputs either while it is known.
+        const isWhole = task?.manifest.complete === true && task.manifest.status === 'Success';
+        return isWhole ? listOutputs(archive, task) : undefined;
       }
       return undefined;
     },

@@ -141,13 +141,15 @@ export function planRetry(input: TaskInput, previous: PreviousCreate, ending: Ta
     return { action: 'start', input: { ...input, createNumber: number }, createNumber: number };
   };
   if (requestId === null || isUnknown) return again(createNumber);
-  if (isOverAtTheService(ending, result)) return again(createNumber + 1);
+  if (isOverAtTheService(ending)) return again(createNumber + 1);
   const { account, archive, watch, deadlines, webhook, batch, tuning } = input;
   const how = { account, archive, watch, deadlines, webhook, batch, tuning };
   return { action: 'start', input: { ...how, adopt: { requestId }, createNumber }, createNumber };
 }
 
-function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | undefined): boolean {
+/** So that another create is a task of its own. */
+export function isOverAtTheService(ending: TaskEnding): boolean {
+  const result = resultIn(ending);
   switch (ending.kind) {
     case 'result':
     case 'canceled':

@@ -206,7 +206,9 @@ export const overloadAdvice: Advice = {
 };
 
 /** Of an activity that an operator paused. */
-export const pausedRemedy = 'longhaul retry-now ID lets it go on, or Unpause in the Web UI’s Pending Activities.';
+export function pausedRemedy(workflowId: string): string {
+  return `${taskCommands.retryNow(workflowId)} lets it go on, or Unpause in the Web UI’s Pending Activities.`;
+}
 
 /** Of a workflow that an operator paused, as Temporal's `workflow pause` does. */
 export function pausedAdvice(workflowId: string): Advice {

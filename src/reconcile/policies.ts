@@ -101,7 +101,7 @@ async function adopt(
   if (!(await isOnlyFollower(longhaul, workflowId, requestId, signal))) {
     return { finding, handled: `${workflowId} follows it, and does not stop it: another one may follow it`, isLeft };
   }
-  await task.stop();
+  if (!(await task.stop())) return leftAsItIs(finding, `${workflowId} ended before it was asked to stop.`);
   return { finding, handled: `${workflowId} follows and stops it`, isLeft };
 }
 

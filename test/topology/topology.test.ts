@@ -134,7 +134,7 @@ describe('a task of which an operator paused an activity', () => {
 
     const listed = async (): Promise<unknown> =>
       JSON.parse((await topology.run('list', '--problem', 'Paused', '--json')).stdout);
-    const expected = { tasks: [{ workflowId, paused: ['createTask'] }] };
+    const expected = { tasks: [{ workflowId, problem: { code: 'Paused' } }] };
     await eventually(async () => JSON.stringify(await listed()).includes(workflowId), {
       ...patience,
       what: 'the list',

@@ -88,7 +88,7 @@ export class RowCounter {
     const creating = { batch, status: 'Creating', running: true } as const;
     for await (const { workflowId } of listTasks(access, { ...creating, limit: sampledCreates })) {
       const described = await findDescription(access, workflowId);
-      const problem = described && (await pendingProblem(access.client, described.pendingActivities));
+      const problem = described && (await pendingProblem(access.client, described.pendingActivities, workflowId));
       if (problem == null || problem.code === 'HeldBack') continue;
       const key = workflowId.slice(rowWorkflowId(batch, '').length);
       return problemOfRows(batch, { problem, key, rows: Math.max(1, await countTasks(access, creating)) });
@@ -114,7 +114,8 @@ export async function batchProblem(
   }
   if (isClosed(execution)) return null;
   const own = problem ?? (progress === null ? silenceProblem(description) : null);
-  const rows = own ?? (await pendingProblem(client, pendingActivities)) ?? creates ?? progress?.problem ?? null;
+  const rows =
+    own ?? (await pendingProblem(client, pendingActivities, workflowId)) ?? creates ?? progress?.problem ?? null;
   if (rows !== null || needPerson === 0) return rows;
   const remedy = `longhaul list --batch ${batchId} --needs-person`;
   return {

@@ -84,7 +84,7 @@ export class TemporalRowTasks {
       const run = knownRun(described);
       if (run.isClosed) return await this.#readEnd(batchId, key, run);
       if (onOpen !== undefined) {
-        const problem = await pendingProblem(this.#access.client, described.pendingActivities);
+        const problem = await pendingProblem(this.#access.client, described.pendingActivities, described.workflowId);
         onOpen({ status: run.status ?? 'PreparingInputs', problem: problem?.code === 'HeldBack' ? null : problem });
       }
       return undefined;

@@ -194,7 +194,7 @@ function listedProblem({ workflowId, execution, problem, paused }: WorkflowInfo,
   const waits = problem ?? stateProblem({ workflowId, status, since: null, words: null });
   if (waits !== null || paused.length === 0) return waits;
   const message = `${paused.join(', ')} is paused by an operator`;
-  return { code: 'Paused', message, since: null, remedy: pausedRemedy };
+  return { code: 'Paused', message, since: null, remedy: pausedRemedy(workflowId) };
 }
 
 const moment: OptionRule = {

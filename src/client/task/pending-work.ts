@@ -56,12 +56,15 @@ const watch = v.object({
   failing: v.fallback(v.optional(v.object({ sinceMs: atMs, lastMs: count, queries: count, problem: text })), undefined),
 });
 
-export async function pendingWork(client: Client, pending: PendingActivities): Promise<PendingWork> {
+export async function pendingWork(
+  client: Client,
+  { workflowId, pendingActivities: pending }: DescribedWorkflow,
+): Promise<PendingWork> {
   const heartbeats = await readHeartbeats(client, pending);
   const running = pending.filter(({ state }) => state === started);
   return {
     transfers: parsed(transfer, heartbeats),
-    problem: await pendingProblem(client, pending),
+    problem: await pendingProblem(client, pending, workflowId),
     watched: parsed(watch, heartbeats)[0]?.known ?? null,
     refusedCreates: parsed(refusedCreate, heartbeats)[0]?.refused ?? 0,
     earlierCreateUntil: parsed(waitingCreate, await readHeartbeats(client, running))[0]?.waitsUntil ?? null,
@@ -87,7 +90,11 @@ async function readHeartbeats(client: Client, pending: PendingActivities): Promi
  * Of an activity that an operator paused, or that failed or waits for its turn and is tried again, or of a watch whose
  * queries fail for minutes. Without the number of the attempt, so that an hour of attempts is one problem.
  */
-export async function pendingProblem(client: Client, pending: PendingActivities): Promise<Problem | null> {
+export async function pendingProblem(
+  client: Client,
+  pending: PendingActivities,
+  workflowId = '',
+): Promise<Problem | null> {
   for (const code of ['Paused', 'Retrying', 'HeldBack'] as const) {
     const one = pending.find((activity) => codeOf(activity) === code);
     if (one === undefined) continue;
@@ -98,7 +105,7 @@ export async function pendingProblem(client: Client, pending: PendingActivities)
     const message = `${one.activityType?.name ?? ''}${code === 'Paused' ? ' is paused by an operator' : ''}${why}`;
     const nextMs = code === 'Paused' ? null : toMs(one.nextAttemptScheduleTime);
     const nextAttemptAt = nextMs === null ? undefined : new Date(nextMs).toISOString();
-    return { code, message, since, remedy: code === 'Paused' ? pausedRemedy : null, nextAttemptAt };
+    return { code, message, since, remedy: code === 'Paused' ? pausedRemedy(workflowId) : null, nextAttemptAt };
   }
   const watches = pending.filter(({ activityType, state }) => activityType?.name === watchTask && state === started);
   const [failed] = parsed(watch, await readHeartbeats(client, watches)).flatMap(({ failing }) => failing ?? []);
@@ -111,9 +118,9 @@ export async function pendingProblem(client: Client, pending: PendingActivities)
 function codeOf(one: Pending): ProblemCode | undefined {
   if (one.paused === true) return 'Paused';
   const hasFailed = (one.attempt ?? 1) > 1 && one.lastFailure != null && !handedOver.includes(failureType(one));
-  // A watch at another worker is on its way, and its heartbeats tell of queries that fail.
-  const isWatching = one.state === started && one.activityType?.name === watchTask;
-  if (!hasFailed || isWatching) return undefined;
+  // One that is being tried goes on, at another worker perhaps; a create may wait within its attempt.
+  const isTried = one.state === started && one.activityType?.name !== 'createTask';
+  if (!hasFailed || isTried) return undefined;
   return failureType(one) === waitsForTurn ? 'HeldBack' : 'Retrying';
 }
 

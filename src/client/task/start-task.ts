@@ -14,7 +14,15 @@ import { batchPriority, taskPriority } from '../../core/priority';
 import { formatCountOf, markdownText } from '../../core/text';
 import { startingWithin } from '../client-traces';
 import { InputChangedError, InputInvalidError } from '../errors';
-import { type KnownRun, knownRun, newRun, planRetry, readEnding, type TaskMemo } from '../existing-run';
+import {
+  isOverAtTheService,
+  type KnownRun,
+  knownRun,
+  newRun,
+  planRetry,
+  readEnding,
+  type TaskMemo,
+} from '../existing-run';
 import {
   type AdoptTaskOptions,
   checkedAdoption,
@@ -89,7 +97,12 @@ export async function retryTask(access: TemporalAccess, workflowId: string): Pro
   const own = await askTemporal(access, workflowId, () => inputInHistory(access, workflowId, run.runId));
   const { plan } = parseTaskInput(own);
   if (own === null || plan === undefined) throw refused('was started with no input of a task.');
-  const retry = planRetry(own, run, await readEnding(access, workflowId, run));
+  const ending = await readEnding(access, workflowId, run);
+  // What an earlier run created is over at the service, and its input is that run's.
+  if ('adopt' in own && run.inputDigest !== inputDigest(own) && isOverAtTheService(ending)) {
+    throw refused('followed what an earlier run created; longhaul run with its --key, its input and --retry goes on.');
+  }
+  const retry = planRetry(own, run, ending);
   if (retry.action === 'keep') throw refused(`succeeded; ${taskCommands.status(workflowId)} shows its outputs.`);
   const { input, createNumber } = retry;
   const { taskQueue, tags } = described;

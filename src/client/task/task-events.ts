@@ -73,9 +73,14 @@ export function changes(before: TaskView | undefined, view: TaskView): TaskChang
     if (same?.bytes !== transfer.bytes) changed.push({ kind: 'transfer', transfer });
   }
   const { problem } = view;
-  if (!isDeepStrictEqual(problem, before?.problem ?? null)) changed.push({ kind: 'problem', problem });
+  if (!isDeepStrictEqual(lasting(problem), lasting(before?.problem))) changed.push({ kind: 'problem', problem });
   if (view.isOver) changed.push({ kind: 'end', status });
   return changed;
+}
+
+/** Without what each attempt changes. */
+function lasting(problem: Problem | null = null): Problem | null {
+  return problem && { ...problem, nextAttemptAt: undefined };
 }
 
 /** Temporal may be away for so long without ending an iteration. */

@@ -73,7 +73,7 @@ export class TaskHandle extends BaseHandle {
     const { client } = this.#access;
     const [reported, pending, otherUncertain] = await Promise.all([
       this.query(() => this.#workflow.query(statusQuery), isTaskStatus),
-      pendingWork(client, description.pendingActivities),
+      pendingWork(client, description),
       findOtherUncertain(client, description),
     ]);
     const adoptedBy = await findAdopter(client, description, knownRequestId(description, reported));
@@ -86,8 +86,9 @@ export class TaskHandle extends BaseHandle {
       const description = await this.describe();
       const { problem } = listedTask(description);
       // A list names a paused step, and not since when.
-      if (problem !== null && problem.code !== 'Paused') return problem;
-      return (await pendingProblem(this.#access.client, description.pendingActivities)) ?? problem;
+      if (problem !== null && (problem.code !== 'Paused' || description.execution === 'PAUSED')) return problem;
+      const { pendingActivities } = description;
+      return (await pendingProblem(this.#access.client, pendingActivities, this.workflowId)) ?? problem;
     });
   }
 

@@ -149,7 +149,7 @@ function openProblem({ description, reported, pending }: TaskViewSources, status
   const isHeldBack = watched?.turnInMs !== undefined;
   const seen = stateProblem({ workflowId, status, since: null, words: watched?.problem ?? null, isHeldBack });
   const told = watched === null && reported !== undefined ? reported.problem : seen;
-  const silence = reported === undefined ? silenceProblem(description) : null;
+  const silence = reported === undefined && problem === null ? silenceProblem(description) : null;
   const known = [problem, pending.problem, told, silence].flatMap((one) => one ?? []);
   return known.sort((one, other) => problemCodes.indexOf(one.code) - problemCodes.indexOf(other.code))[0] ?? null;
 }

@@ -79,7 +79,10 @@ function tellDetached(context: CommandContext, { workflowId }: TaskHandle, json:
 }
 
 function parkedText({ workflowId, status, problem }: TaskView): string {
-  if (problem?.code === 'Stuck') return `The task ${workflowId} is stuck. ${problemText(problem)}\n`;
+  if (problem !== null && problem.code !== 'NeedsPerson') {
+    const how = problem.code === 'Stuck' ? 'is stuck' : 'is paused';
+    return `The task ${workflowId} ${how}. ${problemText(problem)}\n`;
+  }
   const what =
     status === 'CreateUncertain'
       ? 'It is uncertain whether the service created the task, and Longhaul does not risk paying twice. Decide:'
@@ -91,7 +94,7 @@ type Followed =
   | { readonly kind: 'ended'; readonly result: TaskResult }
   /** Ctrl-C: the task goes on. */
   | { readonly kind: 'detached' }
-  /** The task waits for a person, or is stuck. */
+  /** The task waits for a person, is stuck or paused. */
   | { readonly kind: 'parked'; readonly view: TaskView };
 
 /** A policy or a callback may resolve an uncertain create; afterwards it waits for a person. */

@@ -14,7 +14,7 @@ import { choiceLines, cutOffText } from './task-text';
 import { detachedAnyway, idArgument } from '../shared-options';
 
 /** Problems of a workflow that handles no message now. */
-const unreachable: readonly string[] = ['Stuck', 'Overloaded', 'NoWorker'];
+const unreachable: readonly string[] = ['Stuck', 'Overloaded', 'NoWorker', 'Paused'];
 
 type StopVerb = 'cancel' | 'interrupt' | 'stop';
 

@@ -241,7 +241,7 @@ describe('an input', () => {
   it('that is a file or content has no other fields', async () => {
     const inputs = { '1:A.b': { file: 's3://photos/a.png', name: 'a.png' } };
     expect(await problemsOf(calling('start', { webAppId: 1, inputs }))).toEqual([
-      'inputs["1:A.b"]: Unknown field "name"; known are file, as.',
+      'inputs["1:A.b"]: Unknown field "name"; known are file, as, sha256.',
     ]);
     const content = { '1:A.b': { content: Buffer.from('a'), nane: 'a.png' } };
     expect(await problemsOf(calling('start', { webAppId: 1, inputs: content }))).toEqual([

@@ -64,6 +64,7 @@ describe('a task that is started by itself', () => {
 
   it('is no row of a batch, whatever it says', () => {
     expect(problemsOf({ batch: { id: 'nb', key: 'a' } })).toEqual([
+      'batch is there, and only Longhaul sets it; leave it out.',
       expect.stringMatching(/^batch is {"id":"nb","key":"a"}, but the workflow "task:mine" is not that row/),
     ]);
   });
