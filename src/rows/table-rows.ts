@@ -166,9 +166,12 @@ function nameProblems(names: readonly string[]): string[] {
 const maxListedColumns = 50;
 
 function missingColumns(names: readonly string[], options: RowOptions): string[] {
-  const { template, keyColumn, keepColumns = [], textColumns = [], ignoreColumns = [] } = options;
+  const { template, keyColumn, keepColumns = [], textColumns = [], ignoreColumns = [], vary = {} } = options;
   const wanted = new Set([...(template?.columns ?? []), ...keepColumns, ...ignoreColumns]);
-  for (const name of textColumns) if (template === undefined || parseInputKey(name) === undefined) wanted.add(name);
+  for (const name of textColumns) {
+    const isInput = template !== undefined && parseInputKey(name) !== undefined;
+    if (!isInput && !Object.hasOwn(vary, name)) wanted.add(name);
+  }
   if (keyColumn !== undefined) wanted.add(keyColumn);
   return [...wanted]
     .filter((name) => !names.includes(name))

@@ -7,7 +7,7 @@ import { checkOptions } from '../errors';
 import { count, onlyTrue, type OptionRules } from '../../core/option-rules';
 import { askTemporal, listTemporal, type TemporalAccess } from '../temporal-access';
 import { isClosed } from '../workflow-info';
-import { isRefused, readFiles } from './start-batch';
+import { isRefused } from './start-batch';
 
 /** Which batches to list. */
 export interface ListBatchesOptions {
@@ -21,8 +21,6 @@ export interface ListBatchesOptions {
 export interface ListedBatch {
   readonly workflowId: string;
   readonly batchId: string;
-  /** Of the `longhaul batch run` that started it, absolute; null when that is not known. */
-  readonly files: readonly string[] | null;
   /** As last reported; null: not yet. `Refused`: failed before it started a row, `BatchHandle.status` says why. */
   readonly state: BatchState | 'Refused' | (string & {}) | null;
   readonly execution: WorkflowExecutionStatusName;
@@ -64,7 +62,6 @@ export async function* listBatches(
     yield {
       workflowId,
       batchId,
-      files: readFiles(await workflow.memo('files')),
       state: isRefused(workflow) ? 'Refused' : (attributes.get(searchAttributes.status.name) ?? null),
       execution,
       isOver: isClosed(execution),

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
+import { type BatchInput, defaultConcurrency } from '../../contract/batch/batch-input';
 import { type BatchCommand, keptCommand } from '../../contract/batch/batch-command';
 import { formatOutputSource } from '../../contract/batch/batch-repairs';
 import type { BatchResult } from '../../contract/batch/batch-messages';
@@ -17,10 +17,9 @@ import {
   withLonghaul,
 } from '../command-context';
 import { exitCodes } from '../exit-code';
-import { readCount, taskQueueOption } from '../shared-options';
-import { type BatchSettingOptions, type BatchSettings, readBatchSettings } from './batch-settings';
+import { readCount } from '../shared-options';
+import { type BatchSettings, readBatchSettings } from './batch-settings';
 import {
-  addRowFileOptions,
   checkRowOptions,
   readBatchRows,
   readRowFileOptions,
@@ -37,20 +36,19 @@ import {
   tellDetached,
   type EmitEvent,
 } from './follow-batch';
-import { toBatchCommand, withRemembered } from './remembered-command';
+import { type RememberedOptions, toBatchCommand, withRemembered } from './remembered-command';
 import { findPlaceProblem, prepareForWorkers } from '../staging';
 import { RecordLookup } from './record-lookup';
+import { addRunOptions } from './run-options';
 import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './row-problems';
 import { rowsReportFacts, rowsReportText } from './rows-report';
 import { type CheckedRows, countApp, isWhole, RowsCheck } from './rows-check';
 
-export interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
+export interface BatchRunOptions extends ConnectionOptions, RowFileOptions, RememberedOptions {
   readonly first?: string;
-  readonly dryRun?: true;
   readonly skipBad?: true;
   readonly problems?: string;
   readonly detach?: true;
-  readonly prepare?: true;
   readonly json?: true;
 }
 
@@ -93,38 +91,6 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
   addRunOptions(command)
     .addHelpText('after', help)
     .action((files: string[], options: BatchRunOptions) => runBatch(context, files, options));
-}
-
-function addRunOptions(command: Command): Command {
-  command.option(
-    '--id <id>',
-    'the batch’s id (default: the name of the row file without its ending, or of the folder)',
-  );
-  return addRowFileOptions(command)
-    .option('--archive <folder>', 'a folder inside the archive (default: "batches/ID/outputs")')
-    .option('--concurrency <rows>', `rows at the same time, 1 to ${maxConcurrency} (default: 100)`)
-    .addOption(
-      new Option('--watch <way>', 'how the end of a row is noticed (default: activity)').choices(['timer', 'activity']),
-    )
-    .option('--attempts <times>', `how often a row is tried whose failure another attempt may fix, 1 to ${maxAttempts}`)
-    .option('--budget <amount>', 'what the batch may cost, such as 20EUR (default: no limit)')
-    .option('--webhook <name>', 'which webhook of the workers is sent when the batch ends (default: none)')
-    .option('--dry-run', 'check every row, say which are on record, and start nothing; Temporal is not needed')
-    .addOption(
-      new Option(
-        '--prepare',
-        'write the rows for the workers and print the input of the batch for another Temporal client; start nothing',
-      ).conflicts(['dryRun', 'detach']),
-    )
-    .option('--first <rows>', 'run only so many good rows, to try it; the whole file goes on from there')
-    .option('--skip-bad', 'go on without bad rows')
-    .option('--problems <file>', 'write all problems of the rows as CSV')
-    .option('--retry-failed', 'start rows again that did not succeed; may be paid anew')
-    .option('--allow-changed', 'start rows again that changed under their key; paid anew')
-    .option('--allow-new', 'keys that are not on record are other rows, although keys on record are missing; paid')
-    .option('--detach', 'do not follow it')
-    .option('--json', 'print one JSON object a line: what happens, and the result')
-    .addOption(taskQueueOption());
 }
 
 export async function runBatch(
@@ -213,6 +179,7 @@ async function runRows(
     if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
     return;
   }
+  if (options.unread !== undefined) throw options.unread;
   const ran = first === undefined ? null : check.keys;
   await startAndFollow(context, files, options, { input, emit, ran, former });
 }

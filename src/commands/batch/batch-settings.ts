@@ -57,8 +57,7 @@ export function readBatchSettings(files: readonly string[], options: BatchSettin
     webhook,
     retryFailed,
     allowChanged,
-    // Keys of outputs are those of the former rows, which were compared: other ones are other picks.
-    allowNew: from === undefined ? allowNew : true,
+    allowNew,
   };
   if (from?.batchId === input.id) {
     throw new InputInvalidError(
@@ -89,7 +88,22 @@ function readFrom(
   if (files.length > 0) throw refuse(`--from is instead of a row file; leave out ${showValue(files[0])}, or --from.`);
   if (app === undefined) throw refuse('--from is there without an app; give the app of the outputs by --app.');
   const batchId = checkedBatchId(from);
-  return { batchId, id: givenKey(`${batchId}-app-${app}`).key, source: formatOutputSource(batchId) };
+  return { batchId, id: idOfOutputs(batchId, app), source: formatOutputSource(batchId) };
+}
+
+function idOfOutputs(from: string, app: string): string {
+  return givenKey(`${from}-app-${app}`).key;
+}
+
+/** Undefined where neither the files nor the options name one. Throws {@link InputInvalidError}. */
+export function wantedId(
+  files: readonly string[],
+  { id, from, app }: BatchSettingOptions,
+  cwd: string,
+): string | undefined {
+  if (id !== undefined) return checkedBatchId(id);
+  if (from !== undefined) return app === undefined ? undefined : idOfOutputs(checkedBatchId(from), app);
+  return files.length === 0 ? undefined : idOfFiles(files, cwd);
 }
 
 /** Results of a batch: they have the columns of a row file, too. */

@@ -3,7 +3,7 @@ import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError, LonghaulError, TaskOverError, UnknownTaskError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
 import { budgetRemedy, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
-import { formatCount, printableLine } from '../../core/text';
+import { formatCount, printableLine, shellWord } from '../../core/text';
 import { type CommandContext, print, withLonghaul } from '../command-context';
 import { detachedAnyway, readCount } from '../shared-options';
 import { addBatchListCommand } from './batch-list';
@@ -54,7 +54,7 @@ const verbs: readonly BatchVerb[] = [
   },
   {
     verb: 'resume',
-    summary: 'start rows again, after pause or drain; run a batch again that is over',
+    summary: 'start rows, or a batch, again',
     description:
       'Starts rows again, after "pause" or "drain". A batch that is over is run again, as "batch run" does, with the file and the options on record.',
     goesOn: 'do not follow it: "batch status --follow" does',
@@ -135,7 +135,16 @@ function addBatchVerb(program: Command, context: CommandContext, one: BatchVerb)
 async function runAgain(context: CommandContext, id: string, json: true | undefined): Promise<boolean> {
   const command = await readCommand(context, id);
   if (command === undefined) return false;
-  await runBatch(context, command.files, { id, json, detach: true });
+  const { files, options } = command;
+  const first = options[options.indexOf('--first') + 1];
+  if (options.includes('--first')) {
+    const whole = ['longhaul', 'batch', 'run', ...files, '--id', id].map(shellWord).join(' ');
+    throw new InputInvalidError(
+      [`The last run was with --first ${first ?? ''}; "${whole}" runs the whole file.`],
+      'batch',
+    );
+  }
+  await runBatch(context, files, { id, json, detach: true });
   return true;
 }
 

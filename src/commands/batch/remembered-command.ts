@@ -1,22 +1,30 @@
 import path from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { InputInvalidError, LonghaulError } from '../../client/errors';
+import { InputInvalidError, LonghaulError, UnknownTaskError } from '../../client/errors';
+import type { Longhaul } from '../../client/longhaul';
 import { findArchivePlace } from '../../config/client-config';
 import { ConfigError } from '../../config/environment';
 import type { BatchCommand } from '../../contract/batch/batch-command';
-import { batchIdOf } from '../../contract/workflow-ids';
+import type { BatchInput } from '../../contract/batch/batch-input';
 import { shellWord } from '../../core/text';
 import { isUri } from '../../core/uri';
 import { parseVary } from '../../rows';
 import { ResultsError } from '../../archive/errors';
-import { ArchiveError } from '../../storage/errors';
 import { type CommandContext, withLonghaul } from '../command-context';
-import { idOfFiles } from './batch-settings';
+import { type BatchSettingOptions, wantedId } from './batch-settings';
 import { inTime } from './file-estimate';
 import { hasTemporal } from './record-lookup';
 
 /** As commander gives them, by the names of options. */
 type Given = Readonly<Record<string, unknown>>;
+
+export interface RememberedOptions extends BatchSettingOptions {
+  /** Why the record could not be read: what is wrong with the rows is said before, and nothing is started. */
+  readonly unread?: Error;
+  readonly folder?: string;
+  readonly dryRun?: true;
+  readonly prepare?: true;
+}
 
 /** Adds the options of `batch run`. */
 type Define = (command: Command) => Command;
@@ -29,102 +37,68 @@ const ofOneRun = new Set([
 /** One that is given replaces those of its input alone. */
 const ofInputs = ['input', 'string', 'vary'] as const;
 
+/** Of a check, which goes on without. */
 const answerWithinMs = 5_000;
-const maxListedBatches = 1_000;
 
-/** What started the batch last; undefined where that is not known. */
-export async function readCommand(context: CommandContext, id: string): Promise<BatchCommand | undefined> {
-  const place = findArchivePlace(context.env);
-  const fromArchive =
-    place === null
-      ? undefined
-      : await ifKnown(async () => {
-          const { openArchive } = await import('../../storage/archive/open-archive.js');
-          const { readBatchLayout } = await import('../../archive/archive-reader.js');
-          return (await readBatchLayout(openArchive(place), id))?.command;
-        });
-  if (fromArchive !== undefined || !hasTemporal(context.env)) return fromArchive;
-  const input = await ifKnown(() => withLonghaul(context, {}, (longhaul) => longhaul.batch(id).input()));
-  return input?.command;
+/** What started the batch last; undefined where nothing is known of it. Throws what the archive and Temporal answer. */
+export async function readCommand(
+  context: CommandContext,
+  id: string,
+  asksTemporal = true,
+): Promise<BatchCommand | undefined> {
+  if (findArchivePlace(context.env) !== null) {
+    const { withArchive } = await import('../storage-access.js');
+    const { readBatchLayout } = await import('../../archive/archive-reader.js');
+    const layout = await withArchive(context, (archive) => readBatchLayout(archive, id));
+    if (layout?.command !== undefined) return layout.command;
+  }
+  if (!asksTemporal) return undefined;
+  return (await withLonghaul(context, {}, (longhaul) => readInput(longhaul, id)))?.command;
 }
 
-/** The ids of batches that were started with these files, as far as Temporal knows. */
-async function findBatches(context: CommandContext, files: readonly string[]): Promise<readonly string[]> {
-  if (files.length === 0 || !hasTemporal(context.env)) return [];
-  const wanted = files.join('\n');
-  const found = await ifKnown(() =>
-    withLonghaul(context, {}, async (longhaul) => {
-      const ids: string[] = [];
-      for await (const batch of longhaul.listBatches({ limit: maxListedBatches })) {
-        if (batch.files?.join('\n') === wanted) ids.push(batch.batchId);
-      }
-      return ids;
-    }),
-  );
-  return found ?? [];
-}
-
-/** A run goes on without what does not answer: rows that it would change are refused then. */
-async function ifKnown<Known>(read: () => Promise<Known>): Promise<Known | undefined> {
+/** Null for a batch that is not there. */
+async function readInput(longhaul: Longhaul, id: string): Promise<BatchInput | null> {
   try {
-    return await inTime(answerWithinMs, read);
+    return await longhaul.batch(id).input();
   } catch (error) {
-    const isExpected = [LonghaulError, ConfigError, ArchiveError, ResultsError].some((type) => error instanceof type);
-    if (isExpected) return undefined;
+    if (error instanceof UnknownTaskError) return null;
     throw error;
   }
 }
 
-/**
- * The command with the options on record of its batch that it does not give itself. A command without `--id` and other
- * options goes on with the one batch that has its files. Throws {@link InputInvalidError} where that is not clear.
- */
-export async function withRemembered<Options extends { readonly id?: string; readonly folder?: string }>(
+function isUnread(error: unknown): error is Error {
+  return [LonghaulError, ConfigError, ResultsError].some((type) => error instanceof type);
+}
+
+/** The command with the options on record of its batch that it does not give itself. Throws {@link InputInvalidError}. */
+export async function withRemembered<Options extends RememberedOptions>(
   context: CommandContext,
   define: Define,
   files: readonly string[],
   given: Options,
 ): Promise<Options> {
   const own = { ...given } as Given;
-  const absolute = files.map((file) => path.resolve(context.cwd, file));
-  const fileId = ownId(files, context.cwd);
-  const isBare = toWords(define, own).length === 0;
-  const named = given.id === undefined ? undefined : (batchIdOf(given.id) ?? given.id);
-  const found = named ?? chooseBatch(await findBatches(context, absolute), fileId, isBare);
-  const id = found ?? fileId;
-  const command = id === undefined ? undefined : await readCommand(context, id);
-  if (id === undefined || command === undefined) return found === undefined ? given : { ...given, id: found };
+  const id = wantedId(files, given, context.cwd);
+  const isStart = given.dryRun !== true && given.prepare !== true;
+  if (id === undefined) return given;
+  let command: BatchCommand | undefined;
+  try {
+    const read = (): Promise<BatchCommand | undefined> => readCommand(context, id, isStart || hasTemporal(context.env));
+    command = await (isStart ? read() : inTime(answerWithinMs, read));
+  } catch (error) {
+    if (!isUnread(error)) throw error;
+    return { ...given, unread: error };
+  }
+  if (command === undefined) return given;
   const taken = withoutGiven(parseWords(define, command.options), own);
-  const words = [...(id === named || id === fileId ? [] : ['--id', id]), ...toWords(define, taken)];
+  const words = toWords(define, taken);
   if (words.length > 0) {
     context.stderr.write(`From the record of batch:${id}: ${words.map(shellWord).join(' ')}\n`);
   }
+  const absolute = files.map((file) => path.resolve(context.cwd, file));
   const lists = [...ofInputs, 'as'].map((name) => [name, [...textsOf(taken, name), ...textsOf(own, name)]] as const);
   const folder = command.files.join('\n') === absolute.join('\n') ? command.folder : undefined;
   return { ...taken, ...given, ...Object.fromEntries(lists.filter(([, texts]) => texts.length > 0)), id, folder };
-}
-
-/** Undefined for none or several files, and for results. */
-function ownId(files: readonly string[], cwd: string): string | undefined {
-  if (files.length === 0) return undefined;
-  try {
-    return idOfFiles(files, cwd);
-  } catch (error) {
-    if (error instanceof InputInvalidError) return undefined;
-    throw error;
-  }
-}
-
-function chooseBatch(ids: readonly string[], fileId: string | undefined, isBare: boolean): string | undefined {
-  const [id, ...others] = ids;
-  if (id === undefined || (others.length === 0 && (isBare || id === fileId))) return id;
-  const list = ids
-    .slice(0, 5)
-    .map((one) => shellWord(one))
-    .join(', ');
-  const batches = `${others.length === 0 ? 'the batch' : 'several batches:'} ${list}${ids.length > 5 ? ', …' : ''}`;
-  const apart = fileId === undefined || ids.includes(fileId) ? '' : ` A batch of its own is --id ${shellWord(fileId)}.`;
-  throw new InputInvalidError([`The file was run as ${batches}; say by --id with which to go on.${apart}`], 'batch');
 }
 
 function textsOf(options: Given, name: string): readonly string[] {
@@ -150,13 +124,13 @@ function withoutGiven(known: Given, given: Given): Given {
   return Object.fromEntries(entries);
 }
 
-/** Without those of one run. */
+/** Without those of one run; with `--first`, after which the file is not started as a whole by `batch resume`. */
 function toWords(define: Define, options: Given): string[] {
   return define(new Command()).options.flatMap((option) => {
     const name = option.attributeName();
     const value = options[name];
     const { long } = option;
-    if (value === undefined || ofOneRun.has(name) || long == null) return [];
+    if (value === undefined || (ofOneRun.has(name) && name !== 'first') || long == null) return [];
     if (value === true) return [long];
     const texts = typeof value === 'string' ? [value] : textsOf(options, name);
     return texts.flatMap((text) => [long, text]);
@@ -194,7 +168,9 @@ export function toBatchCommand(
     ...given,
     template: typeof template === 'string' ? absolute(template) : undefined,
     picks: typeof picks === 'string' ? absolute(picks) : undefined,
-    input: textsOf(given, 'input').map((text) => text.replace(/=@(.*)$/s, (_, file: string) => `=@${absolute(file)}`)),
+    input: textsOf(given, 'input').map((text) =>
+      text.replace(/^([^=]+=)@(.*)$/s, (_, key: string, file: string) => `${key}@${absolute(file)}`),
+    ),
     vary: textsOf(given, 'vary').map((text) => {
       const [input, values] = parseVary(text, isText);
       if ('random' in values || !values.some((value) => typeof value === 'object')) return text;

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import { parseTaskInput } from '../../contract/parse-task-input';
 import type { InputValue, ResourceForm, UncertainPolicy } from '../../contract/task-input';
@@ -30,7 +29,7 @@ import {
   numberRemedy,
 } from '../../rows';
 import { fit } from '../terminal';
-import { type InputOptions, readApp, readForms, readInputs, repeatable } from '../shared-options';
+import { type InputOptions, readApp, readForms, readInputs } from '../shared-options';
 
 export interface RowFileOptions extends InputOptions {
   readonly from?: string;
@@ -58,69 +57,6 @@ export interface RowFileOptions extends InputOptions {
   readonly names?: string;
   /** What the keys of several files start from. @default where the command runs */
   readonly folder?: string;
-}
-
-export function addRowFileOptions(command: Command): Command {
-  const oneOf = (flags: string, description: string, choices: readonly string[]): Option =>
-    new Option(flags, description).choices(choices);
-  return command
-    .option('--app <app>', 'the app’s web_app_id, for rows that name none')
-    .option('--each <KEY>', 'the input that each picture, video or sound is, or each line of a .txt')
-    .option('--from <id>', 'instead of a file: the outputs of a former batch, with -i KEY=output')
-    .option('--picks <file>', 'of --from: only the outputs that picks.csv of its report keeps')
-    .option('--captions <KEY>', 'the input that the text file of the same name is')
-    .option('--recursive', 'with the folders in a folder')
-    .option('--sheet <name>', 'of a workbook (default: the first)')
-    .option('--rows <field>', 'where a JSON object has its rows, such as products')
-    .option('--encoding <name>', 'of text, such as windows-1252 (default: UTF-8 or UTF-16)')
-    .option('--template <file>', 'a task’s input as JSON with {column} in it')
-    .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input of every row that does not have it itself'))
-    .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it looks like'))
-    .addOption(
-      repeatable('--vary <KEY=VALUES>', 'a task for each value of each row, as 3:KSampler.seed=1,2,3 or =random*4'),
-    )
-    .option('--yes', 'run more than ten tasks for each row of the file')
-    .addOption(repeatable('--as <KEY=FORM>', 'what the app gets for a file: its url (default), name or id'))
-    .option('--key-column <column>', 'the column with a row’s key (default: "key")')
-    .addOption(repeatable('--text-column <column>', 'a column that is sent as text, whatever it looks like'))
-    .addOption(repeatable('--ignore-column <column>', 'a column that means nothing here'))
-    .addOption(
-      oneOf('--empty <meaning>', 'what an empty cell is: no input, empty text, or a mistake (default)', [
-        'refuse',
-        'omit',
-        'text',
-      ]),
-    )
-    .addOption(
-      oneOf('--format <format>', 'of the row file (default: what its ending says)', [
-        'jsonl',
-        'csv',
-        'tsv',
-        'txt',
-        'xlsx',
-      ]),
-    )
-    .addOption(
-      oneOf('--delimiter <delimiter>', 'between the cells of a table (default: what its format says)', [
-        ',',
-        ';',
-        '|',
-        'tab',
-      ]),
-    )
-    .addOption(
-      oneOf('--decimal <sign>', 'before the fraction of a number in a cell (default: point)', ['point', 'comma']),
-    )
-    .option('--names <template>', 'names of archived files, such as {batch}/{key}/{index}{ext}')
-    .option('--account <name>', 'whose credentials the worker uses for every row; a row with another is refused')
-    .addOption(
-      oneOf('--on-uncertain <policy>', 'the policy of every row; a row with another is refused', [
-        'hold',
-        'fail',
-        'recreate',
-      ]),
-    )
-    .option('--refuse-tuning', 'refuse rows that set "tuning"');
 }
 
 export interface RowFileToRead {

@@ -122,6 +122,7 @@ describe('openBatch', () => {
       digest,
       rows,
       pages,
+      source: null,
     });
   });
 

@@ -10,7 +10,6 @@ const over: ShownBatch = {
     state: 'Ended',
     execution: 'COMPLETED',
     isOver: true,
-    files: null,
     problem: null,
   },
   ...{ startedAt: '2026-01-02T03:00:00.000Z', endedAt: '2026-01-02T03:10:00.000Z', ending: 'completed' },

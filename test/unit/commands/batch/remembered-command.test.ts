@@ -18,9 +18,9 @@ afterAll(() => {
 });
 
 /** What a run of the file with these options would start, and what the command said. */
-async function prepare(rows: string, ...args: string[]) {
+async function prepare(...args: string[]) {
   const context = new FakeContext({ LONGHAUL_ARCHIVE: archive });
-  await runCommandLine(['batch', 'run', rows, '--prepare', ...args], context);
+  await runCommandLine(['batch', 'run', '--prepare', ...args], context);
   const text = context.stdout.text;
   return { context, input: text === '' ? undefined : (JSON.parse(text) as BatchInput) };
 }
@@ -91,6 +91,38 @@ describe('a batch that was run before', () => {
     expect(command?.files).toEqual([rows]);
     record('paths', command);
     expect((await prepare(rows)).input?.rows.rows).toBe(3);
+  });
+
+  it('is found by the batch that its outputs are of, and by the app', async () => {
+    const options = ['--from', 'drafts', '--app', '9', '-i', '1:LoadImage.image=output'];
+    record('drafts-app-9', { folder: '/', files: [], options: [...options, '--budget', '5EUR'] });
+    const { context } = await prepare('--from', 'drafts', '--app', '9');
+    expect(context.stderr.text).toContain('From the record of batch:drafts-app-9: ');
+    expect(context.stderr.text).toContain('--budget 5EUR');
+  });
+
+  it('is not started where its record cannot be read', async () => {
+    const rows = file('unread.csv', 'key\na\n');
+    mkdirSync(join(archive, 'batches', 'unread'), { recursive: true });
+    writeFileSync(join(archive, 'batches', 'unread', 'batch.json'), 'no record');
+    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive, TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    await runCommandLine(['batch', 'run', rows, '--app', '1'], context);
+    expect(context.stderr.text).toMatch(/batch\.json.* is damaged/);
+    expect((await prepare(rows, '--app', '1')).context.exitCode).toBe(0);
+  });
+
+  it('has the number of rows to try on record, and does not take it from there', async () => {
+    const rows = file('tried.csv', 'key\na\nb\n');
+    const { input } = await prepare(rows, '--app', '1', '--first', '1');
+    expect(input?.command?.options).toEqual(expect.arrayContaining(['--first', '1']));
+    record('tried', input?.command);
+    expect((await prepare(rows)).input).toMatchObject({ rows: { rows: 2 } });
+  });
+
+  it('has text with =@ in it as it was given', async () => {
+    const rows = file('text.csv', 'key\na\n');
+    const { input } = await prepare(rows, '--app', '1', '-i', '5:T.text=a=@b');
+    expect(input?.command?.options).toContain('5:T.text=a=@b');
   });
 
   it.each([
