@@ -17,28 +17,6 @@ it('reads the clock of Temporal on this machine as this machine’s', async () =
   expect(Math.abs((await readClockAheadMs(environment.temporal)) ?? NaN)).toBeLessThan(5_000);
 });
 
-it('names rows that are at the service for longer than half an hour, and none that is not there or not that old', async () => {
-  const { temporal, taskQueue } = environment;
-  const batch = `late-${taskQueue}`;
-  const start = async (type: string, workflowId: string, status?: string): Promise<void> => {
-    const typedSearchAttributes = [{ key: searchAttributes.batch, value: batch }];
-    if (status !== undefined) typedSearchAttributes.push({ key: searchAttributes.status, value: status });
-    await temporal.workflow.start(type, { workflowId, taskQueue, typedSearchAttributes });
-  };
-  await start('batch', batchWorkflowId(batch));
-  await start('task', rowWorkflowId(batch, 'hangs'), 'Running');
-  await start('task', rowWorkflowId(batch, 'waits'), 'Creating');
-
-  const late = await eventually(async () => {
-    const found = await findLateRows(temporal, taskQueue, -hourMs);
-    return found.length > 0 && found;
-  });
-  expect(late).toEqual([{ batch, count: 1, shown: [rowWorkflowId(batch, 'hangs')], afterMs: hourMs / 2 }]);
-  expect(await findLateRows(temporal, taskQueue, 0)).toEqual([]);
-  for (const key of ['hangs', 'waits']) await temporal.workflow.getHandle(rowWorkflowId(batch, key)).terminate();
-  await temporal.workflow.getHandle(batchWorkflowId(batch)).terminate();
-});
-
 describe('a scheduled sweep', () => {
   let sweeps: Sweeps;
   beforeAll(() => {
@@ -82,4 +60,26 @@ describe('a scheduled sweep', () => {
     for (let again = 0; again < 5; again += 1) expect(await sweeps.alarm()).toMatchObject({ isTriggered: false });
     expect((await sweeps.status()).newest).toEqual(last);
   });
+});
+
+it('names rows that are at the service for longer than half an hour, and none that is not there or not that old', async () => {
+  const { temporal, taskQueue } = environment;
+  const batch = `late-${taskQueue}`;
+  const start = async (type: string, workflowId: string, status?: string): Promise<void> => {
+    const typedSearchAttributes = [{ key: searchAttributes.batch, value: batch }];
+    if (status !== undefined) typedSearchAttributes.push({ key: searchAttributes.status, value: status });
+    await temporal.workflow.start(type, { workflowId, taskQueue, typedSearchAttributes });
+  };
+  await start('batch', batchWorkflowId(batch));
+  await start('task', rowWorkflowId(batch, 'hangs'), 'Running');
+  await start('task', rowWorkflowId(batch, 'waits'), 'Creating');
+
+  const late = await eventually(async () => {
+    const found = await findLateRows(temporal, taskQueue, -hourMs);
+    return found.length > 0 && found;
+  });
+  expect(late).toEqual([{ batch, count: 1, shown: [rowWorkflowId(batch, 'hangs')], afterMs: hourMs / 2 }]);
+  expect(await findLateRows(temporal, taskQueue, 0)).toEqual([]);
+  for (const key of ['hangs', 'waits']) await temporal.workflow.getHandle(rowWorkflowId(batch, key)).terminate();
+  await temporal.workflow.getHandle(batchWorkflowId(batch)).terminate();
 });
