@@ -185,10 +185,16 @@ async function checkSweep(sweeps: Sweeps, installs: boolean): Promise<Outcome> {
     return { found, remedy: 'longhaul sweep install --every 1h' };
   }
   const remedy = 'longhaul sweep status says more.';
-  const unsafe = Object.values(last?.unsafe ?? {}).reduce((sum, count) => sum + count, 0);
+  // Nothing makes safe what is lost.
+  const { lost = 0, ...others } = last?.unsafe ?? {};
+  const unsafe = Object.values(others).reduce((sum, count) => sum + count, 0);
   if (unsafe > 0) return { found: `the last one found ${unsafe} tasks that are not safe`, remedy };
   if (installed.isPaused) return 'paused in Temporal';
-  if (installed.dueAt !== null && Date.parse(installed.dueAt) > Date.now()) return 'nothing unsafe was found';
+  if (installed.dueAt !== null && Date.parse(installed.dueAt) > Date.now()) {
+    return lost > 0
+      ? `the last one found nothing unsafe but ${lost} results that are lost`
+      : 'nothing unsafe was found';
+  }
   return { found: 'none has ended in time', remedy };
 }
 

@@ -58,7 +58,7 @@ export interface SweepAlarm extends Pick<SweepResult, 'unsafe'>, Pick<InstalledS
 const minEveryMs = 5 * 60_000;
 const usualEveryMs = 3_600_000;
 /** What was terminated so shortly before a sweep began, Temporal's list may not have shown it. */
-const listLagMs = 10_000;
+const listLagMs = 3_000;
 const maxEveryMs = 30 * 24 * 3_600_000;
 /** What was missed longer ago, while Temporal was down, is not made up for. */
 const catchupWindow = '10 minutes';
@@ -145,20 +145,24 @@ export class Sweeps {
 
   /**
    * Of the last sweep, where one is scheduled; null, after one request, where none is. One runs at once after a task was
-   * terminated: what it left at the service is paid for, and an hour is long.
+   * terminated: what it left at the service is paid for, and an hour is long. Not again before the next termination,
+   * whatever became of that sweep.
    */
   async alarm(): Promise<SweepAlarm | null> {
     const description = await this.#described(() => this.#handle.describe());
     if (description === undefined) return null;
-    const last = await this.#lastCompleted();
-    const { dueAt } = installedSweep(this.#scheduleId, description, last?.result ?? null);
-    const isTriggered = dueAt !== null && last !== null && (await this.#isAnyTerminatedSince(last.startedAt));
+    const last = await this.last();
+    const { dueAt } = installedSweep(this.#scheduleId, description, last);
+    const isTriggered = dueAt !== null && (await this.#isAnyUnswept());
     if (isTriggered) await this.#ask(() => this.#handle.trigger(ScheduleOverlapPolicy.SKIP));
-    return { unsafe: last?.result.unsafe ?? {}, dueAt, isTriggered };
+    return { unsafe: last?.unsafe ?? {}, dueAt, isTriggered };
   }
 
-  async #isAnyTerminatedSince(startedAt: Date): Promise<boolean> {
-    const endedSince = new Date(startedAt.getTime() - listLagMs);
+  /** Whether a task was terminated since the newest sweep began, which has ended. */
+  async #isAnyUnswept(): Promise<boolean> {
+    const [newest] = await this.#list('');
+    if (newest === undefined || newest.execution === 'RUNNING') return false;
+    const endedSince = new Date(newest.startedAt.getTime() - listLagMs);
     return (await countTasks(this.#access, { failure: 'WorkflowTerminated', endedSince })) > 0;
   }
 
@@ -221,13 +225,9 @@ export class Sweeps {
 
   /** The last that completed; a result that another program left is passed over. */
   async last(): Promise<SweepResult | null> {
-    return (await this.#lastCompleted())?.result ?? null;
-  }
-
-  async #lastCompleted(): Promise<{ readonly result: SweepResult; readonly startedAt: Date } | null> {
     for (const workflow of await this.#list(' AND ExecutionStatus = "Completed"')) {
       const result = await this.#resultOf(workflow);
-      if (result !== null) return { result, startedAt: workflow.startedAt };
+      if (result !== null) return result;
     }
     return null;
   }

@@ -18,8 +18,8 @@ const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTTING_DOWN, WORKER_STATUS_SHUTDO
 const pollerIsGoneAfterMs = 90_000;
 /** Of a worker that asked longer ago than this, the words say that it may have been killed since. */
 const isSureMs = 10_000;
-/** A worker reports every 20 s (worker/temporal-runtime.ts). */
-const isSilentAfterMs = 45_000;
+/** A worker reports every 20 s (worker/temporal-runtime.ts), by its own clock; by Temporal's, it asks again after 60 s. */
+const [isSilentAfterMs, asksAgainAfterMs] = [45_000, 62_000];
 /** A request for work of a worker that stops may reach Temporal, or end there, a moment after it said so. */
 const lastAskMs = 500;
 /** For at most so many workers of a queue it is read whether they said that they stop. */
@@ -64,9 +64,10 @@ export async function readPollers(
   const live = recent.filter(
     ({ identity, lastAccessTime }) => (toMs(lastAccessTime) ?? 0) > (stops.get(identity ?? '') ?? 0) + lastAskMs,
   );
-  const silent = live.flatMap(({ identity }) => {
-    const reportedMs = reports.get(identity ?? '') ?? nowMs;
-    return nowMs - reportedMs > isSilentAfterMs ? [identity ?? ''] : [];
+  const silent = live.flatMap((poller) => {
+    const identity = poller.identity ?? '';
+    const isLate = nowMs - (reports.get(identity) ?? nowMs) > isSilentAfterMs;
+    return isLate && ageMs(poller) > asksAgainAfterMs ? [identity] : [];
   });
   const ask = live.length === 1 ? 'which asked for work' : 'of which the latest asked for work';
   const lastMs = Math.min(...(live.length > 0 ? live : pollers).map(ageMs));

@@ -23,7 +23,8 @@ where LONGHAUL_SERVICE_URL or LONGHAUL_ACCOUNTS_FILE is set: run it there with
 the worker's environment. It creates no task and uploads nothing.
 
 --setup is for a step before the first worker starts: it registers missing
-search attributes and checks nothing that needs workers.
+search attributes, has a sweep run every hour where none is scheduled, and
+checks nothing that needs workers.
 
 Examples:
   $ longhaul doctor
@@ -37,7 +38,10 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       'Checks Temporal, its search attributes, the workers, the service and the storage, and says what to do.',
     )
     .option('--fix', 'check everything, and register missing search attributes')
-    .option('--setup', 'check only what the first worker needs of Temporal, and register missing search attributes')
+    .option(
+      '--setup',
+      'check only what the first worker needs of Temporal; register search attributes and an hourly sweep if missing',
+    )
     .option('--json', 'print one JSON object')
     .addOption(taskQueueOption())
     .addHelpText('after', help)

@@ -165,10 +165,13 @@ export class CreateLimiter {
   /** Where creates were refused and none waits: asks, by a request that costs nothing, whether that lasts. */
   async recheck(check: () => Promise<Refusal | undefined>): Promise<void> {
     const isIdle = [...this.#apps.values()].every((app) => !this.#isAnyLate(app));
-    if (!isIdle || !this.#account.needsCheck || this.#now() < this.#recheckMs) return;
+    const nowMs = this.#now();
+    if (!isIdle || !this.#account.needsCheck || nowMs < Math.max(this.#recheckMs, this.#account.closedUntilMs)) return;
+    this.#recheckMs = nowMs + recheckEveryMs;
     const refusal = await check();
-    if (refusal !== undefined) this.#account.close(refusal, this.#workers);
-    this.#recheckMs = this.#now() + (refusal === undefined ? recheckEveryMs : 0);
+    if (refusal === undefined) return;
+    this.#account.close(refusal, this.#workers);
+    this.#recheckMs = this.#account.closedUntilMs;
   }
 
   get #isUnproven(): boolean {

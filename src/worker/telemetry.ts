@@ -97,16 +97,15 @@ export function startGauges(sources: GaugeSources): () => void {
   const sweeps = new Sweeps(sources.access);
   let again: NodeJS.Timeout | undefined;
   let isAsking = false;
-  const readNamespace = async (): Promise<void> => {
+  const readNamespace = async (isFollowUp = false): Promise<void> => {
     if (isAsking) return;
     isAsking = true;
     const parts = [
-      recheckRefused(),
       countTasksOf(sources),
       askTemporal(sources.access, '', () => countTroubles(sources), troublesTimeoutMs),
     ];
     const sweep = readSweep(sources, sweeps).then((isTriggered) => {
-      if (isTriggered) again = setTimeout(() => void readNamespace(), afterSweepMs).unref();
+      if (isTriggered && !isFollowUp) again = setTimeout(() => void readNamespace(true), afterSweepMs).unref();
     });
     for (const part of await Promise.allSettled([...parts, sweep])) {
       if (part.status === 'fulfilled') continue;

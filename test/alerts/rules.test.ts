@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { findPromtool } from '../../tools/find-debian-program';
 import { temporaryFolder } from '../support/temporary-folder';
-import { drills, promtoolTest, usualMin } from './drills';
+import { drills, usualMin } from './drills';
+import { promtoolTest } from './promtool-test';
 
 const deploy = join(__dirname, '../../deploy');
 /** In CI, it may have to be installed first. */

@@ -228,12 +228,13 @@ describe('longhaul status and list', () => {
 
 describe('longhaul doctor', () => {
   it('ends with 0 when a task could run', async () => {
+    await run('doctor', '--setup', '--task-queue', environment.taskQueue);
     const context = await eventually(async () => {
       const doctor = await run('doctor', '--task-queue', environment.taskQueue);
       return doctor.exitCode === 0 ? doctor : undefined;
     });
 
-    expect(context?.stdout.text.match(/^ok {3}/gm)).toHaveLength(10);
+    expect(context?.stdout.text.match(/^ok {3}/gm)).toHaveLength(13);
   });
 
   it('ends with 6 and says what to do when no worker polls, and what it does not check', async () => {
@@ -270,6 +271,7 @@ describe('longhaul doctor', () => {
       'ok   Temporal',
       'ok   Namespace',
       'ok   Search attributes',
+      'ok   Sweep',
     ]);
     expect(context.stderr.text).toBe('');
   });

@@ -145,7 +145,7 @@ describe('longhaul list --problem', () => {
       return context.exitCode === 5 ? context : undefined;
     });
     expect(found?.stdout.text).toMatch(new RegExp(`^Creating \\(Retrying\\) .* task:${key} `, 'm'));
-    expect(found?.stdout.text).toMatch(new RegExp(`^task:${key}: Retrying since .* UTC: ${words.source}`, 'm'));
+    expect(found?.stdout.text).toMatch(new RegExp(`^task:${key}: Retrying since .* UTC.*: ${words.source}`, 'm'));
     expect(found?.stdout.text).not.toContain(running);
     expect(found?.stderr.text).toBe('');
 

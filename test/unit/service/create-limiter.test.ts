@@ -109,6 +109,28 @@ describe('the limiter of an account’s creates', () => {
     expect(account.limiter.view()).toMatchObject({ state: 'open', isHoldingBack: false });
   });
 
+  it('asks again only when a refusal is over, and once at a time', async () => {
+    await account.create({ outcome: 'uncertain', reason: 'the connection was closed' });
+    let checks = 0;
+    const refuse = Promise.resolve({ cause: 'service', reason: 'HTTP 500', retryAfterMs: 600_000 } as const);
+    const recheck = async (): Promise<void> => {
+      await account.limiter.recheck(() => {
+        checks += 1;
+        return refuse;
+      });
+    };
+    await recheck();
+    expect(checks).toBe(0);
+    account.nowMs += 2_000;
+    await Promise.all([recheck(), recheck()]);
+    account.nowMs += 599_999;
+    await recheck();
+    expect(checks).toBe(1);
+    account.nowMs += 1;
+    await recheck();
+    expect(checks).toBe(2);
+  });
+
   it('lets one create through after that, and holds back the others until it is answered', async () => {
     await account.create(tooMany);
     account.nowMs += 1_000;
