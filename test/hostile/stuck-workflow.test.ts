@@ -94,7 +94,7 @@ describe('a task and a batch whose workflow tasks fail', () => {
         findings: Finding[];
       };
       const finding = findings.find(({ check }) => check === 'Stuck tasks and batches');
-      expect(finding).toMatchObject({ isOk: false, remedy: stuckAdvice('this worker is broken') });
+      expect(finding).toMatchObject({ isOk: false, remedy: problemText(stuckAdvice('this worker is broken')) });
       expect(finding?.found).toMatch(/make no progress/);
     });
 

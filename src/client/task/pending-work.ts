@@ -115,12 +115,15 @@ export async function pendingProblem(
   return { code: 'Retrying', message, since: new Date(sinceMs).toISOString(), remedy: null };
 }
 
+const waitsForEnds: readonly string[] = [watchTask, 'awaitRowEnds'];
+
 function codeOf(one: Pending): ProblemCode | undefined {
   if (one.paused === true) return 'Paused';
   const hasFailed = (one.attempt ?? 1) > 1 && one.lastFailure != null && !handedOver.includes(failureType(one));
-  // One that is being tried goes on, at another worker perhaps; a create may wait within its attempt.
-  const isTried = one.state === started && one.activityType?.name !== 'createTask';
-  if (!hasFailed || isTried) return undefined;
+  // One that another worker took over goes on, and one that waits for an end says so by its heartbeats.
+  const isTakenOver =
+    one.lastFailure?.timeoutFailureInfo != null || waitsForEnds.includes(one.activityType?.name ?? '');
+  if (!hasFailed || (one.state === started && isTakenOver)) return undefined;
   return failureType(one) === waitsForTurn ? 'HeldBack' : 'Retrying';
 }
 
