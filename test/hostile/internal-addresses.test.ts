@@ -128,8 +128,10 @@ describe('a service that leads the worker to addresses which are not public', ()
       const handle = longhaul.task(task.workflowId);
       await eventually(
         async () => {
-          const { problem } = await handle.status();
-          return problem?.message.includes('LONGHAUL_STORAGE_HOSTS') ?? false;
+          const { problem, isOver } = await handle.status();
+          const failed = (error: unknown): string => String(error);
+          const failure = isOver ? await handle.result().then(() => '', failed) : '';
+          return `${problem?.message ?? ''} ${failure}`.includes('LONGHAUL_STORAGE_HOSTS');
         },
         { what: `words about ${url}` },
       );

@@ -22,7 +22,8 @@ async function retried<T>(
   const workflowId = `task:${randomUUID()}`;
   const input = jsonPayload({ webAppId: 7, inputs: {}, tuning: fastTuning, ...more });
   const first = await new RawMessages(environment.client, taskQueue).start('task', workflowId, [input], {
-    workflowRunTimeout: msToTs(4_000),
+    // Of the run after it, too, which must come to its end on a busy machine.
+    workflowRunTimeout: msToTs(10_000),
     retryPolicy: { initialInterval: msToTs(1_000) },
   });
   const task = environment.client.workflow.getHandle<() => Promise<TaskResult>>(workflowId);

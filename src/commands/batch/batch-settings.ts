@@ -111,9 +111,9 @@ const resultsFile = /^(?:.+-)?results\.(?:csv|jsonl)$/i;
 
 /**
  * The name of the row file or folder, as a key. Throws {@link InputInvalidError}; also for results of a batch, whose
- * rows would be paid a second time.
+ * rows would be paid a second time. @internal exported for tests
  */
-function idOfFiles(rowFiles: readonly string[], cwd: string): string {
+export function idOfFiles(rowFiles: readonly string[], cwd: string): string {
   if (rowFiles.length > 1) throw new InputInvalidError(['There are several files; give the batch its --id.'], 'batch');
   // Of a pattern such as `photos/*.jpg`: the folder.
   const { base, name } = path.parse(path.resolve(cwd, fixedPart(rowFiles[0] ?? '')));

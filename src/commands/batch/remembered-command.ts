@@ -49,11 +49,12 @@ export async function readCommand(
   if (findArchivePlace(context.env) !== null) {
     const { withArchive } = await import('../storage-access.js');
     const { readBatchLayout } = await import('../../archive/archive-reader.js');
-    const layout = await withArchive(context, (archive) => readBatchLayout(archive, id));
-    if (layout?.command !== undefined) return layout.command;
+    return (await withArchive(context, (archive) => readBatchLayout(archive, id)))?.command;
   }
   if (!asksTemporal) return undefined;
-  return (await withLonghaul(context, {}, (longhaul) => readInput(longhaul, id)))?.command;
+  // The traces of a program end with its first connection, and are those of the start.
+  const untraced = { ...context, env: { ...context.env, LONGHAUL_TRACES_OTLP_URL: undefined } };
+  return (await withLonghaul(untraced, {}, (longhaul) => readInput(longhaul, id)))?.command;
 }
 
 /** Null for a batch that is not there. */
