@@ -200,7 +200,7 @@ describe('a sweep in Temporal’s Web UI', () => {
     await page.goto(`${webUiUrl()}/render?content=${content}`);
     await page.getByText('longhaul adopt').first().waitFor();
     await takePicture(page, 'sweep');
-    expect(await page.getByRole('listitem').count()).toBe(3);
+    expect(await page.getByRole('listitem').count()).toBe(4);
     const tooWide =
       '[...document.querySelectorAll("*")].filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth > 0)';
     expect(await page.evaluate<string[]>(`${tooWide}.map((one) => one.tagName)`)).toEqual([]);
