@@ -11,7 +11,7 @@ FROM sources AS build
 COPY LICENSE ./
 COPY packages packages
 COPY report-page report-page
-RUN npm run build && npm prune --omit=dev
+RUN npm run build -- worker && npm prune --omit=dev
 # Temporal's native library is installed for five platforms, 108 MB of which this one is not.
 RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} +
 

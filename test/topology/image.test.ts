@@ -34,7 +34,7 @@ afterAll(() => {
 describe('what the Dockerfile copies', () => {
   it('is enough to build Longhaul, and to run it', async () => {
     copyStages('sources', 'build');
-    expect(await run('--import', 'tsx', 'tools/build.ts')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    expect(await run('--import', 'tsx', 'tools/build.ts', 'worker')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
     const { exitCode, stdout } = await run('lib/cli.js', '--help');
     expect(stdout).toContain('worker');
     expect(exitCode).toBe(0);
