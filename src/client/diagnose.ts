@@ -22,7 +22,7 @@ import { Sweeps } from './sweeps';
 import { pendingProblem } from './task/pending-work';
 import { toClientError } from './temporal-access';
 import { type Problem, readPollers, routedVersions, routingProblem, showVersion, unservedProblem } from './workers';
-import { describeWorkflow, listWorkflows, overloadFilter, stuckFilter } from './workflow-info';
+import { describeWorkflow, listWorkflows, overloadFilter, runningOn, stuckFilter } from './workflow-info';
 
 export interface Finding {
   readonly check: string;
@@ -252,7 +252,7 @@ async function checkWorkers(
 const stuckCheck = 'Stuck tasks and batches';
 
 async function findStuck(client: Client, taskQueue: string): Promise<readonly Finding[]> {
-  const running = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running"`;
+  const running = runningOn(taskQueue);
   const [stuck, overloaded] = await Promise.all(
     [stuckFilter, overloadFilter].map(async (filter) => await countAndName(client, `${running} AND ${filter}`)),
   );
@@ -290,7 +290,7 @@ async function countAndName(
 
 /** What refuses one create mostly refuses all of its account: they wait, and nothing fails. */
 async function findHeldUpCreates(client: Client, taskQueue: string): Promise<Outcome> {
-  const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND ${searchAttributes.status.name} = "Creating"`;
+  const query = `${runningOn(taskQueue)} AND ${searchAttributes.status.name} = "Creating"`;
   const problems = new Set<string>();
   let looked = 0;
   for await (const { workflowId } of listWorkflows(client, query, lookedAtCreates)) {

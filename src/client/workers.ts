@@ -5,7 +5,7 @@ import type { TemporalConnection } from '../config/temporal-connection';
 import { formatDuration } from '../core/time';
 import { connectTemporal } from './connect-temporal';
 import { readClockAheadMs } from './server-clock';
-import { listWorkflows, toMs } from './workflow-info';
+import { listWorkflows, runningOn, toMs } from './workflow-info';
 
 // The workers of a task queue: which ones poll it, and to which of their versions Temporal gives tasks.
 
@@ -213,7 +213,7 @@ async function findUnserved(
 ): Promise<readonly { readonly version: string; readonly count: number }[]> {
   const polled = live.map(versionOf).filter((version) => version !== undefined);
   const known = new Set(polled.map(({ deploymentName, buildId }) => `${deploymentName}:${buildId}`));
-  const pinned = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND TemporalWorkflowVersioningBehavior = "Pinned"`;
+  const pinned = `${runningOn(taskQueue)} AND TemporalWorkflowVersioningBehavior = "Pinned"`;
   const found: { readonly version: string; readonly count: number }[] = [];
   try {
     while (found.length < shownUnserved) {

@@ -281,6 +281,11 @@ function executionName(code: RawInfo['status']): WorkflowExecutionStatusName {
   return name === 'UNSPECIFIED' ? 'UNKNOWN' : (name as WorkflowExecutionStatusName);
 }
 
+/** Filter of Temporal's list: what runs on a task queue. */
+export function runningOn(taskQueue: string): string {
+  return `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running"`;
+}
+
 /** One or two failed attempts may be a restart of a worker. */
 const failingFromAttempt = 3;
 

@@ -10,7 +10,7 @@ import { readClockAheadMs } from '../client/server-clock';
 import { Sweeps } from '../client/sweeps';
 import { countTasks } from '../client/task/list-tasks';
 import { askTemporal, type TemporalAccess } from '../client/temporal-access';
-import { overloadFilter, stuckFilter } from '../client/workflow-info';
+import { overloadFilter, runningOn, stuckFilter } from '../client/workflow-info';
 import { countUnserved } from '../client/workers';
 import { type Account, serviceRemedy } from '../config/accounts';
 import { count, metrics, type ReplaySinks, setGauge } from '../contract/metrics';
@@ -157,12 +157,11 @@ async function countTroubles({ access, meter, logger }: GaugeSources): Promise<v
   for (const { shown: rows, ...batch } of late)
     logger.warn({ ...batch, rows }, 'rows run far longer than others of their batch');
   setGauge(meter, metrics.unserved, {}, await countUnserved(client, taskQueue));
-  const running = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running"`;
   for (const [problem, filter] of [
     ['failed', stuckFilter],
     ['timed_out', overloadFilter],
   ] as const) {
-    const { count: stuck } = await client.workflow.count(`${running} AND ${filter}`);
+    const { count: stuck } = await client.workflow.count(`${runningOn(taskQueue)} AND ${filter}`);
     setGauge(meter, metrics.stuck, { problem }, stuck);
   }
 }

@@ -1,6 +1,5 @@
-import { batchCommand, repairCommands, repairsOf } from '../../contract/batch/batch-repairs';
+import { batchCommand, listWaiting, repairCommands, repairsOf } from '../../contract/batch/batch-repairs';
 import { failureTypes } from '../../contract/failure-types';
-import { shellWord } from '../../core/text';
 import type { ReportFacts } from './report-data';
 
 export interface ReportedBatch extends Pick<
@@ -32,7 +31,7 @@ export function toReportFacts({ id, webUi, ...batch }: ReportedBatch, now: Date)
       },
       {
         does: 'List its tasks that wait for a decision',
-        command: `longhaul list --batch ${shellWord(id)} --needs-person`,
+        command: listWaiting(id),
       },
       { does: 'Show the figures in a terminal', command: batchCommand('report', id) },
       { does: 'Find what was paid for and is not safe', command: 'longhaul reconcile' },

@@ -1,8 +1,9 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { problemOfRows } from '../../contract/batch/batch-activities';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
+import { listWaiting } from '../../contract/batch/batch-repairs';
 import type { Problem } from '../../contract/problem';
-import { isCutOff } from '../../contract/task-advice';
+import { isCutOff, taskCommands } from '../../contract/task-advice';
 import { rowWorkflowId } from '../../contract/workflow-ids';
 import { formatCount } from '../../core/text';
 import { silenceProblem } from '../errors';
@@ -109,7 +110,7 @@ export async function batchProblem(
       code: 'CutOff',
       message: `${cutOffWords(execution)}: rows that ran go on, and are paid.`,
       since: closedAt?.toISOString() ?? null,
-      remedy: `longhaul batch retry ${batchId} takes it up again: it follows rows that run, starts the others, and creates those that failed anew. To end them instead: longhaul list --batch ${batchId}, then longhaul stop ${workflowId}:KEY of each`,
+      remedy: `${taskCommands.retryBatch(batchId)} takes it up again: it follows rows that run, starts the others, and creates those that failed anew. To end them instead: longhaul list --batch ${batchId}, then longhaul stop ${workflowId}:KEY of each`,
     };
   }
   if (isClosed(execution)) return null;
@@ -117,11 +118,10 @@ export async function batchProblem(
   const rows =
     own ?? (await pendingProblem(client, pendingActivities, workflowId)) ?? creates ?? progress?.problem ?? null;
   if (rows !== null || needPerson === 0) return rows;
-  const remedy = `longhaul list --batch ${batchId} --needs-person`;
   return {
     code: 'NeedsPerson',
     message: `Rows that wait for a decision: ${formatCount(needPerson)}.`,
     since: null,
-    remedy,
+    remedy: listWaiting(batchId),
   };
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { rowsOfBatch, searchAttributes } from '../../contract/search-attributes';
 import { batchIdOf } from '../../contract/workflow-ids';
-import { listWorkflows } from '../workflow-info';
+import { listWorkflows, runningOn } from '../workflow-info';
 
 export interface LateRows {
   readonly batch: string;
@@ -27,7 +27,7 @@ const atService = `${searchAttributes.status.name} IN ("Queuing", "Preparing", "
  */
 export async function findLateRows(client: Client, taskQueue: string, aheadMs: number): Promise<readonly LateRows[]> {
   const found: LateRows[] = [];
-  const running = `TaskQueue = ${JSON.stringify(taskQueue)} AND WorkflowType = "batch" AND ExecutionStatus = "Running"`;
+  const running = `${runningOn(taskQueue)} AND WorkflowType = "batch"`;
   let looked = 0;
   for await (const { workflowId } of listWorkflows(client, running, maxBatches)) {
     const batch = batchIdOf(workflowId);

@@ -85,8 +85,8 @@ function nextText({ progress }: BatchView): string | null {
   return `longhaul reconcile: of ${formatCountOf(unfollowed, 'row')} the service may have the task, which is paid then, and nothing follows it`;
 }
 
-function stateOf({ needPerson }: BatchView, { state, running, rowStates }: BatchProgress): string {
-  return stateWord(state, running, rowsThatWait({ running, rowStates }, needPerson));
+function stateOf({ needPerson }: BatchView, progress: BatchProgress): string {
+  return stateWord(progress.state, progress.running, rowsThatWait(progress, needPerson));
 }
 
 /** `Refused`: it failed before it started a row. */

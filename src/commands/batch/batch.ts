@@ -3,7 +3,8 @@ import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError, LonghaulError, TaskOverError, UnknownTaskError } from '../../client/errors';
 import type { Longhaul } from '../../client/longhaul';
 import { budgetRemedy, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
-import { formatCount, printableLine, shellWord } from '../../core/text';
+import { repairCommands } from '../../contract/batch/batch-repairs';
+import { formatCount, printableLine } from '../../core/text';
 import { type CommandContext, print, withLonghaul } from '../command-context';
 import { detachedAnyway, readCount } from '../shared-options';
 import { addBatchListCommand } from './batch-list';
@@ -136,11 +137,11 @@ async function runAgain(context: CommandContext, id: string, json: true | undefi
   const command = await readCommand(context, id);
   if (command === undefined) return false;
   const { files, options } = command;
-  const first = options[options.indexOf('--first') + 1];
-  if (options.includes('--first')) {
-    const whole = ['longhaul', 'batch', 'run', ...files, '--id', id].map(shellWord).join(' ');
+  const first = options.indexOf('--first');
+  if (first >= 0) {
+    const whole = repairCommands(id, { source: null, files }).run;
     throw new InputInvalidError(
-      [`The last run was with --first ${first ?? ''}; "${whole}" runs the whole file.`],
+      [`The last run was with --first ${options[first + 1] ?? ''}; "${whole}" runs the whole file.`],
       'batch',
     );
   }

@@ -7,6 +7,7 @@ import { formatBudget } from '../../money/batch-budget';
 import { formatMoney } from '../../money/money';
 import { formatProblem, type Problem } from '../problem';
 import type { BatchProgress } from './batch-messages';
+import { listWaiting } from './batch-repairs';
 
 export interface KnownBatch {
   readonly progress: BatchProgress;
@@ -66,9 +67,7 @@ function blockedFacts(batch: KnownBatch, { nowMs, words, code }: FactStyle): Fac
   const waiting = batch.needPerson ?? rowsThatWait(progress);
   const polled = batch.problem === undefined ? asOf(progress) : '';
   return {
-    'Wait for you':
-      waiting > 0 &&
-      `${formatCountOf(waiting, 'row')}: ${code(`longhaul list --batch ${progress.batchId} --needs-person`)}`,
+    'Wait for you': waiting > 0 && `${formatCountOf(waiting, 'row')}: ${code(listWaiting(progress.batchId))}`,
     // Those that wait for a person are counted above.
     Problem: problem !== null && problem.code !== 'NeedsPerson' && `${words(formatProblem(problem, nowMs))}${polled}`,
   };

@@ -40,6 +40,11 @@ export function batchCommand(verb: string, id: string, options = ''): string {
   return `longhaul batch ${verb}${isLikeOption ? `${options} -- ` : ' '}${shellWord(id)}${isLikeOption ? '' : options}`;
 }
 
+/** Names the rows that wait for a decision. */
+export function listWaiting(id: string): string {
+  return `longhaul list --batch ${shellWord(id)} --needs-person`;
+}
+
 /** @param files - those of the command on record, none for outputs of a batch; null: no command is on record */
 export function repairCommands(
   id: string,
